@@ -4,7 +4,7 @@ import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { RefundsPort } from '../providers/refund-port.ts';
 import { type RecordedDispute, recordDispute } from './dispute-store.ts';
 import type { VisiblePayment } from './payment.ts';
-import { chargedAs } from './refunds/refund-attempt.ts';
+import { chargedAs } from './refunds/refund-call.ts';
 import { recordReportedRefunds } from './refunds/refund-reports.ts';
 import type { RefundStoreDeps } from './refunds/refund-store.ts';
 

@@ -6,9 +6,10 @@ import { requireOthersPayment } from '../access/own-payment.ts';
 import { ownerIdsOf } from '../access/record-kind.ts';
 import { type RefundLimits, refundLimitsOf } from '../access/refund-limits.ts';
 import { underRight } from '../access/right.ts';
+import type { CallResult } from '../calls/call-kind.ts';
+import { lookTime } from '../calls/call-times.ts';
 import { DomainError, invalid } from '../core/errors.ts';
 import { REFUND_REASONS } from '../core/money-back.ts';
-import type { NotDone } from '../core/outcome.ts';
 import { iso } from '../core/time.ts';
 import { createOnce } from '../http/create-once.ts';
 import { boundedText, metadataField } from '../http/fields.ts';
@@ -17,24 +18,15 @@ import { firstVersion } from '../platform/record-store.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
-import { type ProviderRefund, REFUND_DISPUTED, type RefundsPort } from '../providers/refund-port.ts';
+import { REFUND_DISPUTED, type RefundsPort } from '../providers/refund-port.ts';
 import { unavailableError } from '../providers/unwrap.ts';
-import { makeClaimedCall } from './claimed-call.ts';
 import { refusedAsDisputed, requireUndisputed, takenByLostDispute } from './dispute-guard.ts';
 import { captureToRefund } from './holds/several-captures.ts';
 import { moneyAccount } from './money-account.ts';
 import type { VisiblePayment } from './payment.ts';
-import { reconcileTime } from './payment-due.ts';
 import { readDisputesOf } from './read-money-back.ts';
 import { foundRefund, type Refund, refundView } from './refunds/refund.ts';
-import {
-  nowOrLater,
-  type RefundParts,
-  type RefundResult,
-  recordRefundAnswer,
-  refundRefusedError,
-  sendRefund,
-} from './refunds/refund-attempt.ts';
+import { makeRefund, refundRefusedError } from './refunds/refund-call.ts';
 import { type RefundStore, refundStore } from './refunds/refund-store.ts';
 import { requireRefundable } from './refunds/refund-sums.ts';
 
@@ -77,7 +69,7 @@ export interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'>
 }
 
 /** The result of an order. `replayed` is true if the refund was made before, under the same Idempotency-Key. */
-export type OrderedRefund = RefundResult & { readonly replayed: boolean };
+export type OrderedRefund = CallResult<Refund> & { readonly replayed: boolean };
 
 interface CreateRefundDeps extends MoneyDeps {
   readonly supportRefundLimits: RefundLimits;
@@ -91,7 +83,7 @@ export const createRefund = async (deps: CreateRefundDeps, request: CreateReques
   const limitCents = limits && (limits[payment.currency] ?? 0);
   const order = { payment, body, idempotency, createdBy, limitCents, onlyIf: right.onlyIf };
   const ordered = await underRight(right, () => orderRefund(deps, order));
-  return ordered.replayed && ordered.refund ? replay(deps, ordered.refund) : reply(deps, ordered);
+  return ordered.replayed ? replay(deps, ordered.record) : reply(deps, ordered);
 };
 
 /**
@@ -119,12 +111,12 @@ export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<
       return newRefund(order, { id, amountCents, now: deps.now() });
     },
   });
-  if (replayed || made === undefined) return { refund: record, replayed: true };
+  if (replayed || made === undefined) return { record, replayed: true };
   const parts = { deps, port, payment: made.payment };
   const result = await makeRefund(parts, made.refund);
   // The provider may have a dispute that is not recorded yet, so its disputes are read. If the read fails, an event
   // reports the dispute later.
-  if (result.refusal?.reason === REFUND_DISPUTED) await readDisputesOf(parts);
+  if (result.refusal?.kind === 'refused' && result.refusal.reason === REFUND_DISPUTED) await readDisputesOf(parts);
   return { ...result, replayed: false };
 };
 
@@ -225,27 +217,14 @@ const newRefund = (
   providerId: payment.providerId,
   createdBy,
   ...ownerIdsOf(payment),
-  reconcileAt: iso(reconcileTime(now, 0)),
+  reconcileAt: iso(lookTime(now, 0)),
   reconcileStep: 0,
 });
 
-/** Sends a claimed refund. A refund that certainly did not happen is removed, and the same key creates a new refund. */
-const makeRefund = (parts: RefundParts, refund: Refund): Promise<RefundResult> =>
-  makeClaimedCall<ProviderRefund, RefundResult>({
-    send: () => sendRefund(parts, refund),
-    record: (outcome) => recordRefundAnswer(parts, refund, outcome),
-    takeBack: (notDone: NotDone) =>
-      nowOrLater(refund, async () => {
-        const store = refundStore(parts.deps);
-        if (await store.withdraw(refund)) return { refund: undefined, notDone };
-        return { refund: await store.load(refund.id) };
-      }),
-  });
-
-const reply = async (deps: MoneyDeps, { refund, refusal, notDone }: RefundResult): Promise<Reply> => {
-  if (notDone || !refund) throw unavailableError(notDone ?? { kind: 'not_done', reason: 'unreachable' });
-  if (refusal) throw await refusedError(deps, refund);
-  return answerOf(refund);
+const reply = async (deps: MoneyDeps, { record, refusal, notDone }: CallResult<Refund>): Promise<Reply> => {
+  if (notDone) throw unavailableError(notDone);
+  if (refusal) throw await refusedError(deps, record);
+  return answerOf(record);
 };
 
 const refusedError = async (deps: MoneyDeps, refund: Refund): Promise<DomainError> => {

@@ -100,9 +100,9 @@ const makeRefund = async (
     idempotency: undefined,
     createdBy: MADE_BY,
   });
-  if (!made.refund) throw new NotReachable(describeNotDone(payment, made.notDone));
+  if (made.notDone) throw new NotReachable(describeNotDone(payment, made.notDone));
   const after = await refundStore(deps).loadPayment(payment.id);
-  return reportRefund(refundViewSchema().parse(refundView(made.refund, 'staff')), shown(after), MADE_BY);
+  return reportRefund(refundViewSchema().parse(refundView(made.record, 'staff')), shown(after), MADE_BY);
 };
 
 /** The report of a refund, whether it was made here or through the API. */

@@ -10,7 +10,7 @@ import { moneyAccount, openDisputesOf } from '../../../shared/payments/money-acc
 import type { VisiblePayment } from '../../../shared/payments/payment.ts';
 import { readMoneyBack } from '../../../shared/payments/read-money-back.ts';
 import { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
-import { chargedAs } from '../../../shared/payments/refunds/refund-attempt.ts';
+import { chargedAs } from '../../../shared/payments/refunds/refund-call.ts';
 import { findReportedRefund } from '../../../shared/payments/refunds/refund-reports.ts';
 import type { ProviderDispute, ProviderRefund, RefundsPort } from '../../../shared/providers/refund-port.ts';
 import { listDisputesOfPayment, refundsOfPayment } from '../../../shared/queries/list-refunds.ts';

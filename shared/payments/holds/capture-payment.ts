@@ -8,7 +8,7 @@ import { keyMark, replayedFor } from '../../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { PaymentProvider } from '../../providers/provider.ts';
 import type { MoneyDeps } from '../../providers/provider-deps.ts';
-import { unansweredError, unavailableError } from '../../providers/unwrap.ts';
+import { unansweredError } from '../../providers/unwrap.ts';
 import { storeReading } from '../apply-reading.ts';
 import type { IntentParts } from '../create-intent.ts';
 import type { VisiblePayment } from '../payment.ts';
@@ -17,7 +17,7 @@ import { providerReference } from '../payment-versions.ts';
 import { paymentView } from '../payment-view.ts';
 import { trySaveMethod } from '../save-method.ts';
 import type { CaptureBody } from './capture-request.ts';
-import { type HoldResult, hasHoldCall, isOwnHoldCall, makeHoldCall } from './hold-call.ts';
+import { hasHoldCall, isOwnHoldCall, makeHoldCall } from './hold-call.ts';
 import { capturableOf, claimHoldCall, pricesOfTotal } from './hold-versions.ts';
 import { claimByMerchant, isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
 
@@ -52,9 +52,9 @@ export const capturePayment = async (deps: MoneyDeps, request: CaptureRequest): 
   };
   const claimed = await claimByMerchant(store, payment, { right, decide });
   if (!claimed.isOurs || !hasHoldCall(claimed.record)) return standingReply(claimed.record, request);
-  const result = await makeHoldCall(parts, claimed.record);
-  await trySaveMethod(deps, result.payment);
-  return replyOf(result, request, capturePrices(claimed.was, body).totalCents);
+  const captured = await makeHoldCall(parts, claimed.record);
+  await trySaveMethod(deps, captured);
+  return replyOf(captured, request, capturePrices(claimed.was, body).totalCents);
 };
 
 /** Shows the record, because the capture has happened or is under way. */
@@ -147,10 +147,7 @@ const requireExpressible = async (
   throw invalid([{ path: 'total_cents', rule: 'multiple_of', message }]);
 };
 
-const replyOf = ({ payment, refusal, notDone }: HoldResult, { caller }: CaptureRequest, wantedCents: number): Reply => {
-  const details = { payment_id: payment.id };
-  if (notDone) throw unavailableError(notDone, details);
-  if (refusal) throw refusal;
+const replyOf = (payment: VisiblePayment, { caller }: CaptureRequest, wantedCents: number): Reply => {
   const data = paymentView(payment, audienceOf(caller));
   if (payment.status === 'requires_capture') return { data, status: 202 };
   if (payment.status !== 'succeeded') throw isNotHeld(payment);

@@ -6,7 +6,6 @@ import { iso } from '../../core/time.ts';
 import { keyMark, replayedFor } from '../../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { MoneyDeps } from '../../providers/provider-deps.ts';
-import { unavailableError } from '../../providers/unwrap.ts';
 import type { IntentParts } from '../create-intent.ts';
 import type { VisiblePayment } from '../payment.ts';
 import { paymentView } from '../payment-view.ts';
@@ -34,14 +33,12 @@ export const releaseHold = async (
     return claimHoldCall(current, { kind: 'release', claimedAt: iso(deps.now()), key: keyMark(idempotency) });
   };
   const { record, isOurs } = await claimByMerchant(store, payment, { right, decide });
-  const released = isOurs && hasHoldCall(record) ? await makeHoldCall(parts, record) : { payment: record };
-  if (released.notDone) throw unavailableError(released.notDone, { payment_id: payment.id });
-  if (released.refusal) throw released.refusal;
+  const released = isOurs && hasHoldCall(record) ? await makeHoldCall(parts, record) : record;
   const reply = {
-    data: paymentView(released.payment, audienceOf(caller)),
+    data: paymentView(released, audienceOf(caller)),
     ...(isOurs ? {} : replayedFor(idempotency)),
   };
-  if (released.payment.status === 'requires_capture') return { ...reply, status: 202 };
-  if (released.payment.status !== 'canceled') throw isNotHeld(released.payment);
+  if (released.status === 'requires_capture') return { ...reply, status: 202 };
+  if (released.status !== 'canceled') throw isNotHeld(released);
   return reply;
 };

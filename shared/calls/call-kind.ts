@@ -1,0 +1,97 @@
+/**
+ * @module A claimed call at a provider. A record claims the call in a write, the call is made once under the claim's
+ * key, and ends in one of five states. A kind of call declares only what differs; `run-call.ts` and `look-up.ts` do the
+ * rest for every kind.
+ *
+ * | State | Meaning |
+ * |---|---|
+ * | claimed | The provider may or may not have carried out the call. Due work looks it up. |
+ * | applied | The provider has carried out the call, and the record shows it. |
+ * | refused | The provider has refused or declined the call, and a read has shown that it did nothing. |
+ * | taken back | The call certainly never reached the provider. |
+ * | ended | The call did not reach the provider within the time of resends, or what it acts on is over. |
+ */
+
+import type { LogFields, LogMessage } from '../core/log-line.ts';
+import type { Log } from '../core/logger.ts';
+import type { Arrived, NotDone, Outcome } from '../core/outcome.ts';
+import type { Instant, Now } from '../core/time.ts';
+
+export interface CallParts {
+  readonly deps: { readonly now: Now; readonly log: Log };
+}
+
+/** The provider did nothing, or the call cannot succeed any more. */
+export type RefusedCall = Extract<Arrived<never>, { readonly kind: 'declined' | 'refused' }>;
+
+/** The reason of a refusal without the provider's words, because a read shows that the object of the call is over. */
+export const OVER: RefusedCall = { kind: 'refused', reason: 'over' };
+
+export interface CallResult<R> {
+  readonly record: R;
+  /** The provider has refused the call, and the record is as before the claim. */
+  readonly refusal?: RefusedCall | undefined;
+  /** The call certainly did not happen, and the record is as before the claim. */
+  readonly notDone?: NotDone | undefined;
+}
+
+/** What the provider says about a claimed call. */
+export type Said<Report, Found> =
+  | { readonly by: 'response'; readonly report: Report }
+  | { readonly by: 'read'; readonly report: Found };
+
+/**
+ * The record after a report. `open`: the provider has not decided yet. `absent`: the provider has no trace of the call.
+ * `over`: the object of the call is over, so that the call can never be carried out.
+ */
+export type Applied<Claim extends R, R> =
+  | { readonly state: 'settled'; readonly record: R }
+  | { readonly state: 'open' | 'absent' | 'over'; readonly record: Claim };
+
+/** What is known when a claim ends without its effect. */
+export interface EndedCall<Found> {
+  readonly cause: 'refused' | 'ended';
+  readonly refusal?: RefusedCall | undefined;
+  /** The state that was read before the end. */
+  readonly found?: Found | undefined;
+  /** True if the request has ended, so that an event reports the end. */
+  readonly isLate: boolean;
+}
+
+/**
+ * One kind of call. It has no clock, no retry and no lease of its own.
+ * @typeParam R the record; `Claim` is a record with the claimed call
+ */
+export interface CallKind<Parts extends CallParts, R, Claim extends R, Report, Found = Report> {
+  /** The call with the claim's own key. The claim may change, for example if the provider's object is replaced. */
+  send(parts: Parts, claim: Claim): Promise<{ readonly claim: Claim; readonly outcome: Outcome<Report> }>;
+  /** An authoritative read of the provider. */
+  find(parts: Parts, claim: Claim): Promise<Outcome<Found>>;
+  /** Stores what the provider says. */
+  apply(parts: Parts, claim: Claim, said: Said<Report, Found>): Promise<Applied<Claim, R>>;
+  /** Ends the claim without its effect. A report that came first counts. */
+  end(parts: Parts, claim: Claim, end: EndedCall<Found>): Promise<CallResult<R>>;
+  /** Takes back a claim whose call certainly did not happen. */
+  takeBack(parts: Parts, claim: Claim, notDone: NotDone): Promise<CallResult<R>>;
+}
+
+/** What due work needs beside the kind. */
+export interface LookedUp<Parts extends CallParts, R, Claim extends R> {
+  readonly claimedAt: (claim: Claim) => Instant;
+  /** The number of looks so far. */
+  readonly step: (claim: Claim) => number;
+  /** True if the record still has the claim. */
+  readonly isOpen: (record: R, claim: Claim) => record is Claim;
+  /** True if the call may be sent again, by the rules that held when it was claimed. */
+  readonly maySend: (parts: Parts, claim: Claim) => Promise<boolean>;
+  /** Stores the time of the next look, without a new version. */
+  readonly setLook: (
+    parts: Parts,
+    claim: Claim,
+    look: { readonly at: Instant; readonly step: number },
+  ) => Promise<unknown>;
+  /** The line of the log for a call whose outcome stays unknown; undefined for a call that may stay open for long. */
+  readonly stuck: (claim: Claim) => readonly [message: LogMessage, ids: LogFields] | undefined;
+  /** The result for the log. */
+  readonly statusOf: (record: R) => string;
+}

@@ -1,0 +1,35 @@
+/** @module The times of a claimed call: its looks at the provider, its resends, and when it counts as stuck. Pure. */
+
+import { DAY_MS, type Instant, MINUTE_MS } from '../core/time.ts';
+
+/** The wait before the first look at a call whose function may have ended before the provider responded. */
+export const FIRST_LOOK_MS = MINUTE_MS;
+
+/** The wait before work is retried that could not be done now, for example because the provider was unavailable. */
+export const RETRY_MS = 5 * MINUTE_MS;
+
+/** How long a call that never reached the provider is sent again under its key. After that the call has not happened. */
+export const RESEND_WITHIN_MS = 30 * MINUTE_MS;
+
+/** How long the outcome of a call may stay unknown before the log warns an operator. */
+export const STUCK_AFTER_MS = 30 * MINUTE_MS;
+
+/** When a call with an unknown outcome is looked up, counted from its claim; later daily until its outcome is known. */
+export const LOOKS_AFTER_MS: readonly number[] = [1, 5, 30, 120, 720, 1440].map((minutes) => minutes * MINUTE_MS);
+
+/** @param step 0 for the first look */
+export const lookTime = (since: Instant, step: number): Instant => {
+  const listed = LOOKS_AFTER_MS[step];
+  return since + (listed ?? DAY_MS * (step - LOOKS_AFTER_MS.length + 2));
+};
+
+/** The next look at a call, after look `step`. Look times in the past are skipped. */
+export const nextLook = (
+  since: Instant,
+  step: number,
+  now: Instant,
+): { readonly at: Instant; readonly step: number } => {
+  let next = step + 1;
+  while (lookTime(since, next) <= now) next += 1;
+  return { at: lookTime(since, next), step: next };
+};

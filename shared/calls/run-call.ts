@@ -1,0 +1,61 @@
+/** @module Makes a claimed call for the first time, and records its outcome. The same for every kind of call. */
+
+import { assertNever } from '../core/errors.ts';
+import type { Arrived } from '../core/outcome.ts';
+import { type CallKind, type CallParts, type CallResult, OVER, type RefusedCall } from './call-kind.ts';
+
+/** If the call certainly did not happen, the claim is taken back. */
+export const makeCall = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
+  kind: CallKind<Parts, R, Claim, Report, Found>,
+  parts: Parts,
+  claimed: Claim,
+): Promise<CallResult<R>> => {
+  const { claim, outcome } = await kind.send(parts, claimed);
+  if (outcome.kind === 'not_done') return kind.takeBack(parts, claim, outcome);
+  return recordOutcome(kind, { parts, isLate: false }, { claim, outcome });
+};
+
+interface Recorded<Parts> {
+  readonly parts: Parts;
+  /** True if the request has ended. */
+  readonly isLate: boolean;
+}
+
+/** An unknown outcome leaves the claim, and its next look. */
+export const recordOutcome = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
+  kind: CallKind<Parts, R, Claim, Report, Found>,
+  context: Recorded<Parts>,
+  { claim, outcome }: { readonly claim: Claim; readonly outcome: Arrived<Report> },
+): Promise<CallResult<R>> => {
+  const { parts, isLate } = context;
+  switch (outcome.kind) {
+    case 'unknown':
+      return { record: claim };
+    case 'done': {
+      const applied = await kind.apply(parts, claim, { by: 'response', report: outcome.value });
+      if (applied.state !== 'over') return { record: applied.record };
+      return kind.end(parts, applied.record, { cause: 'refused', refusal: OVER, isLate });
+    }
+    case 'declined':
+    case 'refused':
+      return recordRefusal(kind, context, { claim, refusal: outcome });
+    default:
+      return assertNever(outcome);
+  }
+};
+
+/**
+ * A refusal says only that this call did nothing. An earlier call may have been carried out, so the provider is read
+ * first, and the claim stays while the provider cannot be read.
+ */
+const recordRefusal = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
+  kind: CallKind<Parts, R, Claim, Report, Found>,
+  { parts, isLate }: Recorded<Parts>,
+  { claim, refusal }: { readonly claim: Claim; readonly refusal: RefusedCall },
+): Promise<CallResult<R>> => {
+  const read = await kind.find(parts, claim);
+  if (read.kind !== 'done') return { record: claim };
+  const applied = await kind.apply(parts, claim, { by: 'read', report: read.value });
+  if (applied.state === 'settled' || applied.state === 'open') return { record: applied.record };
+  return kind.end(parts, applied.record, { cause: 'refused', refusal, found: read.value, isLate });
+};

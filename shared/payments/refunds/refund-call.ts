@@ -1,0 +1,152 @@
+/** @module A refund as a kind of call. Every send has the same key, so the refund is made once. */
+
+import type { CallKind, CallResult, LookedUp } from '../../calls/call-kind.ts';
+import { lookUpCall } from '../../calls/look-up.ts';
+import { makeCall } from '../../calls/run-call.ts';
+import { DomainError } from '../../core/errors.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import { instant, iso } from '../../core/time.ts';
+import {
+  type ProviderRefund,
+  REFUND_EXCEEDS,
+  type RefundedCharge,
+  type RefundsPort,
+} from '../../providers/refund-port.ts';
+import type { VisiblePayment } from '../payment.ts';
+import type { Refund } from './refund.ts';
+import { recordAnsweredRefund, recordReportedRefunds } from './refund-reports.ts';
+import { type RefundStoreDeps, refundStore } from './refund-store.ts';
+
+export interface RefundParts {
+  readonly deps: RefundStoreDeps;
+  readonly port: RefundsPort;
+  readonly payment: VisiblePayment;
+}
+
+/** The provider's ids of a payment. */
+export const chargedAs = ({ providerIntentId, providerPaymentId, captures }: VisiblePayment): RefundedCharge => ({
+  intentId: providerIntentId ?? '',
+  paymentId: providerPaymentId ?? providerIntentId ?? '',
+  ...(captures && { captureIds: captures.map(({ id }) => id) }),
+});
+
+/** Sends a claimed refund. A refund that certainly did not happen is removed, and the same key creates a new refund. */
+export const makeRefund = (parts: RefundParts, refund: Refund): Promise<CallResult<Refund>> =>
+  makeCall(REFUND_CALL, parts, refund);
+
+/** Due work of a pending refund. @returns the result for the log */
+export const lookUpRefund = (parts: RefundParts, refund: Refund): Promise<string> =>
+  lookUpCall(REFUND_CALL, parts, refund);
+
+/** `find` stores all of the payment's refunds, and finds this one if the provider has it. */
+const REFUND_CALL: CallKind<RefundParts, Refund, Refund, ProviderRefund, Refund | undefined> &
+  LookedUp<RefundParts, Refund, Refund> = {
+  send: async (parts, claim) => ({ claim, outcome: await send(parts, claim) }),
+  find: (parts, claim) => readRefunds(parts, claim),
+
+  apply: async ({ deps }, claim, said) => {
+    if (said.by === 'read' && !said.report && claim.providerRefundId === undefined) {
+      return { state: 'absent', record: claim };
+    }
+    const record =
+      said.by === 'read'
+        ? (said.report ?? claim)
+        : await nowOrLater({ ...claim, providerRefundId: said.report.refundId }, () =>
+            recordAnsweredRefund(deps, claim, said.report),
+          );
+    return { state: record.status === 'pending' ? 'open' : 'settled', record };
+  },
+
+  end: async ({ deps }, claim, { refusal }) => {
+    const failureCode = refusal?.kind === 'declined' ? refusal.code : (refusal?.reason ?? 'not_received');
+    const cause = refusal ? 'refusal' : 'limit';
+    const record = await nowOrLater(claim, () => failRefund(deps, claim, { cause, failureCode }));
+    return { record, ...(record.status === 'failed' && { refusal }) };
+  },
+
+  takeBack: async ({ deps }, claim, notDone) => {
+    const store = refundStore(deps);
+    const isWithdrawn = await nowOrLater(false, () => store.withdraw(claim));
+    return isWithdrawn ? { record: claim, notDone } : { record: (await store.load(claim.id)) ?? claim };
+  },
+
+  claimedAt: ({ createdAt }) => instant(createdAt),
+  step: ({ reconcileStep = 0 }) => reconcileStep,
+  isOpen: (refund): refund is Refund => refund.status === 'pending',
+  maySend: async ({ payment }) => payment.status === 'succeeded',
+  setLook: ({ deps }, refund, { at, step }) => refundStore(deps).reschedule(refund, iso(at), step),
+  // A refund that the provider has may take days.
+  stuck: ({ id, paymentId, providerId, providerRefundId }) =>
+    providerRefundId === undefined
+      ? ['refund stuck', { payment_id: paymentId, refund_id: id, provider: providerId }]
+      : undefined,
+  statusOf: ({ status }) => status,
+};
+
+const send = ({ port, payment }: RefundParts, refund: Refund): Promise<Outcome<ProviderRefund>> =>
+  port.createRefund({
+    idempotencyKey: `${refund.id}:refund`,
+    refundId: refund.id,
+    payment: { ...chargedAs(payment), ...(refund.captureId && { paymentId: refund.captureId }) },
+    amountCents: refund.amountCents,
+    currency: refund.currency,
+    reason: refund.reason,
+  });
+
+/** Refunds of one payment commit one by one. A refund that cannot commit now stays as it is until its next look. */
+const nowOrLater = async <T>(pending: T, settle: () => Promise<T>): Promise<T> => {
+  try {
+    return await settle();
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'VERSION_CONFLICT') throw error;
+    return pending;
+  }
+};
+
+/** Stores all of the payment's refunds. @returns this refund, if the provider has it; unknown if they cannot be read */
+export const readRefunds = async (
+  { deps, port, payment }: RefundParts,
+  refund: Refund,
+): Promise<Outcome<Refund | undefined>> => {
+  const read = await port.listRefunds(chargedAs(payment));
+  if (read.kind !== 'done') return { kind: 'unknown', reason: 'error' };
+  const stored = await recordReportedRefunds(deps, payment, read.value);
+  return { kind: 'done', value: stored.find(({ id }) => id === refund.id) };
+};
+
+interface Failure {
+  readonly cause: 'refusal' | 'limit';
+  readonly failureCode: string;
+}
+
+/** Fails a refund that the provider has not made. A report that came first counts. */
+const failRefund = async (deps: RefundStoreDeps, refund: Refund, { cause, failureCode }: Failure): Promise<Refund> => {
+  const { record } = await refundStore(deps).change(refund, cause, (current) =>
+    current.status === 'pending' && current.providerRefundId === undefined
+      ? {
+          ...current,
+          status: 'failed',
+          failureCode,
+          reconcileAt: undefined,
+          reconcileStep: undefined,
+          version: current.version + 1,
+          updatedAt: iso(deps.now()),
+        }
+      : undefined,
+  );
+  return record;
+};
+
+/** The error of a refund that the provider refused. */
+export const refundRefusedError = (refund: Refund, refundableCents: number): DomainError => {
+  const details = { refund_id: refund.id, payment_id: refund.paymentId };
+  return refund.failureCode === REFUND_EXCEEDS
+    ? new DomainError('INVALID_STATE', {
+        message: 'The amount exceeds what the provider can still refund',
+        details: { ...details, refundable_cents: refundableCents },
+      })
+    : new DomainError('PROVIDER_ERROR', {
+        message: 'The provider refused the refund',
+        details: { ...details, reason: refund.failureCode ?? 'refused' },
+      });
+};
