@@ -16,6 +16,7 @@ import type { LogFields, LogMessage } from '../core/log-line.ts';
 import type { Log } from '../core/logger.ts';
 import type { Arrived, NotDone, Outcome } from '../core/outcome.ts';
 import type { Instant, Now } from '../core/time.ts';
+import type { LookResult } from './call-times.ts';
 
 export interface CallParts {
   readonly deps: { readonly now: Now; readonly log: Log };
@@ -23,6 +24,8 @@ export interface CallParts {
 
 /** The provider did nothing, or the call cannot succeed any more. */
 export type RefusedCall = Extract<Arrived<never>, { readonly kind: 'declined' | 'refused' }>;
+
+export type DeclinedCall = Extract<RefusedCall, { readonly kind: 'declined' }>;
 
 /** The reason of a refusal without the provider's words, because a read shows that the object of the call is over. */
 export const OVER: RefusedCall = { kind: 'refused', reason: 'over' };
@@ -33,19 +36,27 @@ export interface CallResult<R> {
   readonly refusal?: RefusedCall | undefined;
   /** The call certainly did not happen, and the record is as before the claim. */
   readonly notDone?: NotDone | undefined;
+  /** True if it is not known whether the provider has carried out the call. */
+  readonly isUnclear?: boolean;
 }
 
-/** What the provider says about a claimed call. */
+/** What the provider says about a claimed call, in its response, in a read after a refusal, or in a later look. */
 export type Said<Report, Found> =
   | { readonly by: 'response'; readonly report: Report }
-  | { readonly by: 'read'; readonly report: Found };
+  | { readonly by: 'refusal' | 'look'; readonly report: Found };
 
 /**
  * The record after a report. `open`: the provider has not decided yet. `absent`: the provider has no trace of the call.
  * `over`: the object of the call is over, so that the call can never be carried out.
  */
 export type Applied<Claim extends R, R> =
-  | { readonly state: 'settled'; readonly record: R }
+  | {
+      readonly state: 'settled';
+      readonly record: R;
+      readonly refusal?: RefusedCall | undefined;
+      /** The result of a look for the log, if it is not the status. */
+      readonly says?: string;
+    }
   | { readonly state: 'open' | 'absent' | 'over'; readonly record: Claim };
 
 /** What is known when a claim ends without its effect. */
@@ -69,10 +80,18 @@ export interface CallKind<Parts extends CallParts, R, Claim extends R, Report, F
   find(parts: Parts, claim: Claim): Promise<Outcome<Found>>;
   /** Stores what the provider says. */
   apply(parts: Parts, claim: Claim, said: Said<Report, Found>): Promise<Applied<Claim, R>>;
+  /** Records a decline that ends the call, if the kind needs no read for it. */
+  decline?(parts: Parts, claim: Claim, declined: DeclinedCall): Promise<CallResult<R>>;
   /** Ends the claim without its effect. A report that came first counts. */
   end(parts: Parts, claim: Claim, end: EndedCall<Found>): Promise<CallResult<R>>;
   /** Takes back a claim whose call certainly did not happen. */
   takeBack(parts: Parts, claim: Claim, notDone: NotDone): Promise<CallResult<R>>;
+}
+
+export interface NextLook {
+  readonly at: Instant;
+  readonly step: number;
+  readonly looked: LookResult;
 }
 
 /** What due work needs beside the kind. */
@@ -85,12 +104,8 @@ export interface LookedUp<Parts extends CallParts, R, Claim extends R> {
   /** True if the call may be sent again, by the rules that held when it was claimed. */
   readonly maySend: (parts: Parts, claim: Claim) => Promise<boolean>;
   /** Stores the time of the next look, without a new version. */
-  readonly setLook: (
-    parts: Parts,
-    claim: Claim,
-    look: { readonly at: Instant; readonly step: number },
-  ) => Promise<unknown>;
-  /** The line of the log for a call whose outcome stays unknown; undefined for a call that may stay open for long. */
+  readonly setLook: (parts: Parts, claim: Claim, next: NextLook) => Promise<unknown>;
+  /** The line of the log for a call that is stuck; undefined for a call that may stay open for long. */
   readonly stuck: (claim: Claim) => readonly [message: LogMessage, ids: LogFields] | undefined;
   /** The result for the log. */
   readonly statusOf: (record: R) => string;

@@ -11,8 +11,14 @@ export const RETRY_MS = 5 * MINUTE_MS;
 /** How long a call that never reached the provider is sent again under its key. After that the call has not happened. */
 export const RESEND_WITHIN_MS = 30 * MINUTE_MS;
 
-/** How long the outcome of a call may stay unknown before the log warns an operator. */
-export const STUCK_AFTER_MS = 30 * MINUTE_MS;
+/** The outcome is unknown, or the provider says that it has not decided yet. */
+export type LookResult = 'outcome_unknown' | 'still_under_way';
+
+/** How long a call may stay open before every further look warns an operator. */
+export const STUCK_AFTER_MS: Readonly<Record<LookResult, number>> = {
+  outcome_unknown: 30 * MINUTE_MS,
+  still_under_way: 7 * DAY_MS,
+};
 
 /** When a call with an unknown outcome is looked up, counted from its claim; later daily until its outcome is known. */
 export const LOOKS_AFTER_MS: readonly number[] = [1, 5, 30, 120, 720, 1440].map((minutes) => minutes * MINUTE_MS);

@@ -1,7 +1,7 @@
 /** @module Due work of a claimed call with an unknown outcome. The provider is read before anything is sent again. */
 
 import type { CallKind, CallParts, LookedUp } from './call-kind.ts';
-import { nextLook, RESEND_WITHIN_MS, STUCK_AFTER_MS } from './call-times.ts';
+import { type LookResult, nextLook, RESEND_WITHIN_MS, STUCK_AFTER_MS } from './call-times.ts';
 import { recordOutcome } from './run-call.ts';
 
 /**
@@ -17,14 +17,14 @@ export const lookUpCall = async <Parts extends CallParts, R, Claim extends R, Re
   const read = await kind.find(parts, claim);
   if (read.kind !== 'done') return lookAgain(kind, { parts, claim, result: 'provider unclear' });
   const found = read.value;
-  const applied = await kind.apply(parts, claim, { by: 'read', report: found });
+  const applied = await kind.apply(parts, claim, { by: 'look', report: found });
   const end = async (current: Claim): Promise<string> =>
     kind.statusOf((await kind.end(parts, current, { cause: 'ended', found, isLate: true })).record);
   switch (applied.state) {
     case 'settled':
-      return kind.statusOf(applied.record);
+      return applied.says ?? kind.statusOf(applied.record);
     case 'open':
-      return lookAgain(kind, { parts, claim: applied.record, result: 'still under way' });
+      return lookAgain(kind, { parts, claim: applied.record, result: 'still under way', looked: 'still_under_way' });
     case 'over':
       return end(applied.record);
     case 'absent': {
@@ -52,17 +52,18 @@ interface Looked<Parts, Claim> {
   readonly parts: Parts;
   readonly claim: Claim;
   readonly result: string;
+  readonly looked?: LookResult;
 }
 
 /** Sets the next look, by the ladder. The log warns of a call whose outcome stays unknown. */
 const lookAgain = async <Parts extends CallParts, R, Claim extends R>(
   kind: LookedUp<Parts, R, Claim>,
-  { parts, claim, result }: Looked<Parts, Claim>,
+  { parts, claim, result, looked = 'outcome_unknown' }: Looked<Parts, Claim>,
 ): Promise<string> => {
   const { now, log } = parts.deps;
   const since = kind.claimedAt(claim);
-  const stuck = now() - since >= STUCK_AFTER_MS ? kind.stuck(claim) : undefined;
-  if (stuck) log.warn(stuck[0], { ...stuck[1], reason: 'outcome_unknown' });
-  await kind.setLook(parts, claim, nextLook(since, kind.step(claim), now()));
+  const stuck = now() - since >= STUCK_AFTER_MS[looked] ? kind.stuck(claim) : undefined;
+  if (stuck) log.warn(stuck[0], { ...stuck[1], reason: looked });
+  await kind.setLook(parts, claim, { ...nextLook(since, kind.step(claim), now()), looked });
   return result;
 };

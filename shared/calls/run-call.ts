@@ -30,13 +30,16 @@ export const recordOutcome = async <Parts extends CallParts, R, Claim extends R,
   const { parts, isLate } = context;
   switch (outcome.kind) {
     case 'unknown':
-      return { record: claim };
+      return { record: claim, isUnclear: true };
     case 'done': {
       const applied = await kind.apply(parts, claim, { by: 'response', report: outcome.value });
+      if (applied.state === 'settled') return { record: applied.record, refusal: applied.refusal };
       if (applied.state !== 'over') return { record: applied.record };
       return kind.end(parts, applied.record, { cause: 'refused', refusal: OVER, isLate });
     }
     case 'declined':
+      if (kind.decline) return kind.decline(parts, claim, outcome);
+      return recordRefusal(kind, context, { claim, refusal: outcome });
     case 'refused':
       return recordRefusal(kind, context, { claim, refusal: outcome });
     default:
@@ -54,8 +57,9 @@ const recordRefusal = async <Parts extends CallParts, R, Claim extends R, Report
   { claim, refusal }: { readonly claim: Claim; readonly refusal: RefusedCall },
 ): Promise<CallResult<R>> => {
   const read = await kind.find(parts, claim);
-  if (read.kind !== 'done') return { record: claim };
-  const applied = await kind.apply(parts, claim, { by: 'read', report: read.value });
-  if (applied.state === 'settled' || applied.state === 'open') return { record: applied.record };
+  if (read.kind !== 'done') return { record: claim, isUnclear: true };
+  const applied = await kind.apply(parts, claim, { by: 'refusal', report: read.value });
+  if (applied.state === 'settled') return { record: applied.record, refusal: applied.refusal };
+  if (applied.state === 'open') return { record: applied.record, isUnclear: true };
   return kind.end(parts, applied.record, { cause: 'refused', refusal, found: read.value, isLate });
 };

@@ -1,5 +1,6 @@
 /** @module Payments that the service starts for subscriptions, with the same records, claims and idempotency keys. */
 
+import { FIRST_LOOK_MS } from '../calls/call-times.ts';
 import { DomainError } from '../core/errors.ts';
 import { type Instant, iso } from '../core/time.ts';
 import type { UsableMethod } from '../payment-methods/usable-method.ts';
@@ -7,11 +8,10 @@ import type { TransactionStep } from '../platform/table.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { unavailableError } from '../providers/unwrap.ts';
 import { cancelIntent } from './cancel-intent.ts';
+import { makeAttempt } from './charge-call.ts';
 import { createIntent, type IntentParts } from './create-intent.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from './payment.ts';
-import { makeAttempt } from './payment-attempt.ts';
 import { claimRefusal } from './payment-decisions.ts';
-import { FIRST_LOOK_MS } from './payment-due.ts';
 import { isSettled } from './payment-states.ts';
 import { paymentStore } from './payment-store.ts';
 import { type ChosenMethod, claimAttempt } from './payment-versions.ts';

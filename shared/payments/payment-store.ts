@@ -1,5 +1,6 @@
 /** @module Stores payments, with their list keys and due times. Readers see only changes that commit a new version. */
 
+import { FIRST_LOOK_MS } from '../calls/call-times.ts';
 import { currentMaker } from '../core/actor.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { type Instant, instant, iso, type Now, SECOND_MS } from '../core/time.ts';
@@ -19,7 +20,7 @@ import {
 } from './payment.ts';
 import { newAliases, type ProviderIds } from './payment-aliases.ts';
 import type { ReportedAmount } from './payment-amounts.ts';
-import { FIRST_LOOK_MS, nextPaymentDue } from './payment-due.ts';
+import { nextPaymentDue } from './payment-due.ts';
 import { paymentItem } from './payment-item.ts';
 import { isAhead, type PaymentCause, requireTransition } from './payment-states.ts';
 import { advancePayment } from './payment-versions.ts';

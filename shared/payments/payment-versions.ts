@@ -1,5 +1,6 @@
 /** @module Builds the next version of a payment. Pure. The store commits it only if the given version is current. */
 
+import { lookTime } from '../calls/call-times.ts';
 import { codeOnly } from '../core/person-fields.ts';
 import { type Instant, iso } from '../core/time.ts';
 import type { UsableMethod } from '../payment-methods/usable-method.ts';
@@ -18,7 +19,6 @@ import {
   withDraft,
 } from './payment.ts';
 import type { ReportedAmount } from './payment-amounts.ts';
-import { reconcileTime } from './payment-due.ts';
 import { isSettled } from './payment-states.ts';
 import { attemptRefsOf, factsOfNext, reportedFacts, withoutPersonDetails } from './recorded-facts.ts';
 
@@ -67,7 +67,7 @@ export const advancePayment = (
 
 /** A lookup that is due already stays. */
 const lookupOf = ({ reconcileAt, reconcileStep }: Payment, now: Instant): Pick<Payment, keyof typeof NO_LOOKUP> => ({
-  reconcileAt: reconcileAt ?? iso(reconcileTime(now, 0)),
+  reconcileAt: reconcileAt ?? iso(lookTime(now, 0)),
   reconcileStep: reconcileStep ?? 0,
 });
 
@@ -164,7 +164,7 @@ export const claimAttempt = (
   factsAt: undefined,
   factLooks: undefined,
   nextAction: undefined,
-  reconcileAt: iso(reconcileTime(now, 0)),
+  reconcileAt: iso(lookTime(now, 0)),
   reconcileStep: 0,
 });
 

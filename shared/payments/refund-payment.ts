@@ -26,7 +26,7 @@ import { moneyAccount } from './money-account.ts';
 import type { VisiblePayment } from './payment.ts';
 import { readDisputesOf } from './read-money-back.ts';
 import { foundRefund, type Refund, refundView } from './refunds/refund.ts';
-import { makeRefund, refundRefusedError } from './refunds/refund-call.ts';
+import { sendRefund, refundRefusedError } from './refunds/refund-call.ts';
 import { type RefundStore, refundStore } from './refunds/refund-store.ts';
 import { requireRefundable } from './refunds/refund-sums.ts';
 
@@ -113,7 +113,7 @@ export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<
   });
   if (replayed || made === undefined) return { record, replayed: true };
   const parts = { deps, port, payment: made.payment };
-  const result = await makeRefund(parts, made.refund);
+  const result = await sendRefund(parts, made.refund);
   // The provider may have a dispute that is not recorded yet, so its disputes are read. If the read fails, an event
   // reports the dispute later.
   if (result.refusal?.kind === 'refused' && result.refusal.reason === REFUND_DISPUTED) await readDisputesOf(parts);

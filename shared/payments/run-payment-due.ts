@@ -1,8 +1,11 @@
 /** @module Does the due work of a payment and sets the next due time. It is safe to run late or twice. */
 
 import { standingOf } from '../access/standing.ts';
+import type { CallKind, LookedUp } from '../calls/call-kind.ts';
+import { type LookResult, nextLook, RETRY_MS } from '../calls/call-times.ts';
+import { lookUpCall } from '../calls/look-up.ts';
 import { DomainError } from '../core/errors.ts';
-import { type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
+import { instant, iso } from '../core/time.ts';
 import { findUnattended } from '../payment-methods/usable-method.ts';
 import { organizationKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
@@ -11,7 +14,8 @@ import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { storeReading } from './apply-reading.ts';
 import { cancelIntent } from './cancel-intent.ts';
-import { lookUp, NOT_REACHED } from './claimed-call.ts';
+import { captureApproval, claimApproval } from './capture-approval.ts';
+import { CHARGE_CALL } from './charge-call.ts';
 import { createIntent, type IntentParts } from './create-intent.ts';
 import { checkHold } from './holds/check-hold.ts';
 import { hasHoldCall, lookUpHoldCall } from './holds/hold-call.ts';
@@ -24,12 +28,10 @@ import {
   wantsMethodSaved,
 } from './payment.ts';
 import { findMismatch } from './payment-amounts.ts';
-import { captureApproval, chargeAttempt, claimApproval } from './payment-attempt.ts';
-import { type LookupResult, nextLook, nextPaymentDue, warnIfStuck } from './payment-due.ts';
+import { mayBeStuck, nextPaymentDue, warnIfStuck } from './payment-due.ts';
 import { isAhead, isSettled } from './payment-states.ts';
 import { type PaymentStore, paymentStore } from './payment-store.ts';
-import { advancePayment, isUnderWay, providerReference } from './payment-versions.ts';
-import { recordAnswer } from './record-outcome.ts';
+import { isUnderWay, providerReference } from './payment-versions.ts';
 import { withFactsRead } from './recorded-facts.ts';
 import { saveMethod } from './save-method.ts';
 import { finishUpdate } from './update-intent.ts';
@@ -38,8 +40,6 @@ export interface DuePaymentDeps extends Pick<MoneyDeps, 'table' | 'now' | 'log' 
   /** True if the payment is still the open charge of its subscription, or has no subscription. */
   readonly isChargeOpen: (payment: Pick<VisiblePayment, 'id' | 'subscriptionId'>) => Promise<boolean>;
 }
-
-const RETRY_MS = 5 * MINUTE_MS;
 
 /** Another commit was faster, and has set the next due time. */
 const OVERTAKEN = 'another write came first';
@@ -174,39 +174,36 @@ const expire = async (parts: OpenParts, payment: VisiblePayment): Promise<string
   return expired.status;
 };
 
-const reconcile = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
-  const { deps, store, provider } = parts;
-  let claim = payment;
-  return lookUp(deps.now, {
-    claimedAt: claimedAt(payment),
-    find: () => provider.findPayment(providerReference(payment)),
-    store: (report) => storeFound(parts, payment, report),
-    maySend: async () => (await deps.isChargeOpen(payment)) && (await mayStillCharge(deps.table, payment)),
-    send: async () => {
-      const charged = await chargeAttempt(parts, payment);
-      claim = charged.payment;
-      return charged.outcome;
-    },
-    record: async (outcome) => {
-      const answer = await recordAnswer(parts, claim, outcome);
-      if (answer.payment === claim) await scheduleNext(parts, claim);
-      return answer.payment.status;
-    },
-    fail: async () => {
-      const cause = { to: 'failed', now: deps.now(), cause: 'reconciliation' } as const;
-      await store.commit(payment, advancePayment(payment, cause, { failureCode: 'processing_error' }));
-      return 'failed';
-    },
-    // An approval lasts only a few hours, so a payment that waits for its payer is read more often.
-    lookAgain: async () => {
-      if (claim.status === 'pending') await store.reschedule(claim, iso(deps.now() + RETRY_MS));
-      else await scheduleNext(parts, claim);
-    },
-  });
+const reconcile = (parts: OpenParts, payment: VisiblePayment): Promise<string> =>
+  lookUpCall(DUE_CHARGE, parts, payment);
+
+const DUE_CHARGE: CallKind<OpenParts, VisiblePayment, VisiblePayment, ProviderPayment, ProviderPayment | undefined> &
+  LookedUp<OpenParts, VisiblePayment, VisiblePayment> = {
+  ...CHARGE_CALL,
+  find: ({ provider }, claim) => provider.findPayment(providerReference(claim)),
+  apply: async (parts, claim, said) => {
+    if (said.by !== 'look' || !said.report) return CHARGE_CALL.apply(parts, claim, said);
+    const says = await storeFound(parts, claim, said.report);
+    return says === NOT_REACHED ? { state: 'absent', record: claim } : { state: 'settled', record: claim, says };
+  },
+  claimedAt: ({ claimedAt, createdAt }) => instant(claimedAt ?? createdAt),
+  step: ({ reconcileStep = 0 }) => reconcileStep,
+  isOpen: (payment, claim): payment is VisiblePayment => payment === claim,
+  maySend: async ({ deps }, claim) => (await deps.isChargeOpen(claim)) && (await mayStillCharge(deps.table, claim)),
+  // An approval lasts only a few hours, so a payment that waits for its payer is read more often.
+  setLook: ({ deps, store }, claim, { at, step, looked }) =>
+    claim.status === 'pending' && looked === 'outcome_unknown'
+      ? store.reschedule(claim, iso(deps.now() + RETRY_MS))
+      : store.reschedule(claim, iso(at), step),
+  stuck: (claim) =>
+    mayBeStuck(claim) ? ['payment stuck', { payment_id: claim.id, provider: claim.providerId }] : undefined,
+  statusOf: ({ status }) => status,
 };
 
-const claimedAt = (payment: VisiblePayment): Instant => instant(payment.claimedAt ?? payment.createdAt);
+/** The provider has no record of the attempt. */
+const NOT_REACHED = 'not reached';
 
+/** @returns the result for the log, or NOT_REACHED */
 const storeFound = async (parts: OpenParts, payment: VisiblePayment, report: ProviderPayment): Promise<string> => {
   const { deps, store } = parts;
   const stored = await storeReading(deps, store, { payment, report, cause: 'reconciliation' });
@@ -261,10 +258,10 @@ const mayStillCharge = async (table: Table, payment: VisiblePayment): Promise<bo
 const scheduleNext = async (
   { deps, store }: Pick<OpenParts, 'deps' | 'store'>,
   payment: VisiblePayment,
-  looked: LookupResult = 'outcome_unknown',
+  looked: LookResult = 'outcome_unknown',
 ): Promise<void> => {
   warnIfStuck(deps, payment, looked);
-  const { at, step } = nextLook(claimedAt(payment), payment.reconcileStep ?? 0, deps.now());
+  const { at, step } = nextLook(DUE_CHARGE.claimedAt(payment), payment.reconcileStep ?? 0, deps.now());
   await store.reschedule(payment, iso(at), step);
 };
 

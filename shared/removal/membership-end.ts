@@ -6,6 +6,7 @@
 
 import * as z from 'zod';
 import { standingKeys, standingOf } from '../access/standing.ts';
+import { RETRY_MS } from '../calls/call-times.ts';
 import { DomainError } from '../core/errors.ts';
 import { iso, MINUTE_MS } from '../core/time.ts';
 import { endedMembershipKey, ownerPartition } from '../platform/keys.ts';
@@ -13,8 +14,6 @@ import type { Table } from '../platform/table.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { removeMethodFrom } from '../subscriptions/commands/change-method.ts';
 import { subscriptionsUsing } from '../subscriptions/record/linked-records.ts';
-
-const RETRY_MS = 5 * MINUTE_MS;
 
 /** After this time, requests that were admitted before the end have finished, and the index lists every method. */
 const LAST_PASS_MS = 5 * MINUTE_MS;

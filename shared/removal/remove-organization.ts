@@ -1,6 +1,7 @@
 /** @module Deletes organizations. The request cancels subscriptions and ends access; due work removes the records. */
 
 import * as z from 'zod';
+import { RETRY_MS } from '../calls/call-times.ts';
 import { DomainError } from '../core/errors.ts';
 import { HOUR_MS, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -72,8 +73,6 @@ const LAST_WRITES_MS = MINUTE_MS;
  * made.
  */
 const LAST_OUTCOMES_MS = 26 * HOUR_MS;
-
-const RETRY_MS = 5 * MINUTE_MS;
 
 const deletedSchema = z.object({
   deletedAt: z.string().optional(),

@@ -4,6 +4,7 @@
  * change, when every function and delivery with older data has ended.
  */
 
+import { RETRY_MS } from '../calls/call-times.ts';
 import { DomainError } from '../core/errors.ts';
 import { keysOf, rowOf } from '../core/rows.ts';
 import { epochSeconds, instant, iso, MINUTE_MS, SECOND_MS } from '../core/time.ts';
@@ -28,7 +29,6 @@ const isListed = (kind: ErasedKind): kind is ListedKind => kind !== 'RFD' && kin
 const LISTED = keysOf(RECORD_ERASURES).filter(isListed);
 const WHOLE_TABLE = LISTED.length;
 
-const RETRY_MS = 5 * MINUTE_MS;
 const LAST_WRITES_MS = 5 * MINUTE_MS;
 /** Limits of one run, well within its function's time-out even with a slow provider. */
 const MAX_RUN_MS = 12 * SECOND_MS;

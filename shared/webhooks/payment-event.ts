@@ -3,11 +3,11 @@
 import { assertNever, DomainError } from '../core/errors.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
+import { captureApproval, claimApproval } from '../payments/capture-approval.ts';
 import { type CaptureNews, captureNews } from '../payments/holds/several-captures.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from '../payments/payment.ts';
 import { providerIdsOf } from '../payments/payment-aliases.ts';
 import { findMismatch, matchAmount, statusHere } from '../payments/payment-amounts.ts';
-import { captureApproval, claimApproval } from '../payments/payment-attempt.ts';
 import { decideApproval, decideEvent } from '../payments/payment-decisions.ts';
 import { isAhead } from '../payments/payment-states.ts';
 import { type PaymentCommit, type PaymentStore, paymentStore } from '../payments/payment-store.ts';

@@ -1,18 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { type LookResult, nextLook } from '../../shared/calls/call-times.ts';
 import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import type { PaymentStatus } from '../../shared/payments/payment.ts';
-import {
-  isStuck,
-  type LookupResult,
-  nextLook,
-  nextPaymentDue,
-  warnIfStuck,
-} from '../../shared/payments/payment-due.ts';
+import { isStuck, nextPaymentDue, warnIfStuck } from '../../shared/payments/payment-due.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { NOON, payment } from '../builders/payment.ts';
 
 describe('the check for stuck payments', () => {
-  test.each<[PaymentStatus, LookupResult, number, boolean]>([
+  test.each<[PaymentStatus, LookResult, number, boolean]>([
     ['processing', 'outcome_unknown', 29 * MINUTE_MS, false],
     ['processing', 'outcome_unknown', 30 * MINUTE_MS, true],
     ['processing', 'still_under_way', 6 * DAY_MS, false],

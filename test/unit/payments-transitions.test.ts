@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { LOOKS_AFTER_MS, lookTime, RESEND_WITHIN_MS } from '../../shared/calls/call-times.ts';
 import { DAY_MS, epochSeconds, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import {
   CAUSES,
@@ -16,7 +17,6 @@ import {
   decideEvent,
   decideRead,
 } from '../../shared/payments/payment-decisions.ts';
-import { RECONCILE_AFTER_MS, RESEND_WITHIN_MS, reconcileTime } from '../../shared/payments/payment-due.ts';
 import {
   isAhead,
   isSettled,
@@ -474,15 +474,15 @@ describe('a payment with an unknown outcome', () => {
     [7, 3 * DAY_MS],
     [30, 26 * DAY_MS],
   ])('has lookup number %i at %i ms after its claim', (step, after) => {
-    expect(reconcileTime(NOON, step)).toBe(NOON + after);
+    expect(lookTime(NOON, step)).toBe(NOON + after);
   });
 
   test('is looked up at strictly increasing times', () => {
-    fc.assert(fc.property(fc.nat(1_000), (step) => reconcileTime(NOON, step) < reconcileTime(NOON, step + 1)));
+    fc.assert(fc.property(fc.nat(1_000), (step) => lookTime(NOON, step) < lookTime(NOON, step + 1)));
   });
 
   test('is retried under the same key at the first three lookups, within half an hour', () => {
     expect(RESEND_WITHIN_MS).toBe(30 * MINUTE_MS);
-    expect(RECONCILE_AFTER_MS.filter((after) => after <= RESEND_WITHIN_MS)).toHaveLength(3);
+    expect(LOOKS_AFTER_MS.filter((after) => after <= RESEND_WITHIN_MS)).toHaveLength(3);
   });
 });

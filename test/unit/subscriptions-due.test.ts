@@ -28,6 +28,7 @@ const transfer = {
   paymentMethodId: 'pmt_2',
   methodRef: 'pm_2',
   providerCustomerId: 'cus_2',
+  claimedAt: iso(NOON),
   lookAt: iso(NOON + HOUR_MS),
 };
 

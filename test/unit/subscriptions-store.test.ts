@@ -303,7 +303,13 @@ describe('the usage entries of a subscription', () => {
 
   test('include the new method of a transfer', async () => {
     const was = await running();
-    const transfer = { paymentMethodId: 'pmt_2', methodRef: 'pm_2', providerCustomerId: 'cus_2', lookAt: iso(NOON) };
+    const transfer = {
+      paymentMethodId: 'pmt_2',
+      methodRef: 'pm_2',
+      providerCustomerId: 'cus_2',
+      claimedAt: iso(NOON),
+      lookAt: iso(NOON),
+    };
     const next = await commit(was, { ...was, transfer });
     expect(await stored([usedByKey('PM', 'pmt_2', id), usedByKey('PM', was.paymentMethodId ?? '', id)])).toEqual([
       true,

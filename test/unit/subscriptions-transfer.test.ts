@@ -113,7 +113,7 @@ const moving = (fields: Partial<Subscription> = {}, claimedAt: Instant = NOON + 
     providerGeneration: 2,
     transfer: {
       ...{ paymentMethodId: 'pmt_b', methodRef: 'pm_b', providerCustomerId: 'cus_b', customerId: METHOD.customerId },
-      ...{ freeUntil: PAID_UNTIL, lookAt: iso(claimedAt + MINUTE_MS) },
+      ...{ freeUntil: PAID_UNTIL, claimedAt: iso(claimedAt), lookAt: iso(claimedAt + MINUTE_MS) },
     },
     ...fields,
   });

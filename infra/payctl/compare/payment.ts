@@ -1,3 +1,4 @@
+import { RESEND_WITHIN_MS } from '../../../shared/calls/call-times.ts';
 import { amountWithCurrency } from '../../../shared/core/money.ts';
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { instant } from '../../../shared/core/time.ts';
@@ -5,7 +6,6 @@ import { capturableOf, holdChange } from '../../../shared/payments/holds/hold-ve
 import type { Payment, VisiblePayment } from '../../../shared/payments/payment.ts';
 import { findMismatch, matchAmount, statusHere } from '../../../shared/payments/payment-amounts.ts';
 import { decideRead, wasFailedUnreached } from '../../../shared/payments/payment-decisions.ts';
-import { RESEND_WITHIN_MS } from '../../../shared/payments/payment-due.ts';
 import { providerReference } from '../../../shared/payments/payment-versions.ts';
 import type { ProviderPayment } from '../../../shared/providers/payment-port.ts';
 import type { Installation } from '../installation/installation.ts';

@@ -1,11 +1,11 @@
 /** @module The hold in the next version of a payment, and the prices after a capture. Pure. */
 
+import { FIRST_LOOK_MS, lookTime } from '../../calls/call-times.ts';
 import type { Prices } from '../../core/money.ts';
 import { DAY_MS, type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
 import type { ProviderHold } from '../../providers/payment-port.ts';
 import type { HoldEnd, Payment, PaymentStatus } from '../payment.ts';
 import type { ReportedAmount } from '../payment-amounts.ts';
-import { FIRST_LOOK_MS, reconcileTime } from '../payment-due.ts';
 import type { HoldCall, HoldFailure } from './hold-record.ts';
 import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
 
@@ -206,7 +206,7 @@ export const claimHoldCall = <P extends Payment>(payment: P, holdCall: HoldCall)
     ...payment,
     ...callVersion(payment, now),
     holdCall,
-    reconcileAt: iso(reconcileTime(now, 0)),
+    reconcileAt: iso(lookTime(now, 0)),
     reconcileStep: 0,
   };
 };

@@ -31,7 +31,7 @@ export const chargedAs = ({ providerIntentId, providerPaymentId, captures }: Vis
 });
 
 /** Sends a claimed refund. A refund that certainly did not happen is removed, and the same key creates a new refund. */
-export const makeRefund = (parts: RefundParts, refund: Refund): Promise<CallResult<Refund>> =>
+export const sendRefund = (parts: RefundParts, refund: Refund): Promise<CallResult<Refund>> =>
   makeCall(REFUND_CALL, parts, refund);
 
 /** Due work of a pending refund. @returns the result for the log */
@@ -45,11 +45,11 @@ const REFUND_CALL: CallKind<RefundParts, Refund, Refund, ProviderRefund, Refund 
   find: (parts, claim) => readRefunds(parts, claim),
 
   apply: async ({ deps }, claim, said) => {
-    if (said.by === 'read' && !said.report && claim.providerRefundId === undefined) {
+    if (said.by !== 'response' && !said.report && claim.providerRefundId === undefined) {
       return { state: 'absent', record: claim };
     }
     const record =
-      said.by === 'read'
+      said.by !== 'response'
         ? (said.report ?? claim)
         : await nowOrLater({ ...claim, providerRefundId: said.report.refundId }, () =>
             recordAnsweredRefund(deps, claim, said.report),

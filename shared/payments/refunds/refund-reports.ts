@@ -1,12 +1,12 @@
 /** @module Stores reported refunds. Repeated and concurrent reports make one record, so the amount counts once. */
 
 import { ownerIdsOf } from '../../access/record-kind.ts';
+import { lookTime } from '../../calls/call-times.ts';
 import { plainId } from '../../core/ids.ts';
 import { instant, iso } from '../../core/time.ts';
 import { findAlias } from '../../platform/alias.ts';
 import type { ProviderRefund } from '../../providers/refund-port.ts';
 import type { VisiblePayment } from '../payment.ts';
-import { reconcileTime } from '../payment-due.ts';
 import { containsFacts, differs, firstFactLook, oneFactLook } from '../recorded-facts.ts';
 import type { Refund } from './refund.ts';
 import { isLaterRefund, refundMismatch } from './refund-states.ts';
@@ -38,7 +38,7 @@ const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund
     providerRefundId: report.refundId,
     failureCode: isLater ? failureOf(report) : refund.failureCode,
     completedAt: refund.completedAt ?? (status === 'succeeded' ? iso(now) : undefined),
-    reconcileAt: isPending ? (refund.reconcileAt ?? iso(reconcileTime(now, 0))) : undefined,
+    reconcileAt: isPending ? (refund.reconcileAt ?? iso(lookTime(now, 0))) : undefined,
     reconcileStep: isPending ? (refund.reconcileStep ?? 0) : undefined,
     ...settlementOf(refund, { status, settlement: reported ?? refund.settlement }, now),
     version: refund.version + 1,
@@ -220,7 +220,7 @@ const providerRefund = (id: string, { payment, report }: Reported, now: number):
   completedAt: report.status === 'succeeded' ? iso(now) : undefined,
   ...settlementOf({}, report, now),
   ...ownerIdsOf(payment),
-  ...(report.status === 'pending' && { reconcileAt: iso(reconcileTime(now, 0)), reconcileStep: 0 }),
+  ...(report.status === 'pending' && { reconcileAt: iso(lookTime(now, 0)), reconcileStep: 0 }),
 });
 
 /**

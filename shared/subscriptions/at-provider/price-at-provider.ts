@@ -3,8 +3,8 @@
  * response is looked up before the call is repeated, so that the provider's price is ours in the end.
  */
 
+import { nextLook } from '../../calls/call-times.ts';
 import { epochSeconds, type Instant, instant, iso } from '../../core/time.ts';
-import { nextLook } from '../../payments/payment-due.ts';
 import type { SubscriptionsPort } from '../../providers/subscription-port.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { planAtProvider, syncAfterChange } from '../record/held-plan.ts';

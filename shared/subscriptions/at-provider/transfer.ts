@@ -5,9 +5,10 @@
  * first, so that the two never charge for the same time. Due work repeats the transfer until it is finished.
  */
 
+import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import { epochSeconds, type Instant, instant, iso, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { epochSeconds, type Instant, instant, iso, SECOND_MS } from '../../core/time.ts';
 import type { HeldMethod } from '../../payment-methods/usable-method.ts';
 import { putAlias } from '../../platform/alias.ts';
 import type { TransactionStep } from '../../platform/table.ts';
@@ -57,6 +58,7 @@ const claimTransfer = (subscription: Subscription, method: HeldMethod, now: Inst
       providerCustomerId: method.providerCustomerId ?? '',
       customerId: method.customerId,
       freeUntil: isPaidFor(subscription, now) ? paidUntilOf(subscription) : undefined,
+      claimedAt: iso(now),
       lookAt: iso(now + FIRST_LOOK_MS),
     },
   };
@@ -64,8 +66,6 @@ const claimTransfer = (subscription: Subscription, method: HeldMethod, now: Inst
 
 const paidUntilOf = ({ period, currentPeriodEnd, paidUntil }: Subscription): string | undefined =>
   period < 0 ? currentPeriodEnd : paidUntil;
-
-const FIRST_LOOK_MS = MINUTE_MS;
 
 type ActiveTransfer = NonNullable<Subscription['transfer']>;
 
@@ -223,7 +223,7 @@ const findSuccessors = async ({
 }: TransferContext): Promise<readonly ProviderSubscription[]> => {
   const created = await findNewCreations(port, subscription, {
     customerId: transfer.providerCustomerId,
-    since: claimedAt(transfer),
+    since: instant(transfer.claimedAt),
   });
   const found: ProviderSubscription[] = [];
   for (const creation of created) {
@@ -259,15 +259,13 @@ const successorRequest = (
     .filter((until) => until !== undefined)
     .toSorted()
     .at(-1);
-  const isFree = freeUntil !== undefined && instant(freeUntil) > claimedAt(transfer);
+  const isFree = freeUntil !== undefined && instant(freeUntil) > instant(transfer.claimedAt);
   const request = creationRequest(
     { ...subscription, methodRef, providerCustomerId },
     isFree ? epochSeconds(instant(freeUntil)) : undefined,
   );
   return { ...request, isBridge: subscription.period >= 0 };
 };
-
-const claimedAt = ({ lookAt }: ActiveTransfer): Instant => instant(lookAt) - FIRST_LOOK_MS;
 
 const isSameTransfer = (current: Subscription, { transfer, providerGeneration }: Subscription): boolean =>
   current.transfer?.methodRef === transfer?.methodRef && current.providerGeneration === providerGeneration;

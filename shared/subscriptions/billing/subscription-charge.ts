@@ -1,5 +1,6 @@
 /** @module The charge of a subscription's period, as pure functions. A subscription has at most one open charge. */
 
+import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
 import { isHardDecline } from '../../core/decline-advice.ts';
 import { subscriptionPaymentId } from '../../core/ids.ts';
 import type { DeclineCode } from '../../core/outcome.ts';
@@ -19,7 +20,6 @@ import { type DunningPolicy, lastRetry, nextRetry } from './dunning.ts';
 import { periodPaidBy, unpaidPeriod } from './paid-period.ts';
 
 /** The first check of an unfinished charge. Later checks are rare, because the payment's event settles it. */
-const FIRST_CHECK_MS = MINUTE_MS;
 const NEXT_CHECK_MS = HOUR_MS;
 /** The first check of a charge whose call the provider may not have received, so that no event may ever arrive. */
 export const UNANSWERED_CHECK_MS = 5 * MINUTE_MS;
@@ -54,7 +54,7 @@ export const openCharge = (
     paymentId,
     generation,
     attempts: 0,
-    lookAt: iso(now + FIRST_CHECK_MS),
+    lookAt: iso(now + FIRST_LOOK_MS),
   };
   return { ...subscription, charge, latestPaymentId: paymentId };
 };
@@ -62,7 +62,7 @@ export const openCharge = (
 /** Claims the next attempt at the open charge. */
 export const claimChargeAttempt = (subscription: Subscription, now: Instant): Subscription => ({
   ...subscription,
-  charge: subscription.charge && { ...subscription.charge, lookAt: iso(now + FIRST_CHECK_MS) },
+  charge: subscription.charge && { ...subscription.charge, lookAt: iso(now + FIRST_LOOK_MS) },
   latestPaymentId: subscription.charge?.paymentId,
 });
 
@@ -223,7 +223,7 @@ export const abandonCharge = (
   now: Instant,
 ): Pick<Subscription, 'charge' | 'lapsed'> => {
   if (!charge) return { charge, lapsed };
-  const lookAt = charge.lookAt ?? iso(now + FIRST_CHECK_MS);
+  const lookAt = charge.lookAt ?? iso(now + FIRST_LOOK_MS);
   return { charge: { ...charge, abandoned: true, retryAt: undefined, finalAt: undefined, lookAt }, lapsed };
 };
 

@@ -1,7 +1,8 @@
 /** @module Does the due work of a subscription. Each step is safe to repeat, because the record alone decides it. */
 
+import { RETRY_MS } from '../../calls/call-times.ts';
 import { DomainError } from '../../core/errors.ts';
-import { DAY_MS, iso, MINUTE_MS } from '../../core/time.ts';
+import { DAY_MS, iso } from '../../core/time.ts';
 import { findUnattended, type UsableMethod } from '../../payment-methods/usable-method.ts';
 import { findCollectedPayment, publishPayment, releasePayment } from '../../payments/collect-payment.ts';
 import { stopAbandonedCharge } from '../at-provider/billers.ts';
@@ -39,9 +40,6 @@ import { type SubscriptionStore, subscriptionStore } from '../record/subscriptio
 import { edit } from '../record/subscription-versions.ts';
 import { holdAgain, removeMethodFrom } from './change-method.ts';
 import { detachDeletedRecords, detachFormerMember } from './replace-method.ts';
-
-/** Failed due work is retried after this time. */
-const RETRY_MS = 5 * MINUTE_MS;
 
 /** Runs the due step of a subscription. @returns the outcome, for the log */
 export const runDueSubscription = async (deps: BillingDeps, id: string): Promise<string> => {

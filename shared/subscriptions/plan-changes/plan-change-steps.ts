@@ -1,5 +1,6 @@
 /** @module The steps of a change of the plan, as pure functions. A change is claimed, charged and applied, or dropped. */
 
+import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
 import { subscriptionPaymentId } from '../../core/ids.ts';
 import { HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
 import { type IdempotentRequest, isUnderKey } from '../../http/idempotency.ts';
@@ -15,7 +16,6 @@ import { advanceSubscription, edit } from '../record/subscription-versions.ts';
 import type { ChangePrice } from './plan-change-price.ts';
 
 /** The first look at a change whose function may have ended. Later looks are rare, because the payment's event comes. */
-const FIRST_LOOK_MS = MINUTE_MS;
 const NEXT_LOOK_MS = HOUR_MS;
 /** A payer has this long to authenticate, but never until the period ends. */
 const PAYERS_TIME_MS = 23 * HOUR_MS;

@@ -96,6 +96,7 @@ const transferSchema = z.lazy(() =>
     customerId: optional,
     /** End of the paid time. No charge is made before it. */
     freeUntil: optional,
+    claimedAt: z.string(),
     lookAt: z.string(),
   }),
 );

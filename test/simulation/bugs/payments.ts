@@ -30,12 +30,12 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     what: 'An intent that was never confirmed is charged when its time is over',
     file: 'shared/payments/run-payment-due.ts',
     text: "const expired = await cancelIntent(parts, payment, 'expiry');",
-    replacement: 'const expired = (await chargeAttempt(parts, payment)).payment;',
+    replacement: 'const expired = (await CHARGE_CALL.send(parts, payment)).claim;',
   },
   {
     name: 'approval-after-deletion',
     what: 'An approved order is captured after its organization was deleted',
-    file: 'shared/payments/payment-attempt.ts',
+    file: 'shared/payments/capture-approval.ts',
     text: 'onlyIf: organizationCheck(payment)',
     replacement: 'onlyIf: []',
   },
@@ -49,18 +49,18 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   {
     name: 'resend-without-lookup',
     what: 'An unknown attempt is sent again or marked failed without a lookup at the provider',
-    file: 'shared/payments/claimed-call.ts',
-    text: '  const found = await call.find();',
-    replacement: '  if (call) return resendOrFail(now, call);\n  const found = await call.find();',
+    file: 'shared/calls/look-up.ts',
+    text: '  const read = await kind.find(parts, claim);',
+    replacement: '  if (kind) return sendAgain(kind, parts, claim);\n  const read = await kind.find(parts, claim);',
   },
   {
     name: 'unknown-is-failed',
     what: 'An unknown outcome of an attempt counts as failed',
-    file: 'shared/payments/record-outcome.ts',
+    file: 'shared/calls/run-call.ts',
     text: `    case 'unknown':
-      return { payment };`,
+      return { record: claim, isUnclear: true };`,
     replacement: `    case 'unknown':
-      return { payment: await settle(parts, payment, ['failed', { failureCode: 'processing_error' }]) };`,
+      return kind.end(parts, claim, { cause: 'ended', isLate });`,
   },
   {
     name: 'lost-answer-is-not-done',
@@ -102,7 +102,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     what: 'A claimed attempt has no time for its look-up',
     file: 'shared/payments/payment-versions.ts',
     text: `  nextAction: undefined,
-  reconcileAt: iso(reconcileTime(now, 0)),`,
+  reconcileAt: iso(lookTime(now, 0)),`,
     replacement: `  nextAction: undefined,
   reconcileAt: undefined,`,
   },

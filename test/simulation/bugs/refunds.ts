@@ -41,7 +41,7 @@ export const REFUND_BUGS: readonly Bug[] = [
     name: 'refund-never-looked-up',
     what: 'A refund with an unknown outcome is never looked up',
     file: 'shared/payments/refund-payment.ts',
-    text: '  reconcileAt: iso(reconcileTime(now, 0)),',
+    text: '  reconcileAt: iso(lookTime(now, 0)),',
     replacement: '',
   },
   {
