@@ -1,5 +1,6 @@
 import { firstUnderKey, isCarriedOut, SKEW_MS, UNDER_WAY_MS } from './exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Person } from './history.ts';
+import { actsOnSubscriptions, PRICING } from './outside.ts';
 import { changeRequests, isMerchantsChange, plansStarted } from './plans.ts';
 import { at, recordsOf } from './records.ts';
 
@@ -141,11 +142,18 @@ const isMerchantsPrice = (history: History, { id, userId }: HistoryItem, { plan,
       deciderOfRequest(history, exchange)?.person.userId !== userId,
   );
 
+/** A price that was set at the provider within the period was not paid, so the change loses nothing that was paid. */
+const isPricedInPeriod = (history: History, { id }: HistoryItem, { at: time, periodEnd }: HistoryItem): boolean =>
+  (actsOnSubscriptions(history).get(id) ?? []).some(
+    (act) => act.name === PRICING && act.at >= at(periodEnd) - LONGEST_PERIOD_MS && act.at <= at(time) + SKEW_MS,
+  );
+
 const downgrades = (history: History): readonly Decision[] => {
   const deciders = decidersOf(history);
   return [...subscriptionsOf(history)].flatMap(([id, record]) =>
     plansStarted(history, id)
-      .filter((started) => isDowngrade(started) && !isMerchantsPrice(history, record, started))
+      .filter((started) => isDowngrade(started) && !isPricedInPeriod(history, record, started))
+      .filter((started) => !isMerchantsPrice(history, record, started))
       .flatMap(({ actor, at: decidedAt }) =>
         decided({ what: `the downgrade of ${id} now`, record, decider: deciderBy(deciders, actor), decidedAt }),
       ),
