@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { epochSeconds, instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
+import { DAY_MS, epochSeconds, HOUR_MS, instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import type { PlanChange } from '../../shared/subscriptions/plan-change.ts';
-import { applyChange, removeChange } from '../../shared/subscriptions/plan-change-steps.ts';
+import { applyChange, isChangeOver, removeChange, settleChange } from '../../shared/subscriptions/plan-change-steps.ts';
 import type { Subscription } from '../../shared/subscriptions/subscription.ts';
-import { NOON } from '../builders/payment.ts';
+import { NOON, payment } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 
 const CLAIMED_AT = iso(NOON);
@@ -42,5 +42,34 @@ describe('the read of a subscription after a change of its plan that', () => {
   test.each(ENDS)('%s: is not due if the service bills', (_, end) => {
     const own = changing({ billingOwner: 'service', syncAt: undefined, knownAt: epochSeconds(NOON) });
     expect(end(own).syncAt).toBeUndefined();
+  });
+});
+
+describe('a change of a plan that waits for its payer', () => {
+  const asks = payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } });
+
+  const waiting = (leftMs: number, fields: Partial<Subscription> = {}): Subscription => {
+    const known = changing({ status: 'active', currentPeriodEnd: iso(NOON + leftMs), ...fields });
+    const change = known.change && { ...known.change, step: 'claimed' as const, paymentId: asks.id };
+    return settleChange({ ...known, change }, asks, instant(iso(NOON)));
+  };
+
+  test.each([
+    ['after 23 hours, in the middle of a period', 10 * DAY_MS, 23 * HOUR_MS],
+    ['after 23 hours, if the period ends 10 minutes later', 23 * HOUR_MS + 10 * MINUTE_MS, 23 * HOUR_MS],
+    ['10 minutes before the end of a period that is a minute shorter', 23 * HOUR_MS + 9 * MINUTE_MS, 1_379 * MINUTE_MS],
+    ['10 minutes before the end of a period that ends in an hour', HOUR_MS, 50 * MINUTE_MS],
+  ])('expires %s', (_, leftMs, afterMs) => {
+    const expiresAt = iso(NOON + afterMs);
+    const known = waiting(leftMs);
+    expect(known.change).toMatchObject({ step: 'awaiting_payment', expiresAt });
+    expect(isChangeOver(known, instant(iso(NOON + afterMs - 1)))).toBe(false);
+    expect(isChangeOver(known, instant(expiresAt))).toBe(true);
+  });
+
+  test('keeps its time if it is looked at again later', () => {
+    const known = waiting(HOUR_MS);
+    const again = settleChange(known, asks, instant(iso(NOON + 30 * MINUTE_MS)));
+    expect(again.change?.expiresAt).toBe(known.change?.expiresAt);
   });
 });
