@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, epochSeconds, HOUR_MS, instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import type { PlanChange } from '../../shared/subscriptions/plan-change.ts';
-import { applyChange, isChangeOver, removeChange, settleChange } from '../../shared/subscriptions/plan-change-steps.ts';
+import {
+  applyChange,
+  isChangeOver,
+  planAtProvider,
+  removeChange,
+  scheduleChange,
+  settleChange,
+  withdrawScheduled,
+} from '../../shared/subscriptions/plan-change-steps.ts';
 import type { Subscription } from '../../shared/subscriptions/subscription.ts';
 import { NOON, payment } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
@@ -71,5 +79,32 @@ describe('a change of a plan that waits for its payer', () => {
     const known = waiting(HOUR_MS);
     const again = settleChange(known, asks, instant(iso(NOON + 30 * MINUTE_MS)));
     expect(again.change?.expiresAt).toBe(known.change?.expiresAt);
+  });
+});
+
+describe('a change that was scheduled at the provider that bills', () => {
+  const cheap = { subtotalCents: 500, taxCents: 0, discountCents: 0, totalCents: 500 };
+
+  test.each(['monthly', 'yearly'] as const)(
+    'gives the provider the old price again if it is withdrawn (%s)',
+    (interval) => {
+      const known = subscription({ status: 'active', billingOwner: 'provider' });
+      const plan = { ...cheap, billingInterval: interval, intervalMultiplier: 1, quantity: 1 };
+      const scheduled = { ...scheduleChange(known, plan, { id: 'chg_1', now: NOON }), priceUpdate: undefined };
+      expect(planAtProvider(scheduled).totalCents).toBe(500);
+      const withdrawn = withdrawScheduled(scheduled, { id: 'chg_2', now: NOON + MINUTE_MS });
+      expect(withdrawn).toMatchObject({ scheduledChange: undefined, priceUpdate: { id: 'chg_2' } });
+      expect(planAtProvider(withdrawn).totalCents).toBe(1_900);
+      // Another interval begins at once at the provider, which charges nothing within the paid time.
+      const freeUntil = interval === 'yearly' ? known.currentPeriodEnd : undefined;
+      expect(withdrawn.priceUpdate?.freeUntil).toBe(freeUntil);
+    },
+  );
+
+  test('sends the provider nothing if the service bills', () => {
+    const known = subscription({ status: 'active', billingOwner: 'service' });
+    const plan = { ...cheap, billingInterval: 'monthly' as const, intervalMultiplier: 1, quantity: 1 };
+    const scheduled = scheduleChange(known, plan, { id: 'chg_1', now: NOON });
+    expect(withdrawScheduled(scheduled, { id: 'chg_2', now: NOON }).priceUpdate).toBeUndefined();
   });
 });
