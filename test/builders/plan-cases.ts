@@ -114,12 +114,29 @@ const credited = (cents: number, back: number): History => {
   });
 };
 
+const waitingUntil = (second: number): History =>
+  historyWith({
+    items: [
+      subscriptionItem({
+        change: { step: 'awaiting_payment', expiresAt: historyTime(second) },
+        currentPeriodEnd: ENDS,
+      }),
+    ],
+  });
+
+const shownUntil = (second: number): History => {
+  const pending_change = { status: 'awaiting_payment', expires_at: historyTime(second) };
+  const shown = { id: SUBSCRIPTION, pending_change, current_period_end: ENDS };
+  return historyWith({ exchanges: [exchangeOf({ path: '/subscriptions', body: [shown] })] });
+};
+
 const CREDIT = 'A change of a plan credits nothing that was not paid, or that had come back';
 const APPLIED = 'At rest what a change of a plan has charged is applied once, unless the subscription has ended';
 const PAID = 'A change of a plan that costs something takes effect only if exactly that was paid';
 const ASKED = 'A change of a plan brings the product, the quantity and the price that a request has asked for';
 const PREVIEW = 'A change of a plan costs what its preview has said, to the cent';
 const SCHEDULE = 'A scheduled change takes effect once, when the next period opens';
+const WAITS = 'A change of a plan that waits for its payer expires 10 minutes before the period ends';
 const TIER = 'No tier is active without its money';
 const TRIAL = 'A trial of a product is never longer than the product gives, unless a person extends it at the provider';
 const MERCHANT = 'Only the merchant sets a price, or changes a plan without its difference';
@@ -137,6 +154,10 @@ export const PLAN_CASES: Readonly<Record<string, Case>> = {
   [SCHEDULE]: {
     broken: scheduled(version(1, SCHEDULED), version(DAY_SECONDS, OPENED)),
     sound: scheduled(version(1, SCHEDULED), version(30 * DAY_SECONDS, OPENED)),
+  },
+  [WAITS]: {
+    broken: waitingUntil(30 * DAY_SECONDS - 599),
+    sound: waitingUntil(30 * DAY_SECONDS - 600),
   },
   [CREDIT]: { broken: credited(500, 1_000), sound: credited(500, 0) },
   [TIER]: { broken: tierPaidBy({}), sound: tierPaidBy({ productId: MONTHLY }) },
@@ -230,6 +251,11 @@ export const MORE_PLAN_CASES: readonly (readonly [what: string, sentence: string
       broken: scheduled(version(1, SCHEDULED), ...[30, 31].map((day) => version(day * DAY_SECONDS, OPENED))),
       sound: scheduled(version(1, SCHEDULED), version(30 * DAY_SECONDS, OPENED), version(31 * DAY_SECONDS, NOW)),
     },
+  ],
+  [
+    'a change that a response shows as open for too long',
+    WAITS,
+    { broken: shownUntil(30 * DAY_SECONDS - 599), sound: shownUntil(30 * DAY_SECONDS - 600) },
   ],
   [
     'a tier whose payment has failed',

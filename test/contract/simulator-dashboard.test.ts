@@ -428,6 +428,17 @@ describe('the retry schedule', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ status: 'paid' });
   });
 
+  test('begins an hour after a renewal if the settings keep its invoice as a draft', async () => {
+    expect(await rig.control('POST', '/drafts', { minutes: 60 })).toMatchObject({ status: 200 });
+    const next = await subscribe();
+    expect(await newestInvoice(next)).toMatchObject({ status: 'paid' });
+    await rig.clock.advance(itemOf(next).current_period_end * 1_000 - rig.clock.now());
+    expect(await newestInvoice(next)).toMatchObject({ status: 'draft', auto_advance: true, attempt_count: 0 });
+    await rig.clock.advance(HOUR_MS);
+    expect(await newestInvoice(next)).toMatchObject({ status: 'paid', attempt_count: 1 });
+    expect(await rig.control('POST', '/drafts', { minutes: 0 })).toMatchObject({ status: 200 });
+  });
+
   test('covers several open invoices, but only the newest decides the status', async () => {
     const subscription = await subscribe({}, 'pm_sim_ok_1_then_nsf');
     await changeItem(subscription, {

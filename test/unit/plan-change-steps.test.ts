@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { epochSeconds, instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
-import { applyChange, removeChange } from '../../shared/subscriptions/plan-changes/plan-change-steps.ts';
+import { DAY_MS, epochSeconds, HOUR_MS, instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
+import {
+  applyChange,
+  isChangeOver,
+  removeChange,
+  scheduleChange,
+  settleChange,
+  withdrawScheduled,
+} from '../../shared/subscriptions/plan-changes/plan-change-steps.ts';
+import { planAtProvider } from '../../shared/subscriptions/record/held-plan.ts';
 import type { PlanChange } from '../../shared/subscriptions/record/plan-change.ts';
 import type { Subscription } from '../../shared/subscriptions/record/subscription.ts';
-import { NOON } from '../builders/payment.ts';
+import { NOON, payment } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 
 const CLAIMED_AT = iso(NOON);
@@ -42,5 +50,61 @@ describe('the read of a subscription after a change of its plan that', () => {
   test.each(ENDS)('%s: is not due if the service bills', (_, end) => {
     const own = changing({ billingOwner: 'service', syncAt: undefined, knownAt: epochSeconds(NOON) });
     expect(end(own).syncAt).toBeUndefined();
+  });
+});
+
+describe('a change of a plan that waits for its payer', () => {
+  const asks = payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } });
+
+  const waiting = (leftMs: number, fields: Partial<Subscription> = {}): Subscription => {
+    const known = changing({ status: 'active', currentPeriodEnd: iso(NOON + leftMs), ...fields });
+    const change = known.change && { ...known.change, step: 'claimed' as const, paymentId: asks.id };
+    return settleChange({ ...known, change }, asks, instant(iso(NOON)));
+  };
+
+  test.each([
+    ['after 23 hours, in the middle of a period', 10 * DAY_MS, 23 * HOUR_MS],
+    ['after 23 hours, if the period ends 10 minutes later', 23 * HOUR_MS + 10 * MINUTE_MS, 23 * HOUR_MS],
+    ['10 minutes before the end of a period that is a minute shorter', 23 * HOUR_MS + 9 * MINUTE_MS, 1_379 * MINUTE_MS],
+    ['10 minutes before the end of a period that ends in an hour', HOUR_MS, 50 * MINUTE_MS],
+  ])('expires %s', (_, leftMs, afterMs) => {
+    const expiresAt = iso(NOON + afterMs);
+    const known = waiting(leftMs);
+    expect(known.change).toMatchObject({ step: 'awaiting_payment', expiresAt });
+    expect(isChangeOver(known, instant(iso(NOON + afterMs - 1)))).toBe(false);
+    expect(isChangeOver(known, instant(expiresAt))).toBe(true);
+  });
+
+  test('keeps its time if it is looked at again later', () => {
+    const known = waiting(HOUR_MS);
+    const again = settleChange(known, asks, instant(iso(NOON + 30 * MINUTE_MS)));
+    expect(again.change?.expiresAt).toBe(known.change?.expiresAt);
+  });
+});
+
+describe('a change that was scheduled at the provider that bills', () => {
+  const cheap = { subtotalCents: 500, taxCents: 0, discountCents: 0, totalCents: 500 };
+
+  test.each(['monthly', 'yearly'] as const)(
+    'gives the provider the old price again if it is withdrawn (%s)',
+    (interval) => {
+      const known = subscription({ status: 'active', billingOwner: 'provider' });
+      const plan = { ...cheap, billingInterval: interval, intervalMultiplier: 1, quantity: 1 };
+      const scheduled = { ...scheduleChange(known, plan, { id: 'chg_1', now: NOON }), priceUpdate: undefined };
+      expect(planAtProvider(scheduled).totalCents).toBe(500);
+      const withdrawn = withdrawScheduled(scheduled, { id: 'chg_2', now: NOON + MINUTE_MS });
+      expect(withdrawn).toMatchObject({ scheduledChange: undefined, priceUpdate: { id: 'chg_2' } });
+      expect(planAtProvider(withdrawn).totalCents).toBe(1_900);
+      // Another interval begins at once at the provider, which charges nothing within the paid time.
+      const freeUntil = interval === 'yearly' ? known.currentPeriodEnd : undefined;
+      expect(withdrawn.priceUpdate?.freeUntil).toBe(freeUntil);
+    },
+  );
+
+  test('sends the provider nothing if the service bills', () => {
+    const known = subscription({ status: 'active', billingOwner: 'service' });
+    const plan = { ...cheap, billingInterval: 'monthly' as const, intervalMultiplier: 1, quantity: 1 };
+    const scheduled = scheduleChange(known, plan, { id: 'chg_1', now: NOON });
+    expect(withdrawScheduled(scheduled, { id: 'chg_2', now: NOON }).priceUpdate).toBeUndefined();
   });
 });

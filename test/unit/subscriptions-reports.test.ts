@@ -452,3 +452,29 @@ describe('a report about a former subscription', () => {
     expect(isAboutFormer(running({ formerProviderIds: ['sub_1'] }), 'sub_1')).toBe(true);
   });
 });
+
+describe('the price in a report', () => {
+  const price = { amountCents: 500, currency: 'USD' };
+
+  test('is the price from then on if the seller has set it', () => {
+    expect(reported(running(), { ...month, price })).toMatchObject({ totalCents: 500, subtotalCents: 500 });
+  });
+
+  const prices = { subtotalCents: 500, taxCents: 0, discountCents: 0, totalCents: 500 };
+  const OTHER_PLANS: readonly (readonly [string, Partial<Subscription>])[] = [
+    [
+      'is scheduled',
+      {
+        scheduledChange: {
+          id: 'chg_1',
+          plan: { ...prices, billingInterval: 'monthly', intervalMultiplier: 1, quantity: 1 },
+        },
+      },
+    ],
+    ['gets to the provider', { priceUpdate: { id: 'chg_1', claimedAt: iso(NOON), lookAt: iso(NOON) } }],
+  ];
+
+  test.each(OTHER_PLANS)('is not the price of the present period while another plan %s', (_, fields) => {
+    expect(reported(running(fields), { ...month, price })).toMatchObject({ totalCents: 1_900, subtotalCents: 1_900 });
+  });
+});

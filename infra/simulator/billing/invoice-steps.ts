@@ -18,7 +18,7 @@ export const finalizeInvoice = (unit: Unit, draft: LedgerInvoice, collects: bool
   return collects ? collectInvoice(unit, invoice, { attempt: undefined }).invoice : invoice;
 };
 
-/** Runs an hour after automatic collection of a draft was turned on. */
+/** Runs at the end of the time as a draft: that of a renewal, or an hour after its collection was turned on. */
 export const finalizeWhenDue = (unit: Unit, invoiceId: string): void => {
   const invoice = unit.documents.invoices.get(unit.slot, invoiceId);
   if (invoice?.status === 'draft' && invoice.collects) finalizeInvoice(unit, invoice, true);

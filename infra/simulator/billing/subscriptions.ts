@@ -1,6 +1,7 @@
 /**
  * @module Subscriptions that a provider bills itself. Each period is billed at its start, on a calendar counted from
- * the anchor. An invoice is collected immediately, although Stripe keeps it as a draft for an hour.
+ * the anchor. An invoice is collected immediately, unless the settings keep the invoices of renewals as drafts for a
+ * time, which Stripe does for an hour.
  */
 
 import type { LedgerInvoice, LedgerLine, LedgerSubscription } from '../ledger/billing-documents.ts';
@@ -10,6 +11,7 @@ import { startOfPeriod } from './calendar.ts';
 import { awaitConfirmation, type Collected, type Collecting, collectInvoice, methodOf } from './invoices.ts';
 import { changeSubscription, endSubscription, endsNow } from './subscription-end.ts';
 
+const MINUTE_MS = 60_000;
 const TRIAL_NOTICE_MS = 3 * 86_400_000;
 /** The time limit for the first charge. */
 const FIRST_CHARGE_MS = 23 * 3_600_000;
@@ -187,7 +189,8 @@ interface Issued {
 export const issue = (unit: Unit, subscription: LedgerSubscription, { reason, usedFrom }: Issuing): Issued => {
   const { customerId, currency } = subscription;
   const bill = billOf(unit, subscription, [lineOf(subscription)]);
-  const status = firstInvoiceStatus(subscription);
+  const draftMs = reason === 'subscription_cycle' ? unit.drafts().minutes * MINUTE_MS : 0;
+  const status = firstInvoiceStatus(subscription, draftMs);
   const owed =
     status === 'open' || status === 'uncollectible'
       ? applyBalance(unit, { customerId, currency, bill })
@@ -214,12 +217,13 @@ export const issue = (unit: Unit, subscription: LedgerSubscription, { reason, us
     firstFailedAt: null,
     nextAttemptAt: null,
     refusedMethodId: null,
-    collects: status === 'open' && subscription.status !== 'incomplete',
+    collects: isCollected(subscription, status),
     paidAt: null,
     paidElsewhere: false,
     voidedAt: status === 'void' ? unit.at : null,
     uncollectibleAt: status === 'uncollectible' ? unit.at : null,
   });
+  if (status === 'draft' && invoice.collects) unit.schedule(unit.at + draftMs, 'finalize_invoice', invoice.id);
   const discountIds = keptDiscounts(unit, subscription, bill);
   const latestInvoiceId = invoice.id;
   return { invoice, subscription: unit.documents.subscriptions.put({ ...subscription, discountIds, latestInvoiceId }) };
@@ -235,10 +239,17 @@ const lineOf = (subscription: LedgerSubscription): LedgerLine => {
 };
 
 /** While collection is paused, the owner's choice decides. Invoices of an unpaid subscription stay drafts. */
-const firstInvoiceStatus = ({ pausedCollection, status }: LedgerSubscription): LedgerInvoice['status'] => {
+const firstInvoiceStatus = (
+  { pausedCollection, status }: LedgerSubscription,
+  draftMs: number,
+): LedgerInvoice['status'] => {
   if (pausedCollection !== null) return HELD[pausedCollection];
-  return status === 'unpaid' ? 'draft' : 'open';
+  return status === 'unpaid' || draftMs > 0 ? 'draft' : 'open';
 };
+
+/** A draft that waits only for its time is collected. */
+const isCollected = ({ pausedCollection, status: of }: LedgerSubscription, status: LedgerInvoice['status']): boolean =>
+  (status === 'open' && of !== 'incomplete') || (status === 'draft' && pausedCollection === null && of !== 'unpaid');
 
 const HELD = { void: 'void', keep_as_draft: 'draft', mark_uncollectible: 'uncollectible' } as const;
 

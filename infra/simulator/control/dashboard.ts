@@ -9,7 +9,7 @@ import { stopPaying } from '../billing/invoices.ts';
 import { endSubscription, isLedgerSubscriptionLive } from '../billing/subscription-end.ts';
 import type { LedgerInvoice, LedgerSubscription } from '../ledger/billing-documents.ts';
 import { detachMethod, renewCard } from '../ledger/methods.ts';
-import { retrySettings, type Unit } from '../ledger/unit.ts';
+import { draftSettings, retrySettings, type Unit } from '../ledger/unit.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 import { type SubscriptionWish, subscriptionForm, subscriptionWish } from './dashboard-forms.ts';
 import { customerRow, invoiceRow, type MinorUnits, methodRow, subscriptionRow } from './ledger-view.ts';
@@ -19,6 +19,13 @@ import { vendorCalls } from './vendor-calls.ts';
 export const setRetries = ({ units }: ControlParts, call: ControlCall): Response => {
   const settings = parsed(retrySettings, call.body);
   units.useRetries(settings);
+  return Response.json(settings);
+};
+
+/** How long the invoices of later renewals stay drafts. Stripe has no such setting, because it always waits an hour. */
+export const setDrafts = ({ units }: ControlParts, call: ControlCall): Response => {
+  const settings = parsed(draftSettings, call.body);
+  units.useDrafts(settings);
   return Response.json(settings);
 };
 

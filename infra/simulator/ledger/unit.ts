@@ -124,6 +124,10 @@ export const retrySettings = z.strictObject({
 });
 export type RetrySettings = z.infer<typeof retrySettings>;
 
+/** How long the invoice of a renewal stays a draft before it is finalized and collected; an hour at Stripe. */
+export const draftSettings = z.strictObject({ minutes: z.int().min(0).max(4_320) });
+export type DraftSettings = z.infer<typeof draftSettings>;
+
 /** The address to which the provider sends its events, as its owner has registered it. */
 interface WebhookEndpoint {
   readonly url: string;
@@ -158,6 +162,7 @@ export interface Unit {
   /** The provider's fees; undefined if it charges none here. */
   readonly fees: ChargeFees | undefined;
   retries(): RetrySettings;
+  drafts(): DraftSettings;
   endpoint(): WebhookEndpoint;
   /** A value that only the holder of the document can know. It is the same on every call. */
   secretOf(id: string): string;

@@ -12,6 +12,8 @@ import { endHold, settleCapture } from '../ledger/holds.ts';
 import { settleLedgerRefund } from '../ledger/refunds.ts';
 import {
   type Change,
+  type DraftSettings,
+  draftSettings,
   type RetrySettings,
   retrySettings,
   type Unit,
@@ -35,6 +37,8 @@ export interface Units {
   count(name: string): number;
   /** Applies to later failures, at every provider that bills. */
   useRetries(settings: RetrySettings): void;
+  /** Applies to later renewals, at every provider that bills. */
+  useDrafts(settings: DraftSettings): void;
   /** Applies to later events, at the providers whose events have a version. */
   useEventsVersion(version: string): void;
   eventsVersion(): string | undefined;
@@ -87,6 +91,7 @@ export const openUnits = (parts: UnitsParts): Units => {
       fees: vendor.fees,
       leastCharge: (currency) => vendor.leastCharge?.(currency) ?? 0,
       retries: () => store.readSetting(RETRIES, retrySettings) ?? DEFAULT_RETRIES,
+      drafts: () => store.readSetting(DRAFTS, draftSettings) ?? NO_DRAFTS,
       endpoint: () => ({ url: webhookUrlOf(slot), apiVersion: eventsVersion() }),
       secretOf: (id) => createHash('sha256').update(`${tag}:secret:${id}`).digest('hex').slice(0, 24),
       customerPage: (id) => `${siteOf(slot)}/_local/simulator/payments/${id}/authenticate`,
@@ -105,6 +110,7 @@ export const openUnits = (parts: UnitsParts): Units => {
     tag,
     count: (name) => store.next(name),
     useRetries: (settings) => store.writeSetting(RETRIES, settings),
+    useDrafts: (settings) => store.writeSetting(DRAFTS, settings),
     useEventsVersion: (version) => store.writeSetting(EVENTS_VERSION, version),
     eventsVersion,
     work,
@@ -127,6 +133,8 @@ export const openUnits = (parts: UnitsParts): Units => {
 };
 
 const RETRIES = 'retries';
+const DRAFTS = 'drafts';
+const NO_DRAFTS: DraftSettings = { minutes: 0 };
 const EVENTS_VERSION = 'events_version';
 const DEFAULT_RETRIES: RetrySettings = { days: [1, 3, 7, 14], then: 'cancel' };
 

@@ -62,6 +62,7 @@ import {
   paidIsApplied,
   previewIsCharge,
   scheduledOnce,
+  waitsWithinPeriod,
 } from './plans.ts';
 import {
   defaultKept,
@@ -128,6 +129,7 @@ export const ORACLES: readonly Oracle[] = [
   appliedIsAsked,
   previewIsCharge,
   scheduledOnce,
+  waitsWithinPeriod,
   merchantSetsPrices,
   creditWasPaid,
   statusesAgree,

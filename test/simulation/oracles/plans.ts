@@ -108,6 +108,33 @@ export const previewIsCharge: Oracle = {
   },
 };
 
+const LEAST_BEFORE_END_MS = 600_000;
+
+const isTooLate = ({ expires_at: expires, period_end: end }: HistoryJson): boolean =>
+  at(expires) > at(end) - LEAST_BEFORE_END_MS;
+
+/** The subscriptions that the body shows with an open change that expires. */
+const waitingIn = (body: HistoryJson): readonly HistoryJson[] =>
+  [body, body?.data]
+    .flat()
+    .filter((one) => typeof one?.pending_change?.expires_at === 'string')
+    .map((one) => ({ id: one.id, expires_at: one.pending_change.expires_at, period_end: one.current_period_end }));
+
+/** A payer who paid after the end would have the next period of the new plan for the difference alone. */
+export const waitsWithinPeriod: Oracle = {
+  sentence: 'A change of a plan that waits for its payer expires 10 minutes before the period ends',
+  atRestOnly: false,
+  violations: (history) => {
+    const acts = actsOnSubscriptions(history);
+    const stored = recordsOf(history)
+      .subscriptions.filter(({ change }) => change?.step === 'awaiting_payment')
+      .map(({ id, change, currentPeriodEnd }) => ({ id, expires_at: change.expiresAt, period_end: currentPeriodEnd }));
+    const shown = history.exchanges.filter(isCarriedOut).flatMap(({ body }) => waitingIn(body));
+    const late = [...stored, ...shown].filter((one) => isTooLate(one) && !acts.has(one.id));
+    return [...new Set(late.map((one) => `${one.id} may be paid until ${one.expires_at}, and ends ${one.period_end}`))];
+  },
+};
+
 /** A change that takes effect later is no one's request of that moment. */
 const isBySchedule = ({ actor, dueCents }: HistoryItem): boolean =>
   dueCents === undefined && !['user', 'admin', 'key'].includes(actor?.type);
