@@ -78,7 +78,7 @@ const failedFirst = (failedAt: number, amount: number): History =>
   });
 
 /** A capture that was refused after a second, and a read of its hold in the next second, whose response arrives or not. */
-const refusedThenRead = (isAnswered: boolean, status = 402): History =>
+const refusedThenRead = (isAnswered: boolean, status = 402, call = 'capture'): History =>
   historyWith({
     items: [
       historyPayment({ ...WAITING, providerIntentId: 'pi_1' }),
@@ -86,11 +86,13 @@ const refusedThenRead = (isAnswered: boolean, status = 402): History =>
       versionItem(13, { cause: 'capture' }),
     ],
     providerCalls: [
-      { ...arrived(11, status), method: 'POST', path: '/_local/providers/stripe/v1/payment_intents/pi_1/capture' },
-      { ...arrived(12, 200), method: 'GET', path: '/_local/providers/stripe/v1/payment_intents/pi_1', isAnswered },
-      { ...arrived(12, 200), method: 'GET', path: '/_local/providers/stripe/v1/payment_intents/pi_2' },
+      { ...arrived(11, status), method: 'POST', path: `${INTENTS}/pi_1/${call}` },
+      { ...arrived(12, 200), method: 'GET', path: `${INTENTS}/pi_1`, isAnswered },
+      { ...arrived(12, 200), method: 'GET', path: `${INTENTS}/pi_2` },
     ],
   });
+
+const INTENTS = '/_local/providers/stripe/v1/payment_intents';
 
 const arrived = (seconds: number, status: number) => ({
   ...{ at: Date.parse(historyTime(seconds)), status, isAnswered: true },
@@ -155,6 +157,11 @@ export const MORE_HOLD_CASES: readonly (readonly [what: string, sentence: string
       broken: holdIs({ ...TAKEN, subtotalCents: 900, taxCents: 100 }, CAPTURED),
       sound: holdIs({ ...TAKEN, subtotalCents: 500, taxCents: 100 }, CAPTURED),
     },
+  ],
+  [
+    'the confirmation, shortly before a capture that was not sent',
+    READ,
+    { broken: refusedThenRead(false), sound: refusedThenRead(false, 402, 'confirm') },
   ],
   [
     'a call that the provider did not carry out',

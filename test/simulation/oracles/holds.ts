@@ -224,8 +224,11 @@ const callsOf = ({ providerCalls, ledger }: History, payment: HistoryItem): read
 const isRead = ({ method, status, isAnswered }: HistoryProviderCall): boolean =>
   method === 'GET' && status === 200 && isAnswered;
 
+/** The last parts of the paths that capture or release a hold. */
+const ENDS_HOLD = /\/(?:capture|complete|void|cancel)$/;
+
 /** A provider that answers 429 has done nothing. */
-const mayHaveActed = ({ method, status }: HistoryProviderCall): boolean => method !== 'GET' && status !== 429;
+const mayHaveActed = ({ path, status }: HistoryProviderCall): boolean => ENDS_HOLD.test(path) && status !== 429;
 
 /** A refusal says nothing of the hold: an earlier send of the call may have captured it, or its provider's site. */
 export const readBeforeDropped: Oracle = {
