@@ -137,8 +137,9 @@ const cancelOpen = async (deps: RemovalDeps, payment: VisiblePayment): Promise<V
 /** Marks the refund's ids, because an event about it may name neither the payment nor the payment's ids. */
 const eraseRefundOf = async (erasing: Erasing, refund: Refund): Promise<boolean> => {
   const { deps, subject } = erasing;
-  if (!isOf(subject, refund) || blankRefund(refund, deps.now()) === refund) return false;
+  if (!isOf(subject, refund) || refund.organizationId !== undefined) return false;
   await noteRecord(erasing, refund, [refund.id, refund.providerRefundId]);
+  if (blankRefund(refund, deps.now()) === refund) return false;
   const { isOurs } = await refundStore(deps).change(refund, 'erasure', (current) => blankRefund(current, deps.now()));
   return isOurs;
 };

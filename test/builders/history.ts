@@ -33,6 +33,7 @@ export const historyWith = ({
   outage: undefined,
   items: [],
   claims: [],
+  providerCalls: [],
   bus: [],
   deliveries: [],
   logs: [],

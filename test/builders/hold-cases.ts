@@ -77,6 +77,27 @@ const failedFirst = (failedAt: number, amount: number): History =>
     bus: [historyEvent(`${PAYMENT}:${failedAt}:payment.failed`, { amount, currency: 'USD' })],
   });
 
+/** A capture that was refused after a second, and a read of its hold in the next second, whose response arrives or not. */
+const refusedThenRead = (isAnswered: boolean, status = 402, call = 'capture'): History =>
+  historyWith({
+    items: [
+      historyPayment({ ...WAITING, providerIntentId: 'pi_1' }),
+      versionItem(10, { cause: 'capture', holdCall: { kind: 'capture', claimedAt: historyTime(10) } }),
+      versionItem(13, { cause: 'capture' }),
+    ],
+    providerCalls: [
+      { ...arrived(11, status), method: 'POST', path: `${INTENTS}/pi_1/${call}` },
+      { ...arrived(12, 200), method: 'GET', path: `${INTENTS}/pi_1`, isAnswered },
+      { ...arrived(12, 200), method: 'GET', path: `${INTENTS}/pi_2` },
+    ],
+  });
+
+const INTENTS = '/_local/providers/stripe/v1/payment_intents';
+
+const arrived = (seconds: number, status: number) => ({
+  ...{ at: Date.parse(historyTime(seconds)), status, isAnswered: true },
+});
+
 const WITHIN = 'No capture takes more than is held, and what a capture leaves is released';
 const ONCE = 'A hold is captured once or released, and every response says the same';
 const ASKED = 'A capture takes an amount that the merchant has asked for';
@@ -85,6 +106,7 @@ const AGREES = 'At rest the total of a captured payment is what its provider has
 const WAITS = 'At rest an amount is held if and only if its payment waits for the capture';
 const ENDS = 'A hold ends: no payment waits for its capture long after the end of the hold';
 const REMINDED = 'At rest the merchant has been reminded once of each hold that has ended by the clock';
+const READ = 'No claim of a capture or a release is dropped without a read of the hold, if its call has arrived';
 const MERCHANT = 'Only the merchant captures or releases a hold, never a payer';
 
 export const HOLD_CASES: Readonly<Record<string, Case>> = {
@@ -105,6 +127,7 @@ export const HOLD_CASES: Readonly<Record<string, Case>> = {
   [WAITS]: { broken: holdIs({ ...WAITING, status: 'canceled' }, HELD), sound: holdIs(WAITING, HELD) },
   [ENDS]: { broken: heldUntil(6), sound: heldUntil(8) },
   [REMINDED]: { broken: expired(), sound: expired('3:payment.capture_due') },
+  [READ]: { broken: refusedThenRead(false), sound: refusedThenRead(true) },
   [MERCHANT]: { broken: claimedBy('user_ada'), sound: claimedBy(ROOT.userId) },
 };
 
@@ -134,6 +157,16 @@ export const MORE_HOLD_CASES: readonly (readonly [what: string, sentence: string
       broken: holdIs({ ...TAKEN, subtotalCents: 900, taxCents: 100 }, CAPTURED),
       sound: holdIs({ ...TAKEN, subtotalCents: 500, taxCents: 100 }, CAPTURED),
     },
+  ],
+  [
+    'the confirmation, shortly before a capture that was not sent',
+    READ,
+    { broken: refusedThenRead(false), sound: refusedThenRead(false, 402, 'confirm') },
+  ],
+  [
+    'a call that the provider did not carry out',
+    READ,
+    { broken: refusedThenRead(false), sound: refusedThenRead(false, 429) },
   ],
   [
     'a second reminder',

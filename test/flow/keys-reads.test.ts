@@ -7,6 +7,8 @@ import { createKey, forUser, newAdmin } from './keys.ts';
 
 /** A request by key costs at most one read more than the same request by session, and none while the key is cached. */
 let reads = 0;
+/** The reads of keys, which the following tests count. */
+let keyReads = 0;
 const counted = (connection: Connection): Connection => {
   const note =
     <A extends readonly unknown[], R>(call: (...args: A) => R) =>
@@ -14,7 +16,11 @@ const counted = (connection: Connection): Connection => {
       reads += 1;
       return call(...args);
     };
-  const { getItem, getBatch, query, count } = connection;
+  const { getBatch, query, count } = connection;
+  const getItem: Connection['getItem'] = (key, consistent) => {
+    if (key.sk === 'KEY') keyReads += 1;
+    return connection.getItem(key, consistent);
+  };
   return { ...connection, getItem: note(getItem), getBatch: note(getBatch), query: note(query), count: note(count) };
 };
 
@@ -60,5 +66,20 @@ describe('the reads of a request by key', () => {
     const first = await readsOf(forUser(key, user));
     expect({ path, more: first - warm }).toEqual({ path, more: 1 });
     expect({ path, more: (await readsOf(forUser(key, user))) - warm }).toEqual({ path, more: 0 });
+  });
+
+  test('find the key again after five seconds, and not before', async () => {
+    const user = await signIn(service);
+    const key = await createKey(service, await newAdmin(service));
+    const readsAfter = async (seconds: number): Promise<number> => {
+      await service.advance(seconds);
+      keyReads = 0;
+      expect((await service.get('/payments', forUser(key, user))).status).toBe(200);
+      return keyReads;
+    };
+    expect(await readsAfter(0)).toBe(1);
+    expect(await readsAfter(CACHE_SECONDS - 0.001)).toBe(0);
+    expect(await readsAfter(0.001)).toBe(1);
+    expect(await readsAfter(CACHE_SECONDS - 1)).toBe(0);
   });
 });

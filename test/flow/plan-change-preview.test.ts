@@ -97,6 +97,18 @@ describe('a change is refused, like its preview,', () => {
   });
 
   test.each([
+    ['more', (due: number) => due - 1],
+    ['less', (due: number) => due + 1],
+  ])('if the difference is %s than the caller expects, even by one cent', async (_, expectedOf) => {
+    const of = await atHalf(service, 1_000);
+    const product_id = await plan(service, 3_000);
+    const { body: seen } = await preview(service, of, { product_id });
+    const { due_now_cents, proration_at } = seen;
+    const says = { status: 409, body: { code: 'PRICE_CHANGED', details: { due_now_cents } } };
+    await refused(of, { product_id, proration_at, expected_cents: expectedOf(due_now_cents) }, says);
+  });
+
+  test.each([
     ['a price', { total_cents: 1 }],
     ['an interval', { billing_interval: 'yearly' }],
     ['no proration', { proration: 'none', when: 'now' }],

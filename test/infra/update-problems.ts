@@ -66,7 +66,7 @@ export const parametersReadBy = ({ Parameters = {} }: Template): readonly string
     Type.startsWith('AWS::SSM::Parameter::Value') && Default?.startsWith('/payments/') ? [Default] : [],
   );
 
-const parametersWrittenBy = ({ Resources }: Template): readonly string[] =>
+export const parametersWrittenBy = ({ Resources }: Template): readonly string[] =>
   Object.values(Resources).flatMap(({ Type, Properties }) =>
     Type === 'AWS::SSM::Parameter' ? [String(Properties?.['Name'])] : [],
   );

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { VisiblePayment } from '../../shared/payments/payment.ts';
+import { paymentEvents } from '../../shared/payments/payment-events.ts';
 import {
   asRestorable,
   type KnownOfRestored,
@@ -58,5 +60,47 @@ describe('restoredPayment', () => {
 
   test('is marked if its owner is unknown', () => {
     expect(restoredPayment(order(1), {}, NOW).anomaly).toBe('restored without its owner');
+  });
+});
+
+/** A payment that is captured or released at the provider, and then refunded, as its record changes from a version on. */
+const changesFrom = (first: VisiblePayment): readonly VisiblePayment[] => {
+  const { refund, ...held } = { ...first, status: 'requires_capture', authorizedCents: 1_900 } as const;
+  const taken = { ...held, cause: 'event', status: 'succeeded' } as const;
+  const returned = {
+    id: 'ref_1',
+    amountCents: 100,
+    status: 'succeeded',
+    was: 'pending',
+    failureCode: undefined,
+  } as const;
+  return [
+    { ...held, cause: 'answer' },
+    { ...held, cause: 'capture_due', captureDueSent: true },
+    { ...taken, captureDueSent: true },
+    { ...taken, cause: 'refund', refund: returned },
+  ].map((version, index) => ({ ...version, version: first.version + index }) as VisiblePayment);
+};
+
+const eventIdsOf = (versions: readonly VisiblePayment[]): readonly string[] =>
+  versions.flatMap((after, index) => paymentEvents(versions[index - 1] ?? undefined, after).map(({ id }) => id));
+
+describe('the events of a restored payment', () => {
+  const restored = restoredPayment(order(1_900), RENEWAL, NOW);
+  const later = changesFrom({ ...restored, version: restored.version + 1 });
+
+  test('have no id of an event of the lost record, whatever its version was', () => {
+    const ids = eventIdsOf([restored, ...later]);
+    expect(ids.map((id) => id.split(':')[2])).toEqual(
+      expect.arrayContaining(['payment.capture_due', 'payment.succeeded', 'payment.refunded']),
+    );
+    for (let version = 1; version <= 500; version += 1) {
+      const published = eventIdsOf(changesFrom({ ...restored, version }));
+      expect(published.filter((id) => ids.includes(id))).toEqual([]);
+    }
+  });
+
+  test('do not repeat those of its creation and its outcome', () => {
+    expect(paymentEvents(undefined, restored)).toEqual([]);
   });
 });

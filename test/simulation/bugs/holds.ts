@@ -32,6 +32,13 @@ export const HOLD_BUGS: readonly Bug[] = [
       "return (({ providerPaymentId: paymentId }) => ({ kind: 'done', value: { ...known, paymentId, status: 'canceled' } }))({",
   },
   {
+    name: 'refused-claim-is-dropped-unread',
+    what: 'A refused capture or release is taken back although the hold could not be read',
+    file: 'shared/payments/holds/hold-call.ts',
+    text: "if (read.kind !== 'done') return { payment: claim };",
+    replacement: "if (read.kind !== 'done') return refuse(parts, claim, refused);",
+  },
+  {
     name: 'hold-ends-unannounced',
     what: 'A hold ends by the clock without a reminder',
     file: 'shared/payments/holds/hold-versions.ts',

@@ -89,6 +89,18 @@ export interface HistoryClaim {
   readonly at: number;
 }
 
+/** A call that arrived at a provider. */
+export interface HistoryProviderCall {
+  readonly method: string;
+  /** Without the query. It names the records of the provider. */
+  readonly path: string;
+  /** The time at which the provider carried it out, in epoch ms, true time. */
+  readonly at: number;
+  readonly status: number;
+  /** True if the function got the whole response. */
+  readonly isAnswered: boolean;
+}
+
 /** An event as it came on the bus. */
 export interface HistoryEvent {
   readonly source: string;
@@ -167,6 +179,7 @@ export interface History {
   readonly ledger: Ledger;
   readonly items: readonly HistoryItem[];
   readonly claims: readonly HistoryClaim[];
+  readonly providerCalls: readonly HistoryProviderCall[];
   readonly bus: readonly HistoryEvent[];
   readonly deliveries: readonly HistoryDelivery[];
   readonly logs: readonly string[];

@@ -1,6 +1,13 @@
 import { actingPerson } from '../model/acting.ts';
-import { isCarriedOut } from '../model/exchanges.ts';
-import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { isCarriedOut, SKEW_MS } from '../model/exchanges.ts';
+import type {
+  History,
+  HistoryExchange,
+  HistoryItem,
+  HistoryJson,
+  HistoryProviderCall,
+  Oracle,
+} from '../model/history.ts';
 import { isHeldThere, wasHeld } from '../model/holds.ts';
 import { isOfMerchant } from '../model/merchants.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
@@ -204,5 +211,41 @@ export const merchantEndsHolds: Oracle = {
       .filter((one) => CAPTURE.test(one.path) && !names.has(one.person) && !isNotCaptured(one))
       .map(({ number, person, path, status }) => `answer ${number}: ${person} did POST ${path}: ${status}`);
     return [...claimed, ...captured];
+  },
+};
+
+/** The calls that name the payment, or its hold, at its provider. */
+const callsOf = ({ providerCalls, ledger }: History, payment: HistoryItem): readonly HistoryProviderCall[] => {
+  const holds = ledger.charges.filter(({ payment_id }) => payment_id === payment['id']);
+  const names = new Set([payment['providerIntentId'], payment['providerPaymentId'], ...holds.map(({ id }) => id)]);
+  return providerCalls.filter(({ path }) => path.split('/').some((part) => names.has(decodeURIComponent(part))));
+};
+
+const isRead = ({ method, status, isAnswered }: HistoryProviderCall): boolean =>
+  method === 'GET' && status === 200 && isAnswered;
+
+/** The last parts of the paths that capture or release a hold. */
+const ENDS_HOLD = /\/(?:capture|complete|void|cancel)$/;
+
+/** A provider that answers 429 has done nothing. */
+const mayHaveActed = ({ path, status }: HistoryProviderCall): boolean => ENDS_HOLD.test(path) && status !== 429;
+
+/** A refusal says nothing of the hold: an earlier send of the call may have captured it, or its provider's site. */
+export const readBeforeDropped: Oracle = {
+  sentence: 'No claim of a capture or a release is dropped without a read of the hold, if its call has arrived',
+  atRestOnly: false,
+  violations: (history) => {
+    const { payments, versionsOf } = recordsOf(history);
+    return payments.filter(wasHeld).flatMap((payment) => {
+      const steps = versionsOf(payment['id']).filter(({ cause }) => cause === 'capture');
+      return steps.flatMap((dropped, index) => {
+        const claim = steps[index - 1]?.['holdCall'];
+        if (claim === undefined || dropped['holdCall'] !== undefined) return [];
+        const [from, to] = [at(claim.claimedAt) - SKEW_MS, at(dropped['at']) + SKEW_MS];
+        const meanwhile = callsOf(history, payment).filter((call) => call.at >= from && call.at <= to);
+        if (!meanwhile.some(mayHaveActed) || meanwhile.some(isRead)) return [];
+        return [`the ${claim.kind} of ${payment['id']} was dropped at ${dropped['at']}, and nothing was read`];
+      });
+    });
   },
 };

@@ -12,6 +12,7 @@ import {
   silentAfter,
   silentBefore,
 } from '../kernel/step.ts';
+import type { HistoryProviderCall } from '../model/history.ts';
 
 /**
  * Every HTTP call of the run. Functions call providers, AWS, the identity service and webhook targets; providers and
@@ -49,11 +50,18 @@ export class NetworkError extends Error {
 export const BASE_URL = 'http://127.0.0.1:3000';
 const LOCAL = '/_local';
 
-export const createNetwork = (kernel: Kernel, parts: () => HostParts): Send => {
+interface Network {
+  readonly send: Send;
+  /** The calls that have arrived at providers. */
+  readonly providerCalls: readonly HistoryProviderCall[];
+}
+
+export const createNetwork = (kernel: Kernel, parts: () => HostParts): Network => {
   const local = localSender(parts);
+  const calls = noteProviderCalls(kernel.now);
   const bus = failingBus(kernel, local);
   const webhooks = losableWebhooks();
-  return (sent) => {
+  const send: Send = (sent) => {
     const url = new URL(sent.url);
     const { place, call, faults } = targetOf(sent, url, { local, bus, webhooks });
     const isAway = (): boolean => place === 'provider' && isInOutage(kernel, url);
@@ -63,19 +71,51 @@ export const createNetwork = (kernel: Kernel, parts: () => HostParts): Send => {
       return Promise.reject(new NetworkError('ECONNREFUSED'));
     }
     if (place === 'webhook' && webhooks.isLost(sent)) return Promise.reject(new NetworkError('ECONNREFUSED'));
-    return kernel.step<Received>({
-      place,
-      call,
-      about: url.pathname,
-      run: async () => {
-        if (isAway()) throw new NetworkError('ECONNREFUSED');
-        if (place === 'bus' && bus.refuses()) return bus.takeAllButLast(sent);
-        return place === 'gateway' || place === 'webhook' ? toGateway(parts(), sent, url) : local(sent, url);
-      },
-      faults,
-      outcome: ({ status }) => `answered ${status}`,
-    });
+    const run = async (): Promise<Received> => {
+      if (isAway()) throw new NetworkError('ECONNREFUSED');
+      if (place === 'bus' && bus.refuses()) return bus.takeAllButLast(sent);
+      return place === 'gateway' || place === 'webhook' ? toGateway(parts(), sent, url) : local(sent, url);
+    };
+    const step = (carryOut: () => Promise<Received>): Promise<Received> =>
+      kernel.step<Received>({
+        ...{ place, call, about: url.pathname, faults },
+        run: carryOut,
+        outcome: ({ status }) => `answered ${status}`,
+      });
+    return place === 'provider' ? calls.noting({ method: sent.method, path: url.pathname }, run, step) : step(run);
   };
+  return { send, providerCalls: calls.all };
+};
+
+/** Notes each call that a provider carries out, and whether its response arrives. */
+const noteProviderCalls = (now: () => number) => {
+  const all: (HistoryProviderCall & { isAnswered: boolean })[] = [];
+  return {
+    all,
+    noting: async (
+      call: Pick<HistoryProviderCall, 'method' | 'path'>,
+      run: () => Promise<Received>,
+      step: (carryOut: () => Promise<Received>) => Promise<Received>,
+    ): Promise<Received> => {
+      let noted: (typeof all)[number] | undefined;
+      const received = await step(async () => {
+        const got = await run();
+        noted = { ...call, at: now(), status: got.status, isAnswered: false };
+        all.push(noted);
+        return got;
+      });
+      if (noted) noted.isAnswered = isWhole(received);
+      return received;
+    },
+  };
+};
+
+const isWhole = ({ body }: Received): boolean => {
+  try {
+    return body === '' || JSON.parse(body) !== undefined;
+  } catch {
+    return false;
+  }
 };
 
 const isInOutage = (kernel: Kernel, { pathname }: URL): boolean => {

@@ -19,6 +19,7 @@ import type { Connection, Item } from '../../../shared/platform/connection.ts';
 import { withOperatorSettings } from '../../../shared/platform/trigger.ts';
 import { currentInvocation } from '../kernel/invocation.ts';
 import type { Kernel } from '../kernel/kernel.ts';
+import type { HistoryProviderCall } from '../model/history.ts';
 import { type Claims, createClaims } from './claims.ts';
 import { functionsAsSteps } from './functions.ts';
 import { laggingIndexes } from './lagging-indexes.ts';
@@ -31,6 +32,7 @@ export interface SimulatedService {
   readonly send: Send;
   readonly parts: HostParts;
   readonly claims: Claims['all'];
+  readonly providerCalls: readonly HistoryProviderCall[];
   /** True if rate limits are on. */
   readonly limits: boolean;
   /** Calls a control route of the host. @throws Error unless it succeeds */
@@ -145,7 +147,7 @@ export const openService = async (kernel: Kernel): Promise<SimulatedService> => 
   onClose(database.close);
   const claims = createClaims(kernel.now);
   let parts: HostParts | undefined;
-  const send = createNetwork(kernel, () => {
+  const { send, providerCalls } = createNetwork(kernel, () => {
     if (!parts) throw new Error('the service is not assembled yet');
     return parts;
   });
@@ -169,6 +171,7 @@ export const openService = async (kernel: Kernel): Promise<SimulatedService> => 
     send,
     parts,
     claims: claims.all,
+    providerCalls,
     limits: chosen.limits,
     control: controlOf(parts),
     items: () => everyItem(connection),

@@ -24,6 +24,7 @@ export const observe = async (service: SimulatedService, world: World, moment: M
   ledger: await service.control('GET', '/simulator/ledger'),
   items: await service.items(),
   claims: [...service.claims],
+  providerCalls: service.providerCalls.map((call) => ({ ...call })),
   bus: service.parts.busEvents() as History['bus'],
   deliveries: await service.control('GET', '/sink/default'),
   queues: await service.control('GET', '/queues'),

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS, iso } from '../../shared/core/time.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { type Disputed, disputedPayment, loggedOutcomes, readDispute } from './disputers.ts';
+import { textOf } from './erasures.ts';
+import { itemsOf, PATIENT } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { PAYING_METHODS } from './refunders.ts';
+
+/**
+ * PayPal dates each change of a dispute. An event of a change counts at that time, and a read at the time of the read,
+ * because it shows every change until then.
+ */
+const service = withHost({ frozen: true, env: PATIENT });
+
+/** The dispute as PayPal's first event about it has named it. */
+const firstNamed = async ({ id }: Disputed): Promise<ParsedJson> => {
+  const events = await itemsOf(service, 'EVT#provider_b');
+  const raws = events.map((item) => JSON.parse(JSON.parse(textOf(item)).raw));
+  return raws.find(
+    ({ event_type, resource }) => event_type === 'CUSTOMER.DISPUTE.CREATED' && resource.dispute_id === id,
+  ).resource;
+};
+
+/** A day after the dispute was opened. @returns a function that reports, a day later, that the dispute was won */
+const openDispute = async () => {
+  const disputed = await disputedPayment(service, PAYING_METHODS[1]);
+  const resource = await firstNamed(disputed);
+  await service.advance(DAY_SECONDS);
+  const reportWon = async (changedAt: number): Promise<string> => {
+    await service.advance(DAY_SECONDS);
+    const won = { status: 'RESOLVED', dispute_outcome: { outcome_code: 'RESOLVED_SELLER_FAVOUR' } };
+    const sent = await service.sendEvent({
+      ...{ provider: 'provider_b', vocabulary: 'native', type: 'CUSTOMER.DISPUTE.UPDATED' },
+      object: { ...resource, ...won, update_time: iso(changedAt) },
+    });
+    expect(sent).toMatchObject({ status: 200 });
+    await service.settle();
+    return (await readDispute(service, disputed)).status;
+  };
+  return { disputed, reportWon };
+};
+
+const sync = async ({ payment, user }: Disputed): Promise<void> => {
+  const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
+  expect(synced).toMatchObject({ status: 200 });
+  await service.settle();
+};
+
+describe('the event of a change of a dispute', () => {
+  test('counts if no read came after the change', async () => {
+    const { reportWon } = await openDispute();
+    expect(await reportWon(service.now() - HOUR_MS)).toBe('won');
+  });
+
+  test('is stale if a read came after the change, although the event arrives after the read', async () => {
+    const { disputed, reportWon } = await openDispute();
+    await sync(disputed);
+    expect(await reportWon(service.now() - HOUR_MS)).toBe('needs_response');
+    expect(await loggedOutcomes(service, disputed.payment.id)).toContain('ignored: stale');
+  });
+
+  test('counts if the change came after the read', async () => {
+    const { disputed, reportWon } = await openDispute();
+    await sync(disputed);
+    expect(await reportWon(service.now() + DAY_MS / 2)).toBe('won');
+  });
+});
