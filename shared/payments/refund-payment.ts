@@ -26,7 +26,7 @@ import { moneyAccount } from './money-account.ts';
 import type { VisiblePayment } from './payment.ts';
 import { readDisputesOf } from './read-money-back.ts';
 import { foundRefund, type Refund, refundView } from './refunds/refund.ts';
-import { sendRefund, refundRefusedError } from './refunds/refund-call.ts';
+import { refundRefusedError, sendRefund } from './refunds/refund-call.ts';
 import { type RefundStore, refundStore } from './refunds/refund-store.ts';
 import { requireRefundable } from './refunds/refund-sums.ts';
 

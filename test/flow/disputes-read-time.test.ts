@@ -22,9 +22,11 @@ const firstNamed = async ({ id }: Disputed): Promise<ParsedJson> => {
   ).resource;
 };
 
+const PAYPAL = PAYING_METHODS.find(([provider]) => provider === 'provider_b') ?? PAYING_METHODS[0];
+
 /** A day after the dispute was opened. @returns a function that reports, a day later, that the dispute was won */
 const openDispute = async () => {
-  const disputed = await disputedPayment(service, PAYING_METHODS[1]);
+  const disputed = await disputedPayment(service, PAYPAL);
   const resource = await firstNamed(disputed);
   await service.advance(DAY_SECONDS);
   const reportWon = async (changedAt: number): Promise<string> => {

@@ -33,10 +33,10 @@ export const HOLD_BUGS: readonly Bug[] = [
   },
   {
     name: 'refused-claim-is-dropped-unread',
-    what: 'A refused capture or release is taken back although the hold could not be read',
-    file: 'shared/payments/holds/hold-call.ts',
-    text: "if (read.kind !== 'done') return { payment: claim };",
-    replacement: "if (read.kind !== 'done') return refuse(parts, claim, refused);",
+    what: 'A refused call is taken back although the provider could not be read',
+    file: 'shared/calls/run-call.ts',
+    text: "if (read.kind !== 'done') return { record: claim, isUnclear: true };",
+    replacement: "if (read.kind !== 'done') return kind.end(parts, claim, { cause: 'refused', refusal, isLate });",
   },
   {
     name: 'hold-ends-unannounced',

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { iso } from '../../shared/core/time.ts';
+import { capturesReturning, captureToRefund } from '../../shared/payments/holds/several-captures.ts';
+import type { VisiblePayment } from '../../shared/payments/payment.ts';
+import { NOON, payment } from '../builders/payment.ts';
+
+/** A payment of two captures, of 1,000 and 900. The first has the id of the payment at its provider. */
+const captured = (fields: Partial<VisiblePayment> = {}): VisiblePayment =>
+  payment({
+    ...{ status: 'succeeded', captureMethod: 'manual', totalCents: 1_900, providerPaymentId: 'FIRST' },
+    captures: [
+      { id: 'FIRST', amountCents: 1_000, returnedCents: 0 },
+      { id: 'SECOND', amountCents: 900, returnedCents: 0 },
+    ],
+    ...fields,
+  });
+
+const dispute = (fields: object = {}) => ({ id: 'dsp_1', amountCents: 400, ...fields });
+const LOST = { lostAt: iso(NOON) };
+
+describe('captureToRefund', () => {
+  test('takes the capture with the most left', () => {
+    expect(captureToRefund(captured(), 700)).toBe('FIRST');
+  });
+
+  test.each([
+    ['without a capture, of the first', dispute(LOST), 'SECOND'],
+    ['of the first', dispute({ ...LOST, captureId: 'FIRST' }), 'SECOND'],
+    ['of the second', dispute({ ...LOST, captureId: 'SECOND' }), 'FIRST'],
+    ['that is open, which has taken nothing', dispute(), 'FIRST'],
+  ])('leaves out what was lost in a dispute %s', (_, lost, from) => {
+    expect(captureToRefund(captured({ disputes: [lost] }), 700)).toBe(from);
+  });
+
+  test('refuses more than one capture has left', () => {
+    const lost = captured({ disputes: [dispute(LOST)] });
+    expect(captureToRefund(lost, 900)).toBe('SECOND');
+    expect(() => captureToRefund(lost, 901)).toThrow('send several refunds');
+  });
+});
+
+describe('capturesReturning', () => {
+  test.each([
+    [undefined, [300, 0]],
+    ['FIRST', [300, 0]],
+    ['SECOND', [0, 300]],
+  ] as const)('counts a refund of the capture %s, by default of the first', (captureId, returned) => {
+    const after = capturesReturning(captured(), { captureId }, 300);
+    expect(after?.map(({ returnedCents }) => returnedCents)).toEqual(returned);
+  });
+});
