@@ -360,6 +360,14 @@ describe('a subscription on hold without a method', () => {
     expect(reported(unknown, paused).status).toBe('active');
   });
 
+  test('is past due after its paid time if the provider pauses it and begins no further period', () => {
+    expect(reported(held, { status: 'paused' }, END - 1).status).toBe('active');
+    expect(reported(held, { status: 'paused' }, END)).toMatchObject({
+      status: 'past_due',
+      reason: 'payment_method_unavailable',
+    });
+  });
+
   test('is paused after its trial until another method is set', () => {
     const held = trial(10, {
       ...{ billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1' },

@@ -203,7 +203,9 @@ const withoutHold = (subscription: Subscription, report: SubscriptionReport, now
   if (isInTrial) return { ...report, status: 'trialing' };
   if (status === 'trialing' && trialEnd !== undefined) return report;
   const paidUntil = instant(subscription.paidUntil ?? subscription.currentPeriodEnd);
-  const isUnpaid = report.currentPeriodStart !== undefined && report.currentPeriodStart * SECOND_MS >= paidUntil;
+  const begins = report.currentPeriodStart ?? 0;
+  // A provider may pause at the end of the paid time instead of beginning a period.
+  const isUnpaid = Math.max(begins * SECOND_MS, now) >= paidUntil;
   return { ...report, status: isUnpaid ? 'past_due' : visibleStatus(subscription) };
 };
 
