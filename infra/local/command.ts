@@ -36,10 +36,9 @@ const given = new Command('npm start --')
 
 const main = async (): Promise<void> => {
   const operator = operatorEnvironment();
-  const { port, dataDir, basePath, dynamoEndpoint, demoData, logLevel } = readHostSettings(operator);
+  const { port, dataDir, basePath, demoData, logLevel } = readHostSettings(operator);
   clear(dataDir);
-  // Another engine keeps its table when the folder is empty, so the demo data may already be in it.
-  const first = demoData === 'demo' && dynamoEndpoint === '' && isNewFolder(dataDir);
+  const first = demoData === 'demo' && isNewFolder(dataDir);
   const onLoss = (line: string): never => {
     complain(line);
     process.exit(1);

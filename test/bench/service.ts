@@ -6,6 +6,7 @@ import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import { setHost } from '../../shared/host.ts';
 import type { Key } from '../../shared/platform/keys.ts';
 import type { Trigger } from '../../shared/platform/trigger.ts';
+import { onDynoxide } from '../engine/engine-database.ts';
 import { openMeter, type Run } from './meter.ts';
 import type { Attributes } from './units.ts';
 
@@ -41,7 +42,8 @@ export const startService = async (
   const host = await startHost({
     dataDir: ':memory:',
     // Budgets are counted on an engine that is not this project's own.
-    env: { RATE_LIMITS: 'on', DYNAMODB_ENGINE: 'dynoxide', ...more },
+    openDatabase: onDynoxide,
+    env: { RATE_LIMITS: 'on', ...more },
     catalogue: { endpoints, triggers: triggers.filter(wanted), load: meter.measured(loadEntry) },
   });
   running = host;

@@ -1,4 +1,4 @@
-/** @module The fields that the adapters read of the objects in docs/mirror.md, and the result of each status. */
+/** @module The fields that the adapters read of the objects in mirror-fields.ts, and the result of each status. */
 import type Stripe from 'stripe';
 import type { ReportedStatus } from '../../shared/providers/payment-port.ts';
 import { readPayPalDispute, readPayPalRefund } from '../../shared/providers/paypal/refunds.ts';
@@ -40,9 +40,12 @@ export const fieldsReadBy = async (key: string): Promise<readonly string[]> => {
   return [...new Set(merged)].filter((path) => !(NOISE[key] ?? []).includes(path));
 };
 
-/** Every status that the adapter reports for a value of the field, whatever the other fields and the record say. */
-export const reportedStatuses = async (key: string, field: string, value: string): Promise<ReadonlySet<string>> =>
-  new Set(await STATUSES[`${key}.${field}`]?.(value));
+/**
+ * Every status that the adapter reports for a value of the field, whatever the other fields and the record say.
+ * @param field with its object, such as `Stripe: Refund.status`
+ */
+export const reportedStatuses = async (field: string, value: string): Promise<ReadonlySet<string>> =>
+  new Set(await STATUSES[field]?.(value));
 
 /** Objects within an object that have a separate table, or whose fields all have the same use. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {

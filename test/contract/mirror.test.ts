@@ -1,42 +1,58 @@
-/** @module Checks the tables of docs/mirror.md against the providers' published types, the adapters and our own API. */
+/** @module Checks the statuses of docs/mirror.md and the fields of mirror-fields.ts against the adapters and the providers' published types. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { apiDocumentAt } from '../../functions/api/document.ts';
-import { type MirroredObject, splitNames, topOf } from '../../infra/make/docs/mirror/mirrored-object.ts';
-import { PAYPAL_OBJECTS } from '../../infra/make/docs/mirror/paypal.ts';
-import { SQUARE_OBJECTS } from '../../infra/make/docs/mirror/square.ts';
-import { STRIPE_OBJECTS } from '../../infra/make/docs/mirror/stripe.ts';
 import { declaredFields, declaredTexts, documentedWords } from './declared-types.ts';
+import { MIRRORED_FIELDS, type ObjectFields } from './mirror-fields.ts';
 import { fieldsReadBy, reportedStatuses } from './mirror-readers.ts';
 import { type OpenApi, parseOpenApi, schemaPartsOf } from './openapi-check.ts';
 import { RECORDED_SDKS } from './recorded-sdks.ts';
 import { contractsFolder } from './vendor-files.ts';
 
-const OBJECTS = Object.entries({ Stripe: STRIPE_OBJECTS, PayPal: PAYPAL_OBJECTS, Square: SQUARE_OBJECTS }).flatMap(
-  ([vendor, objects]) => objects.map((object) => [`${vendor}: ${object.name}`, object] as const),
-);
+const OBJECTS = Object.entries(MIRRORED_FIELDS);
 
-const tableOf = (key: string): MirroredObject => {
-  const found = OBJECTS.find(([name]) => name === key)?.[1];
-  if (!found) throw new Error(`no table for ${key}`);
+const fieldsIn = (key: string): ObjectFields => {
+  const found = MIRRORED_FIELDS[key];
+  if (!found) throw new Error(`no fields of ${key}`);
   return found;
 };
 
-const grouped = (names: Readonly<Record<string, string>> = {}): string[] => Object.values(names).flatMap(splitNames);
+const split = (names = ''): string[] => names.split(/\s+/).filter(Boolean);
 
-const usedPaths = ({ mirrored, checked = {}, read }: MirroredObject): string[] => [
-  ...Object.keys(mirrored),
-  ...Object.keys(checked),
-  ...grouped(read),
+/** The top-level fields of an object, without repeats. */
+const fieldsOf = ({ read, ignored }: ObjectFields): string[] => [
+  ...new Set([...split(read), ...split(ignored)].map(topOf)),
 ];
+const topOf = (path: string): string => /^\w+/.exec(path)?.[0] ?? path;
 
-const fieldsOf = (object: MirroredObject): string[] => [
-  ...new Set([...usedPaths(object), ...grouped(object.ignored)].map(topOf)),
-];
+/** The statuses here that docs/mirror.md gives for each value, by object and field (`Stripe: Refund.status`). */
+const PAGE = ((): ReadonlyMap<string, ReadonlyMap<string, readonly string[]>> => {
+  const text = readFileSync(resolve(import.meta.dirname, '../../docs/mirror.md'), 'utf8');
+  const named = (cell: string): string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+  const pages = new Map<string, Map<string, readonly string[]>>();
+  let vendor = '';
+  for (const line of text.split('\n')) {
+    vendor = /^### (\w+)$/.exec(line)?.[1] ?? vendor;
+    const [, field, values = '', cell = ''] = /^\| `(\w+\.[\w.]+)` \| (.+?) \| (.+) \|$/.exec(line) ?? [];
+    if (field === undefined) continue;
+    const key = `${vendor}: ${field}`;
+    const [statuses = ''] = cell.split(': ');
+    const rows = pages.get(key) ?? new Map<string, readonly string[]>();
+    for (const value of named(values)) {
+      if (rows.has(value)) throw new Error(`docs/mirror.md has two rows for ${key} ${value}`);
+      rows.set(value, statuses === 'the same' ? [value.toLowerCase()] : named(statuses));
+    }
+    pages.set(key, rows);
+  }
+  return pages;
+})();
 
-const statusesOf = ({ statuses = {} }: MirroredObject, field: string): string[] => Object.keys(statuses[field] ?? {});
+const statusesOf = (key: string, field: string): string[] => [...(PAGE.get(`${key}.${field}`)?.keys() ?? [])];
+
+/** The fields that hold a status of the object. */
+const statusFieldsOf = (key: string): string[] =>
+  [...PAGE.keys()].filter((name) => name.startsWith(`${key}.`)).map((name) => name.slice(key.length + 1));
 
 /** The difference between two lists of names; empty if they have the same names. */
 const difference = (table: readonly string[], theirs: readonly string[]) => ({
@@ -89,74 +105,49 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
   ...ofRecordedSdk('Square'),
 };
 
-describe('the table of a mirrored object', () => {
+describe('a mirrored object', () => {
   test.each(Object.entries(PUBLISHED))(
-    '%s lists every field that the SDK declares, and no other',
+    '%s has every field that the SDK declares, read or ignored, and no other',
     (key, { fields }) => {
-      const table = tableOf(key);
-      const named = fieldsOf(table).filter((field) => !grouped(table.elsewhere).includes(field));
+      const known = fieldsIn(key);
+      const named = fieldsOf(known).filter((field) => !split(known.elsewhere).includes(field));
       expect(fields().length).toBeGreaterThan(3);
       expect(difference(named, fields())).toEqual(NONE);
     },
   );
 
   test.each(Object.entries(PUBLISHED))(
-    '%s lists every status that the SDK declares, and no other',
+    '%s has a row in docs/mirror.md for every status that the SDK declares, and no other',
     (key, { statuses = {} }) => {
-      const table = tableOf(key);
-      expect(Object.keys(table.statuses ?? {})).toEqual(Object.keys(statuses));
+      expect(statusFieldsOf(key)).toEqual(Object.keys(statuses));
       for (const [field, values] of Object.entries(statuses)) {
-        expect(difference(statusesOf(table, field), values())).toEqual(NONE);
+        expect(difference(statusesOf(key, field), values())).toEqual(NONE);
       }
     },
   );
 
-  test('has a published type for every object except PayPal’s disputes', () => {
+  test('has a published type, except PayPal’s dispute', () => {
     expect(OBJECTS.map(([key]) => key).filter((key) => !(key in PUBLISHED))).toEqual(['PayPal: Dispute']);
   });
 
-  test.each(OBJECTS)('%s lists each field once, and marks only listed fields as available elsewhere', (_key, table) => {
-    const names = [...usedPaths(table), ...grouped(table.ignored)];
+  test.each(OBJECTS)('%s names each field once, and only known fields as available elsewhere', (_key, known) => {
+    const names = [...split(known.read), ...split(known.ignored)];
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
-    const used = usedPaths(table).map(topOf);
-    expect(grouped(table.ignored).filter((name) => used.includes(name))).toEqual([]);
-    expect(grouped(table.elsewhere).filter((name) => !fieldsOf(table).includes(name))).toEqual([]);
+    const used = split(known.read).map(topOf);
+    expect(split(known.ignored).filter((name) => used.includes(name))).toEqual([]);
+    expect(split(known.elsewhere).filter((name) => !fieldsOf(known).includes(name))).toEqual([]);
   });
 
-  test.each(OBJECTS)('%s maps only to fields that the API document has', (_key, { mirrored, checked = {} }) => {
-    const ours = [...Object.values(mirrored).flat(), ...Object.values(checked)].filter((field) => /^[a-z]/.test(field));
-    expect(ours.filter((field) => !SHOWN.has(field))).toEqual([]);
+  test.each(OBJECTS)('%s has exactly the fields that the adapter reads', async (key, { read }) => {
+    expect(difference(split(read), await fieldsReadBy(key))).toEqual(NONE);
   });
 
-  test.each(OBJECTS)('%s maps exactly the fields that the adapter reads', async (key, table) => {
-    expect(difference(usedPaths(table), await fieldsReadBy(key))).toEqual(NONE);
-  });
-
-  test.each(OBJECTS)('%s gives each status the same meaning as the adapter', async (key, { statuses = {} }) => {
-    for (const [field, values] of Object.entries(statuses)) {
-      for (const [value, meaning] of Object.entries(values)) {
-        const expected = typeof meaning === 'string' ? [meaning] : meaning.either;
-        expect([value, [...(await reportedStatuses(key, field, value))].sort()]).toEqual([value, [...expected].sort()]);
-      }
+  test.each([...PAGE])('the statuses of %s in docs/mirror.md are those of the adapter', async (key, rows) => {
+    for (const [value, statuses] of rows) {
+      expect([value, [...(await reportedStatuses(key, value))].sort()]).toEqual([value, [...statuses].sort()]);
     }
   });
 });
-
-const SHOWN: ReadonlySet<string> = (() => {
-  const document: unknown = JSON.parse(JSON.stringify(apiDocumentAt('https://api.example')));
-  const schema = z.looseObject({ properties: z.record(z.string(), z.unknown()).optional() });
-  const { components } = z
-    .looseObject({ components: z.looseObject({ schemas: z.record(z.string(), schema) }) })
-    .parse(document);
-  const records = ['Payment', 'Refund', 'Dispute', 'Subscription', 'Customer', 'PaymentMethod'];
-  return new Set(
-    records.flatMap((name) =>
-      Object.keys(components.schemas[name]?.properties ?? {}).map(
-        (field) => `${name.replace('PaymentMethod', 'Payment_method').toLowerCase()}.${field}`,
-      ),
-    ),
-  );
-})();
 
 /** The file and the name of the schema. */
 const DESCRIBED: Readonly<Record<string, readonly [file: string, schema: string]>> = {
@@ -184,7 +175,7 @@ const DESCRIBED: Readonly<Record<string, readonly [file: string, schema: string]
 const EXAMPLES = 'stripe/fixtures3.head.json';
 const exampleSchema = z.object({ resources: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
-describe.runIf(contractsFolder !== undefined)('the tables and the providers’ published files', () => {
+describe.runIf(contractsFolder !== undefined)('a mirrored object in the providers’ published files', () => {
   const read = (file: string): string => readFileSync(resolve(contractsFolder ?? '', file), 'utf8');
   const opened = new Map<string, OpenApi>();
   const open = (file: string): OpenApi => {
@@ -193,35 +184,34 @@ describe.runIf(contractsFolder !== undefined)('the tables and the providers’ p
     return api;
   };
 
-  test.each(Object.entries(DESCRIBED))('%s lists every field and status of the published file', (key, [file, name]) => {
+  test.each(Object.entries(DESCRIBED))('%s has every field and status of the published file', (key, [file, name]) => {
     const api = open(file);
     const properties = Object.assign(
       {},
       ...schemaPartsOf(api, api.components.schemas[name]).map((part) => part.properties),
     );
-    const table = tableOf(key);
     expect(Object.keys(properties).length).toBeGreaterThan(3);
-    expect(difference(fieldsOf(table), Object.keys(properties)).unnamed).toEqual([]);
-    for (const field of Object.keys(table.statuses ?? {})) {
+    expect(difference(fieldsOf(fieldsIn(key)), Object.keys(properties)).unnamed).toEqual([]);
+    for (const field of statusFieldsOf(key)) {
       const values = schemaPartsOf(api, properties[field]).flatMap((part) => part.enum ?? []);
-      expect(difference(statusesOf(table, field), values.map(String)).unnamed).toEqual([]);
+      expect(difference(statusesOf(key, field), values.map(String)).unnamed).toEqual([]);
     }
   });
 
-  test('the tables for Stripe list every field of the newest examples', () => {
+  test('of Stripe has every field of the newest examples', () => {
     const { resources } = exampleSchema.parse(JSON.parse(read(EXAMPLES)));
-    for (const table of STRIPE_OBJECTS) {
-      const example = resources[onTheWire(table.name).slice(1)];
-      expect(difference(fieldsOf(table), Object.keys(example ?? {})).unnamed).toEqual([]);
+    for (const [key, known] of OBJECTS.filter(([name]) => name.startsWith('Stripe: '))) {
+      const example = resources[onTheWire(key.slice('Stripe: '.length)).slice(1)];
+      expect(difference(fieldsOf(known), Object.keys(example ?? {})).unnamed).toEqual([]);
       expect(example).toBeDefined();
     }
   });
 });
 
-describe('the comparison of a table with a published type', () => {
-  test('reports a field that the table lacks, and a field that only the table has', () => {
+describe('the comparison with a published type', () => {
+  test('reports a field that is not named, and a field that is not published', () => {
     const published = PUBLISHED['Stripe: Refund']?.fields() ?? [];
-    const named = fieldsOf(tableOf('Stripe: Refund'));
+    const named = fieldsOf(fieldsIn('Stripe: Refund'));
     expect(difference(named, [...published, 'added_by_stripe']).unnamed).toEqual(['added_by_stripe']);
     expect(difference([...named, 'made_up'], published).unknown).toEqual(['made_up']);
   });

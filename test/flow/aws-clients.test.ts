@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
+import { onDynoxide } from '../engine/engine-database.ts';
 import { withHost } from './host.ts';
 
 /** The functions reach the table of another engine by the AWS SDK, and the bus and the queues of the host. */
 const host = withHost({
-  env: { DYNAMODB_ENGINE: 'dynoxide', EXTERNAL_WEBHOOKS_ENABLED: 'true', LOG_LEVEL: 'silent' },
+  openDatabase: onDynoxide,
+  env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', LOG_LEVEL: 'silent' },
 });
 
 test('the functions store a payment by the AWS SDK, publish its events and deliver them', async () => {
+  const { baseUrl, env } = host.host();
+  expect(env['AWS_ENDPOINT_URL_DYNAMODB']).not.toContain(baseUrl);
   const { session_id: session } = await host.session();
   const body = { total_cents: 2_500, currency: 'USD', payment_method_id: 'pm_card_visa' };
   const created = await host.post('/payments/intents', body, { session });

@@ -25,6 +25,7 @@ export interface TestHostOptions {
   readonly port?: number;
   readonly catalogue?: Catalogue;
   readonly between?: HostOptions['between'];
+  readonly openDatabase?: HostOptions['openDatabase'];
   /** Receives the host's own messages. */
   readonly log?: (line: string) => void;
 }
@@ -119,6 +120,7 @@ const startQuietly = async ({
   port = 0,
   catalogue,
   between,
+  openDatabase,
   log,
 }: TestHostOptions): Promise<Host> => {
   const host = await startHost({
@@ -129,6 +131,7 @@ const startQuietly = async ({
     env: { ...QUIET, ...env },
     ...(catalogue && { catalogue }),
     ...(between && { between }),
+    ...(openDatabase && { openDatabase }),
     ...(log && { log }),
   });
   if (frozen) host.clock.freeze(true);

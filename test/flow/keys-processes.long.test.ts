@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type HostProcess, startHostProcess } from '../bench/host-process.ts';
+import { onDynoxide } from '../engine/engine-database.ts';
 import { withHost } from './host.ts';
 import { createKey, NOT_VALID, newAdmin, revokeKey } from './keys.ts';
 
 /** A key of one process in a second process with the same table, which an engine of its own keeps. */
-const service = withHost({ frozen: true, env: { DYNAMODB_ENGINE: 'dynoxide' } });
+const service = withHost({ frozen: true, openDatabase: onDynoxide });
 
 const PARALLEL = 200;
 const CACHE_SECONDS = 5;
@@ -18,7 +19,7 @@ describe('a second process with the same table', () => {
 
   test('accepts a key of the first, and no longer five seconds after its end', async () => {
     const { dynamoEndpoint } = service.host();
-    second = await startHostProcess({ DYNAMODB_ENDPOINT: dynamoEndpoint, RATE_LIMITS: 'off', LOG_LEVEL: 'silent' });
+    second = await startHostProcess({ TABLE_ENGINE: dynamoEndpoint, RATE_LIMITS: 'off', LOG_LEVEL: 'silent' });
     const { baseUrl } = second;
     const clock = (body: unknown) =>
       fetch(`${baseUrl}/_local/clock`, { method: 'POST', body: JSON.stringify(body) }).then(({ status }) => {

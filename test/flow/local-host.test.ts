@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,6 @@ import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { HOUR_MS } from '../../shared/core/time.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
-import { itemsOf } from './flow.ts';
 import { from, startTestHost, type TestHost, withHost } from './host.ts';
 import { type FakeCatalogue, fakeCatalogue, HOURLY, QUEUE, STREAM, SWEEP } from './local-fake.ts';
 
@@ -816,50 +815,14 @@ describe('a host that cannot start', () => {
     await expect(startHost({ dataDir: ':memory:', catalogue, env: wrong })).rejects.toMatchObject({
       mistakes: [expect.stringContaining('PORT'), expect.stringContaining('BASE_PATH')],
     });
-    const unreachable = { DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' };
-    await expect(startHost({ dataDir: ':memory:', catalogue, env: unreachable })).rejects.toThrow('127.0.0.1:9');
   });
-});
 
-const DYNOXIDE = { DYNAMODB_ENGINE: 'dynoxide' };
-
-describe('a different DynamoDB engine', () => {
-  test('keeps its data folder, and the embedded table refuses the folder with advice', async () => {
+  test('names a data folder that holds only the data of the former engine, and leaves it as it is', async () => {
     const dataDir = await temporaryFolder();
-    const before = await startTestHost({ dataDir, catalogue: fakeCatalogue(), env: DYNOXIDE });
-    await put(before, 'one');
-    await before.settle();
-    await before.stop();
+    await writeFile(join(dataDir, 'dynamodb.db'), 'former');
     await expect(startTestHost({ dataDir, catalogue: fakeCatalogue() })).rejects.toThrow(
-      /^DATA_DIR \S+ has the data of the dynoxide engine; set DYNAMODB_ENGINE=dynoxide to use it, or set another DATA_DIR$/,
+      `DATA_DIR ${dataDir} has the data of the dynoxide engine, which this version does not read; set another DATA_DIR`,
     );
-    const { service } = await freshHost({ dataDir, env: DYNOXIDE });
-    expect(await itemsOf(service, 'one')).toHaveLength(1);
-  });
-
-  test.each([
-    ['set DYNAMODB_ENGINE=embedded', DYNOXIDE],
-    ['unset DYNAMODB_ENDPOINT', { DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' }],
-  ])('does not start over the data of the embedded table, and advises to %s', async (advice, env) => {
-    const dataDir = await temporaryFolder();
-    const before = await startTestHost({ dataDir, catalogue: fakeCatalogue() });
-    await put(before, 'one');
-    await before.settle();
-    await before.stop();
-    await expect(startTestHost({ dataDir, catalogue: fakeCatalogue(), env })).rejects.toThrow(
-      `DATA_DIR ${dataDir} has the data of the embedded engine; ${advice} to use it, or set another DATA_DIR`,
-    );
-    const { service } = await freshHost({ dataDir });
-    expect(await itemsOf(service, 'one')).toHaveLength(1);
-  });
-
-  test('is used if DYNAMODB_ENDPOINT is set', async () => {
-    const { service: first } = await freshHost({ env: DYNOXIDE });
-    const endpoint = first.host().dynamoEndpoint;
-    const { service, catalogue } = await freshHost({ env: { DYNAMODB_ENDPOINT: endpoint, TABLE_NAME: 'other' } });
-    expect(service.host().env['AWS_ENDPOINT_URL_DYNAMODB']).toBe(endpoint);
-    await put(service, 'one');
-    await service.settle();
-    expect(allKeys(catalogue)).toEqual(['one']);
+    expect(await readFile(join(dataDir, 'dynamodb.db'), 'utf8')).toBe('former');
   });
 });

@@ -174,14 +174,11 @@ describe('the data folder of npm start', () => {
     expect(await logsOf({ LOG_LEVEL: 'info' })).toBe(true);
   });
 
-  test.each([
-    ['embedded', 0],
-    ['dynoxide', 1],
-  ])('keeps no data of :memory: with the engine %s, however it exits', async (engine, folders) => {
+  test('keeps no data of :memory:, however it exits', async () => {
     const temporary = await folder();
-    const command = start({ DATA_DIR: ':memory:', TMPDIR: temporary, DYNAMODB_ENGINE: engine });
+    const command = start({ DATA_DIR: ':memory:', TMPDIR: temporary });
     await listening(command);
-    expect(await readdir(temporary)).toHaveLength(folders);
+    expect(await readdir(temporary)).toEqual([]);
     command.child.kill('SIGKILL');
     await vi.waitFor(async () => expect(await readdir(temporary)).toEqual([]), { timeout: 5_000 });
   });
@@ -200,9 +197,5 @@ describe('the data folder of npm start', () => {
     for (const damagedFile of ['simulator.db', 'table.db']) {
       expect(await startRefusal(start({ DATA_DIR: await damaged(damagedFile) }))).toMatch(/^DATA_DIR: [^\n]+\n$/);
     }
-    const dynoxide = { DYNAMODB_ENGINE: 'dynoxide', DATA_DIR: await damaged('dynamodb.db') };
-    expect(await startRefusal(start(dynoxide))).toMatch(
-      /^the DynamoDB engine does not start with [^\n]+dynamodb\.db: [^\n]+\n$/,
-    );
   });
 });

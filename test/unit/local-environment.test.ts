@@ -93,8 +93,6 @@ describe('the settings of the host', () => {
       port: 3000,
       dataDir: '.local',
       basePath: '',
-      dynamoEndpoint: '',
-      engine: 'embedded',
       demoData: 'demo',
       logLevel: 'silent',
     });
@@ -118,8 +116,6 @@ describe('the settings of the host', () => {
     { PORT: 'http' },
     { PORT: '70000' },
     { BASE_PATH: 'api' },
-    { DYNAMODB_ENDPOINT: 'here' },
-    { DYNAMODB_ENGINE: 'postgres' },
     { DEMO_DATA: 'some' },
     { LOG_LEVEL: 'loud' },
   ])('refuse %j by name', (env) => {

@@ -4,8 +4,8 @@ import * as z from 'zod';
 import type { ItemChanged } from '../table/change-log.ts';
 import type { EmbeddedTable } from '../table/embedded-table.ts';
 import { wireItem } from '../table-wire/wire-values.ts';
+import type { StreamRecord } from './stream-records.ts';
 import type { StreamSource } from './stream-source.ts';
-import type { StreamRecord } from './streams-api.ts';
 
 const READ_LIMIT = 200;
 const SEQUENCE_DIGITS = 21;

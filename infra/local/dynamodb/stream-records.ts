@@ -1,8 +1,22 @@
-import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import { REGION } from '../machine/environment.ts';
-import type { StreamRecord } from './streams-api.ts';
+
+/** Attribute values in DynamoDB's JSON, with binary values as base64 text. */
+export type Image = Readonly<Record<string, { readonly S?: string }>>;
+
+export interface StreamRecord {
+  readonly eventID?: string;
+  readonly eventName?: string;
+  readonly eventVersion?: string;
+  readonly dynamodb?: {
+    readonly Keys?: Image;
+    readonly NewImage?: Image;
+    readonly OldImage?: Image;
+    readonly SequenceNumber?: string;
+    readonly SizeBytes?: number;
+  };
+}
 
 /** Stream records in the JSON that a Lambda function receives, with binary values as base64 text. */
 export type LambdaRecord = ReturnType<typeof lambdaRecord>;
@@ -20,10 +34,7 @@ export const isWanted = (trigger: StreamTrigger, record: StreamRecord): boolean 
   const sortKey = dynamodb?.Keys?.['sk']?.S ?? '';
   const isOf = (kinds: readonly string[] = []): boolean => kinds.includes(sortKey);
   if (eventName === 'REMOVE') return isOf(trigger.removalsOf);
-  if (eventName !== 'INSERT' && eventName !== 'MODIFY') return false;
-  if (!isOf(trigger.sortKeys)) return false;
-  // The local engine records a put that changes nothing, but DynamoDB does not.
-  return eventName === 'INSERT' || !isDeepStrictEqual(dynamodb?.OldImage, dynamodb?.NewImage);
+  return (eventName === 'INSERT' || eventName === 'MODIFY') && isOf(trigger.sortKeys);
 };
 
 export const lambdaRecord = (record: StreamRecord, streamArn: string, nowMs: number) => ({
@@ -33,7 +44,7 @@ export const lambdaRecord = (record: StreamRecord, streamArn: string, nowMs: num
   eventSource: 'aws:dynamodb',
   awsRegion: REGION,
   dynamodb: {
-    // Whole seconds of the host's clock, because the engine uses real time.
+    // Whole seconds of the host's clock.
     ApproximateCreationDateTime: Math.floor(nowMs / 1_000),
     Keys: record.dynamodb?.Keys ?? {},
     ...(record.dynamodb?.NewImage && { NewImage: record.dynamodb.NewImage }),

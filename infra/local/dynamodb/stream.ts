@@ -4,10 +4,15 @@ import type { Invoke } from '../machine/invoke.ts';
 import type { State } from '../machine/sqlite.ts';
 import type { Failures } from './failures.ts';
 import { MAX_TRIES, processBatch } from './stream-batches.ts';
-import type { StreamReader } from './stream-reader.ts';
-import { isWanted, type LambdaRecord, lambdaRecord, sequenceOf, streamAnswerSchema } from './stream-records.ts';
-import type { StreamSource } from './stream-source.ts';
-import type { StreamRecord } from './streams-api.ts';
+import {
+  isWanted,
+  type LambdaRecord,
+  lambdaRecord,
+  type StreamRecord,
+  sequenceOf,
+  streamAnswerSchema,
+} from './stream-records.ts';
+import type { StreamReader, StreamSource } from './stream-source.ts';
 
 /**
  * The table's stream and its consumers. Each consumer reads in order from its own saved position, so that a restart
@@ -33,8 +38,7 @@ export interface StreamsOptions {
   readonly log: (line: string) => void;
 }
 
-const IDLE_MS = 50;
-const WATCHED_IDLE_MS = 1_000;
+const IDLE_MS = 1_000;
 /** Writes come in bursts, so one read serves all of them. */
 const AFTER_POKE_MS = 10;
 const AFTER_ERROR_MS = 200;
@@ -78,7 +82,6 @@ export const createStreams = (options: StreamsOptions): Streams => {
 const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader: StreamReader) => {
   const nap = createNap();
   const { writeMark } = options.source;
-  const idleMs = writeMark ? WATCHED_IDLE_MS : IDLE_MS;
   let stopped = false;
   let busy = false;
   /** The write mark at which the stream was empty. */
@@ -104,7 +107,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
     if (last && !stopped) reader.advance(sequenceOf(last));
   };
   const readNext = async (): Promise<readonly StreamRecord[]> => {
-    const mark = writeMark?.();
+    const mark = writeMark();
     const records = await reader.read();
     busy = records.length > 0;
     if (!busy) emptyAt = mark;
@@ -136,7 +139,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
       if (rewinds.length > 0) reader.rewind();
       for (const done of rewinds.splice(0)) done();
       const empty = await look();
-      if (empty && waiting.length === 0 && rewinds.length === 0 && !stopped) await nap.take(idleMs);
+      if (empty && waiting.length === 0 && rewinds.length === 0 && !stopped) await nap.take(IDLE_MS);
     }
     for (const resolve of waiting.splice(0)) resolve(true);
   };
@@ -145,7 +148,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
     poke: () => nap.end(AFTER_POKE_MS),
     caughtUp: async (): Promise<boolean> => {
       if (busy) return false;
-      if (stopped || (emptyAt !== undefined && emptyAt === writeMark?.())) return true;
+      if (stopped || emptyAt === writeMark()) return true;
       return new Promise<boolean>((resolve) => {
         waiting.push(resolve);
         nap.end(0);

@@ -158,8 +158,7 @@ const openClock = ({ place, beginsAt, log }: HostInputs): HostClock =>
 const beginning = (at: number): KeptTime => ({ offsetMs: at - Date.now(), reached: at, frozenAt: at });
 
 /** Caches the result until the next write. */
-const cacheUntilWrite = <T>(writeMark: (() => number) | undefined, look: () => Promise<T>): (() => Promise<T>) => {
-  if (!writeMark) return look;
+const cacheUntilWrite = <T>(writeMark: () => number, look: () => Promise<T>): (() => Promise<T>) => {
   let known: { readonly mark: number; readonly found: T } | undefined;
   return async () => {
     const mark = writeMark();

@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { keysOf } from '../../../shared/core/rows.ts';
 import { parseSettings } from '../../../shared/core/settings.ts';
 import { DAY_MS } from '../../../shared/core/time.ts';
 import { installedEndpoints } from '../../../shared/http/endpoint.ts';
 import type { Connection } from '../../../shared/platform/connection.ts';
-import { type StreamTrigger, withOperatorSettings } from '../../../shared/platform/trigger.ts';
-import { type Database, openEngineDatabase } from '../dynamodb/database.ts';
+import { withOperatorSettings } from '../../../shared/platform/trigger.ts';
+import type { Database } from '../dynamodb/database.ts';
 import { openEmbeddedDatabase, TABLE_FILE } from '../dynamodb/embedded-database.ts';
-import { ENGINE_FILE, startEngine } from '../dynamodb/engine.ts';
 import { createClosedDoor, type Door } from '../gateway/door.ts';
 import { createReference } from '../gateway/reference-page.ts';
 import { listen } from '../gateway/server.ts';
@@ -19,7 +17,6 @@ import {
   checkSettings,
   type Env,
   functionEnvironment,
-  type HostSettings,
   operatorEnvironment,
   readHostSettings,
 } from '../machine/environment.ts';
@@ -74,12 +71,21 @@ export interface HostOptions {
   /** Overrides the environment of the process. */
   readonly env?: Env;
   readonly log?: (line: string) => void;
-  /** Called when the DynamoDB engine ends unexpectedly or the disk is full, so the host is useless; `log` by default. */
+  /** Called when the disk is full, so the host is useless; `log` by default. */
   readonly onLoss?: (line: string) => void;
   /** Functions to run in place of the service's own. */
   readonly catalogue?: Catalogue;
   /** Wraps the table's connection that the functions use, for tests. */
   readonly between?: (connection: Connection) => Connection;
+  /** Opens another table in place of the embedded one, for tests and benches. */
+  readonly openDatabase?: (site: DatabaseSite) => Promise<Database>;
+}
+
+export interface DatabaseSite {
+  readonly place: DataFolder;
+  readonly tableName: string;
+  readonly onLoss: (line: string) => void;
+  readonly onClose: (step: () => unknown) => void;
 }
 
 /** Sessions of the host's own identity service, by the document's security schemes. */
@@ -109,8 +115,7 @@ export const startHost = async (options: HostOptions): Promise<Host> => {
 
 const start = async (options: HostOptions, onClose: (step: () => unknown) => void): Promise<Omit<Host, 'stop'>> => {
   const operator = operatorEnvironment(options.env);
-  const hostSettings = readHostSettings(operator);
-  const { basePath } = hostSettings;
+  const { basePath } = readHostSettings(operator);
   const checked = checkSettings(operator, basePath);
   const log = options.log ?? (() => undefined);
   const declared = options.catalogue ?? (await serviceCatalogue());
@@ -127,8 +132,12 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   options.onHeld?.();
   const { baseUrl } = listener;
   const tableName = checked.TABLE_NAME;
-  const triggers = triggersOf(catalogue, 'stream');
-  const database = await openDatabase({ ...hostSettings, place, baseUrl, tableName, triggers, onLoss, onClose });
+  const openOwn = async (): Promise<Database> => {
+    refuseFormerEngine(place);
+    const triggers = triggersOf(catalogue, 'stream');
+    return openEmbeddedDatabase({ place, tableName, triggers, endpoint: awsEndpoint(baseUrl) });
+  };
+  const database = await (options.openDatabase ?? openOwn)({ place, tableName, onLoss, onClose });
   onClose(database.close);
   const wiring = {
     ...{ baseUrl, basePath, dynamoEndpoint: database.endpoint },
@@ -171,42 +180,18 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   };
 };
 
-interface DatabaseOptions extends Pick<HostSettings, 'engine' | 'dynamoEndpoint'> {
-  readonly place: DataFolder;
-  readonly baseUrl: string;
-  readonly tableName: string;
-  readonly triggers: readonly StreamTrigger[];
-  readonly onLoss: (line: string) => void;
-  readonly onClose: (step: () => unknown) => void;
-}
-
-const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const { dynamoEndpoint, tableName, place, onLoss, onClose } = options;
-  refuseOtherEngine(place, dynamoEndpoint === '' ? options.engine : 'none');
-  if (dynamoEndpoint !== '') return openEngineDatabase(dynamoEndpoint, tableName);
-  if (options.engine === 'embedded') {
-    return openEmbeddedDatabase({ ...options, endpoint: awsEndpoint(options.baseUrl) });
-  }
-  const engine = await startEngine({ ...place, onLoss });
-  onClose(engine.stop);
-  return openEngineDatabase(engine.endpoint, tableName, engine);
-};
-
-const FILES_OF_ENGINES = { embedded: TABLE_FILE, dynoxide: ENGINE_FILE } as const;
+/** The file of the engine that a setting of earlier versions chose. */
+const FORMER_FILE = 'dynamodb.db';
 
 /**
- * Another engine would show an empty table, while the folder's payments and the simulated providers still exist.
- * @param engine `none` if the table is at a URL and has no file here
- * @throws StartError if the folder has data of another engine only; its file stays as it is
+ * The host would show an empty table, while the folder's payments and the simulated providers still exist.
+ * @throws StartError if the folder has data of the former engine only; its file stays as it is
  */
-const refuseOtherEngine = ({ folder, temporary }: DataFolder, engine: HostSettings['engine'] | 'none'): void => {
-  if (temporary) return;
-  const found = keysOf(FILES_OF_ENGINES).filter((one) => existsSync(join(folder, FILES_OF_ENGINES[one])));
-  const [other] = found;
-  if (other === undefined || found.some((one) => one === engine)) return;
-  const change = engine === 'none' ? 'unset DYNAMODB_ENDPOINT' : `set DYNAMODB_ENGINE=${other}`;
+const refuseFormerEngine = ({ folder, temporary }: DataFolder): void => {
+  const has = (file: string): boolean => existsSync(join(folder, file));
+  if (temporary || has(TABLE_FILE) || !has(FORMER_FILE)) return;
   throw new StartError(
-    `DATA_DIR ${folder} has the data of the ${other} engine; ${change} to use it, or set another DATA_DIR`,
+    `DATA_DIR ${folder} has the data of the dynoxide engine, which this version does not read; set another DATA_DIR`,
   );
 };
 

@@ -1,13 +1,6 @@
 /** @module The settings of the local host, and the environment in which it runs the functions. */
 
-import {
-  choiceSetting,
-  integerSetting,
-  lowerCase,
-  readSettings,
-  textSetting,
-  urlSetting,
-} from '../../../shared/core/setting.ts';
+import { choiceSetting, integerSetting, lowerCase, readSettings, textSetting } from '../../../shared/core/setting.ts';
 import { prefix, type Settings, SettingsError } from '../../../shared/core/settings.ts';
 import { checkedSettings } from '../../../shared/webhooks/checked-targets.ts';
 
@@ -40,16 +33,11 @@ export const PUBLISHABLE_KEY = 'pk_test_local_provider_a';
 const DEFAULT_PORT = 3000;
 
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
-const ENGINES = ['embedded', 'dynoxide'] as const;
 
 export const hostFields = {
   PORT: integerSetting(DEFAULT_PORT, 0, 65_535).describe('where the local host listens'),
   DATA_DIR: textSetting('.local').describe('where it keeps its data; :memory: keeps none'),
   BASE_PATH: prefix,
-  DYNAMODB_ENDPOINT: urlSetting().describe('the URL of another DynamoDB engine that already runs'),
-  DYNAMODB_ENGINE: choiceSetting(ENGINES, 'embedded').describe(
-    'embedded: the table is in the process of the host; dynoxide: the table is in a separate engine that the host starts',
-  ),
   DEMO_DATA: choiceSetting(['demo', 'none'], 'demo').describe(
     'demo: thirty days of payments, made in an empty data folder; none: demo sessions and org_demo only',
   ),
@@ -64,8 +52,6 @@ export interface HostSettings {
   readonly dataDir: string;
   /** Prefix of every route of the service, without a slash at its end. */
   readonly basePath: string;
-  readonly dynamoEndpoint: string;
-  readonly engine: (typeof ENGINES)[number];
   readonly demoData: 'none' | 'demo';
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
@@ -74,13 +60,11 @@ export interface HostSettings {
 export const readHostSettings = (env: Env): HostSettings => {
   const { mistakes, values } = readSettings(hostFields, env);
   if (!values) throw new SettingsError(mistakes);
-  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT, DYNAMODB_ENGINE, DEMO_DATA, LOG_LEVEL } = values;
+  const { PORT, DATA_DIR, BASE_PATH, DEMO_DATA, LOG_LEVEL } = values;
   return {
     port: PORT,
     dataDir: DATA_DIR,
     basePath: BASE_PATH,
-    dynamoEndpoint: DYNAMODB_ENDPOINT,
-    engine: DYNAMODB_ENGINE,
     demoData: DEMO_DATA,
     logLevel: LOG_LEVEL,
   };

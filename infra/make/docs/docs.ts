@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
 import { checksTable } from './checks-table.ts';
 import { floorParts } from './floors.ts';
-import { mirrorTables } from './mirror-tables.ts';
 import { routeParts } from './routes.ts';
 import { envExample, settingsTables } from './settings-table.ts';
 import { simulatorOperations } from './simulator-operations.ts';
@@ -22,7 +21,6 @@ export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string
   'docs/states.md': stateDiagrams,
   'docs/local.md': simulatorOperations,
   'docs/routes.md': routeParts,
-  'docs/mirror.md': mirrorTables,
 };
 
 /** Files that are generated as a whole. */

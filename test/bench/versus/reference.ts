@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { build } from '../../../infra/deploy/build.ts';
 import { coldProcess } from '../cold-process.ts';
-import { dropProviderEvents, startHostProcess } from '../host-process.ts';
+import { DYNOXIDE, dropProviderEvents, startHostProcess } from '../host-process.ts';
 import { inRounds, medianRatio, withSpread } from '../median.ts';
 import { startProcess } from '../processes.ts';
 import { say, sheet } from '../sheet.ts';
@@ -27,7 +27,7 @@ export const benchReference = async (): Promise<boolean> => {
     LOG_LEVEL: 'silent',
     RATE_LIMITS: 'off',
     EXTERNAL_WEBHOOKS_ENABLED: 'false',
-    DYNAMODB_ENGINE: 'dynoxide',
+    TABLE_ENGINE: DYNOXIDE,
   });
   try {
     await build(join(folder, 'ours'));

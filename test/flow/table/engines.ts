@@ -1,14 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { type Database, openEngineDatabase } from '../../../infra/local/dynamodb/database.ts';
+import type { Database } from '../../../infra/local/dynamodb/database.ts';
 import { openEmbeddedDatabase } from '../../../infra/local/dynamodb/embedded-database.ts';
-import { startEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { openDataFolder } from '../../../infra/local/machine/data-folder.ts';
 import type { Connection } from '../../../shared/platform/connection.ts';
 import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import { NOON } from '../../builders/payment.ts';
+import { onDynoxide } from '../../engine/engine-database.ts';
 import { STREAMED } from './sort-keys.ts';
 
 /** The table's engines, without a host. The clock is fixed at noon. Dynoxide is called through the AWS SDK. */
@@ -40,9 +37,15 @@ export const withTable = (engine: EngineName): (() => TestTable) => {
   const closing: (() => unknown)[] = [];
   let opened: TestTable | undefined;
   beforeAll(async () => {
-    const close: OnClose = (step) => closing.push(step);
-    const database = engine === 'embedded' ? openEmbedded(close) : await openDynoxide(close);
-    close(database.close);
+    const onClose = (step: () => unknown) => closing.push(step);
+    const onLoss = (): void => undefined;
+    const site = { tableName: 'payments', onLoss, onClose };
+    const place = openDataFolder(':memory:', site);
+    const database =
+      engine === 'embedded'
+        ? openEmbeddedDatabase({ ...site, place, triggers: [TRIGGER], endpoint: '' })
+        : await onDynoxide({ ...site, place });
+    onClose(database.close);
     opened = { database, connection: database.connect(() => NOON) };
   });
   afterAll(async () => {
@@ -52,22 +55,4 @@ export const withTable = (engine: EngineName): (() => TestTable) => {
     if (!opened) throw new Error('the table is open within tests only');
     return opened;
   };
-};
-
-type OnClose = (step: () => unknown) => void;
-
-const openEmbedded = (onClose: OnClose): Database =>
-  openEmbeddedDatabase({
-    place: openDataFolder(':memory:', { onClose, onLoss: () => undefined }),
-    tableName: 'payments',
-    triggers: [TRIGGER],
-    endpoint: '',
-  });
-
-const openDynoxide = async (onClose: OnClose): Promise<Database> => {
-  const folder = await mkdtemp(join(tmpdir(), 'table-test-'));
-  onClose(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
-  const engine = await startEngine({ folder, temporary: false, onLoss: () => undefined });
-  onClose(engine.stop);
-  return openEngineDatabase(engine.endpoint, 'payments', engine);
 };

@@ -12,6 +12,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { onDynoxide } from '../../engine/engine-database.ts';
 import { startTestHost, type TestHost } from '../host.ts';
 import { ENGINES } from './engines.ts';
 
@@ -245,7 +246,7 @@ describe('the wire protocol', () => {
   const clients: DynamoDBDocumentClient[] = [];
   beforeAll(async () => {
     for (const engine of ENGINES) {
-      const service = await startTestHost({ env: { DYNAMODB_ENGINE: engine }, frozen: true });
+      const service = await startTestHost({ ...(engine === 'dynoxide' && { openDatabase: onDynoxide }), frozen: true });
       hosts.push(service);
       const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
       const dynamo = new DynamoDBClient({ endpoint: service.host().dynamoEndpoint, region: 'local', credentials });

@@ -4,9 +4,10 @@ import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StartError } from '../machine/start-error.ts';
 
-/** The DynamoDB engine as a child process of the host, with its own file. It ends with the host. */
+/**
+ * dynoxide, a DynamoDB engine by other authors, as a child process of the host, with its own file. It ends with the host.
+ */
 export interface Engine {
   readonly endpoint: string;
   /** Keeps writes with a stream fast, however many records exist. The table's stream must already exist. */
@@ -29,8 +30,7 @@ export interface EngineOptions {
   readonly onLoss: (line: string) => void;
 }
 
-/** The engine's file in the data folder. */
-export const ENGINE_FILE = 'dynamodb.db';
+const ENGINE_FILE = 'dynamodb.db';
 const PORT_TRIES = 5;
 /** The engine's message for a file that a retry cannot open either. */
 const NO_DATABASE = /not a valid SQLite database|unable to open database/;
@@ -53,7 +53,7 @@ code=$?
 if [ -n "$TEMPORARY" ]; then rm -rf "$TEMPORARY"; fi
 exit "$code"`;
 
-/** @throws StartError if this platform has no engine, or the engine does not start. */
+/** @throws if this platform has no engine, or the engine does not start. */
 export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const binary = findBinary();
   for (let tries = 1; ; tries += 1) {
@@ -77,7 +77,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     if (failure === undefined) return runningEngine(child, { port, file, onLoss: options.onLoss });
     // Another process may have taken the port in the meantime.
     if (tries === PORT_TRIES || NO_DATABASE.test(failure)) {
-      throw new StartError(`the DynamoDB engine does not start with ${file}: ${failure}`);
+      throw new Error(`the DynamoDB engine does not start with ${file}: ${failure}`);
     }
   }
 };
@@ -86,10 +86,7 @@ const findBinary = (): string => {
   try {
     return join(dirname(createRequire(import.meta.url).resolve('@dynoxide/linux-x64/package.json')), 'dynoxide');
   } catch (error) {
-    throw new StartError(
-      `dynoxide has no binary for ${process.platform} ${process.arch}; set DYNAMODB_ENGINE=embedded, or start another engine and set DYNAMODB_ENDPOINT`,
-      error,
-    );
+    throw new Error(`dynoxide has no binary for ${process.platform} ${process.arch}`, { cause: error });
   }
 };
 

@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http';
-import { REGION } from '../machine/environment.ts';
+import type { StreamRecord } from '../../infra/local/dynamodb/stream-records.ts';
+import { REGION } from '../../infra/local/machine/environment.ts';
 
 /**
  * The engine's Streams API (AWS JSON over HTTP). Reads of the stream are a third of all calls to the engine, and the
@@ -22,22 +23,6 @@ export interface StreamsApi {
 export interface RecordsPage {
   readonly Records?: readonly StreamRecord[];
   readonly NextShardIterator?: string | null;
-}
-
-/** Attribute values in DynamoDB's JSON, with binary values as base64 text. */
-export type Image = Readonly<Record<string, { readonly S?: string }>>;
-
-export interface StreamRecord {
-  readonly eventID?: string;
-  readonly eventName?: string;
-  readonly eventVersion?: string;
-  readonly dynamodb?: {
-    readonly Keys?: Image;
-    readonly NewImage?: Image;
-    readonly OldImage?: Image;
-    readonly SequenceNumber?: string;
-    readonly SizeBytes?: number;
-  };
 }
 
 /** An error that the engine returned. */

@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { type RecordsPage, type StreamRecord, type StreamsApi, StreamsApiError } from './streams-api.ts';
+import type { StreamRecord } from '../../infra/local/dynamodb/stream-records.ts';
+import type { StreamReader } from '../../infra/local/dynamodb/stream-source.ts';
+import { type RecordsPage, type StreamsApi, StreamsApiError } from './streams-api.ts';
 
 /** Reads one table's stream in order, from a saved position. Local engines have one open shard at any time. */
 export interface StreamPosition {
@@ -11,15 +14,6 @@ export const streamPositionSchema: z.ZodType<StreamPosition> = z.object({
   shard: z.string(),
   sequence: z.string().optional(),
 });
-
-export interface StreamReader {
-  /** The records after the position, oldest first; may be empty. Reads the same records again until `advance`. */
-  read(): Promise<readonly StreamRecord[]>;
-  /** Marks all records up to here as processed. */
-  advance(sequence: string): void;
-  /** Goes back to the oldest record. */
-  rewind(): void;
-}
 
 export type GetRecords = (iterator: string) => Promise<RecordsPage>;
 
@@ -81,7 +75,7 @@ export const createStreamReader = ({ api, getRecords, streamArn, load, save }: S
     iterator ??= await openIterator();
     if (iterator === undefined) return [];
     const answer = await getRecords(iterator);
-    const records = answer.Records ?? [];
+    const records = (answer.Records ?? []).map(asOnAws);
     const last = records.at(-1)?.dynamodb?.SequenceNumber;
     if (last !== undefined) following = { iterator: answer.NextShardIterator ?? undefined, last };
     else if (!answer.NextShardIterator) await nextShard();
@@ -108,4 +102,11 @@ export const createStreamReader = ({ api, getRecords, streamArn, load, save }: S
     },
     rewind: () => go(undefined),
   };
+};
+
+/** The engine records a put that changes nothing, which DynamoDB does not. No consumer wants a record of this name. */
+const asOnAws = (record: StreamRecord): StreamRecord => {
+  const { OldImage, NewImage } = record.dynamodb ?? {};
+  const isChange = record.eventName !== 'MODIFY' || !isDeepStrictEqual(OldImage, NewImage);
+  return isChange ? record : { ...record, eventName: 'UNCHANGED' };
 };
