@@ -18,8 +18,12 @@ const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
   checks.find(({ check }: ParsedJson) => check === name);
 
 describe.each([
-  ['as operator', {}, { type: 'system', id: 'payctl' }],
-  ['with a service key', { PAYMENTS_API_KEY: DEMO_KEY_SECRET }, { type: 'key', id: 'key_de30de30de30de30de30de30' }],
+  ['with the key of the local host', {}, { type: 'key', id: 'key_de40de40de40de40de40de40' }],
+  [
+    'with another service key',
+    { PAYMENTS_API_KEY: DEMO_KEY_SECRET },
+    { type: 'key', id: 'key_de30de30de30de30de30de30' },
+  ],
 ] as const)('payctl %s', (_, env, actor) => {
   test('captures a part once, by our id or the provider’s, and refuses another amount', async () => {
     const payer = await signInPayer();
