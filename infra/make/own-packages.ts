@@ -6,7 +6,7 @@ import * as z from 'zod';
 
 /** Installs the packages of the folder's lockfile, unless they are installed. @throws if npm fails. */
 export const installOwnPackages = (folder: string): void => {
-  if (installedVersions(folder) === lockedVersions(folder)) return;
+  if (installedVersions(folder) === versionsOf(join(folder, 'package-lock.json'))) return;
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' });
   if (status !== 0) throw new Error(`npm ci failed in ${folder}`);
 };
@@ -20,8 +20,6 @@ const installedVersions = (folder: string): string | undefined => {
   const file = join(folder, 'node_modules/.package-lock.json');
   return existsSync(file) ? versionsOf(file) : undefined;
 };
-
-const lockedVersions = (folder: string): string => versionsOf(join(folder, 'package-lock.json'));
 
 const versionsOf = (file: string): string => {
   const { packages } = lockfileSchema.parse(JSON.parse(readFileSync(file, 'utf8')));

@@ -20,7 +20,8 @@ import {
   type SessionOptions,
   showOrMoveClock,
 } from './commands/local-commands.ts';
-import { reconcile } from './commands/reconcile.ts';
+import { type PlanOptions, showPreview } from './commands/preview-change.ts';
+import { reconcile, reconcileByKey } from './commands/reconcile.ts';
 import { redrive } from './commands/redrive.ts';
 import { type RefundOptions, refund } from './commands/refund.ts';
 import { type ReplayOptions, replay } from './commands/replay.ts';
@@ -31,18 +32,10 @@ import { parseTime } from './compare/given-time.ts';
 import { type Api, openApi } from './installation/api.ts';
 import { NotReachable } from './installation/control.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
+import { openLocalApi } from './installation/local-host.ts';
 import { repeatErasures } from './restore/repeat-erasures.ts';
 import { restoreCheck } from './restore/restore-check.ts';
 import { restoreDone } from './restore/restore-done.ts';
-import {
-  captureByKey,
-  type PlanOptions,
-  previewChangeByKey,
-  reconcileByKey,
-  refundByKey,
-  releaseByKey,
-  showTimelineByKey,
-} from './with-key/by-key.ts';
 
 interface DriftInput extends Pick<DriftOptions, 'since' | 'fix' | 'restoredTo'> {
   readonly owners?: string;
@@ -68,30 +61,39 @@ const payctl = new Command('payctl')
   .option('--region <name>', 'the AWS region of the stage')
   .option(
     '--url <url>',
-    'the local host; with a service key, the address of the API',
+    'the local host, or the address of an API',
     `http://127.0.0.1:${process.env['PORT'] || '3000'}`,
   )
   .option('--json', 'one JSON document on standard output')
   .addHelpText(
     'after',
-    `\nWith a service key in ${KEY}, timeline, reconcile, refund, capture, release and preview-change call the API at --url, and need no AWS credentials.`,
+    `\ntimeline, refund, capture, release and preview-change call the API at --url with the service key in ${KEY}, on the local host by default with its demo key; so does reconcile if the shell has a key. They need no AWS credentials.`,
   )
   .addHelpText('after', '\nExit codes: 0 all is well; 1 something needs attention; 2 the command could not finish.')
   .exitOverride((error) => exit(error.exitCode === 0 ? 0 : 2));
 
-type Run = (installation: Installation) => Promise<Report>;
+/** Runs a command that needs the table, the queues or the providers. */
+const run = (
+  command: (installation: Installation) => Promise<Report>,
+  onSettings?: (mistakes: readonly string[]) => Report,
+): Promise<never> => finish((given) => runAs(OPERATOR, async () => command(await openInstallation(given))), onSettings);
 
-interface Otherwise {
-  readonly onSettings?: (mistakes: readonly string[]) => Report;
-  /** The same command through the API, if the shell has a service key. */
-  readonly byKey?: (api: Api) => Promise<Report>;
-}
+/** Runs a command through the API, with the service key of the shell or of the local host. */
+const call = (command: (api: Api) => Promise<Report>): Promise<never> =>
+  finish(async (given) => command(await openApiOf(given)));
 
-const run = async (command: Run, otherwise: Otherwise = {}) => {
+const finish = async (
+  command: (given: Given) => Promise<Report>,
+  onSettings?: (mistakes: readonly string[]) => Report,
+): Promise<never> => {
   const given = payctl.opts<Given>();
   useProfile(given);
-  const report = await runCommand(given, command, otherwise);
-  if (!report) exit(2);
+  const report = await command(given).catch((error: unknown) => {
+    if (error instanceof SettingsError && onSettings) return onSettings(error.mistakes);
+    const isOurs = error instanceof NotReachable || error instanceof SettingsError;
+    stderr.write(`${isOurs ? error.message : describeError(error)}\n`);
+    return exit(2);
+  });
   print(report, given.json === true);
   exit(report.exitCode);
 };
@@ -105,28 +107,15 @@ const useProfile = ({ profile, region }: Given): void => {
 /** The history names payctl as the actor of a command's changes. */
 const OPERATOR = { requestId: randomUUID(), actor: { type: 'system', id: 'payctl' } } as const;
 
-const runCommand = async (
-  given: Given,
-  command: Run,
-  { onSettings, byKey }: Otherwise,
-): Promise<Report | undefined> => {
-  try {
-    const key = process.env[KEY];
-    if (key && byKey) return await byKey(openApiOf(given, key));
-    return await runAs(OPERATOR, async () => command(await openInstallation(given)));
-  } catch (error) {
-    if (error instanceof SettingsError && onSettings) return onSettings(error.mistakes);
-    const isOurs = error instanceof NotReachable || error instanceof SettingsError;
-    stderr.write(`${isOurs ? error.message : describeError(error)}\n`);
-    return undefined;
-  }
-};
-
 /** @throws NotReachable */
-const openApiOf = ({ stage, url }: Given, key: string): Api => {
-  if (stage !== undefined) {
-    throw new NotReachable(`with ${KEY}, name the address of the API with --url, not a stage`);
+const openApiOf = async ({ stage, url }: Given): Promise<Api> => {
+  const key = process.env[KEY];
+  if (stage !== undefined || (!key && URL.parse(url)?.protocol === 'https:')) {
+    throw new NotReachable(
+      `this command calls the API: name its address with --url, not a stage, and set a service key in ${KEY}`,
+    );
   }
+  if (!key) return openLocalApi(url);
   if (!isSafeForKeys(url)) throw new NotReachable(`with ${KEY}, the address of the API must begin with https://`);
   return openApi(url, key);
 };
@@ -150,16 +139,14 @@ const parseQuantity = parseWhole('use a whole number from 1');
 payctl
   .command('doctor')
   .description('checks settings, table, queues, webhooks, keys, providers and clock; shows what is closed, and why')
-  .action(() => run(runDoctor, { onSettings: reportSettingsMistakes }));
+  .action(() => run(runDoctor, reportSettingsMistakes));
 
 payctl
   .command('timeline <record>')
   .description(
     'a payment with its refunds and disputes, or a subscription, and its history: changes, events, deliveries',
   )
-  .action((id: string) =>
-    run((installation) => showTimeline(installation, id), { byKey: (api) => showTimelineByKey(api, id) }),
-  );
+  .action((id: string) => call((api) => showTimeline(api, id)));
 
 payctl
   .command('drift')
@@ -225,7 +212,9 @@ payctl
   .command('reconcile <payment>')
   .description('compares one payment, by our id or its provider’s, and stores its status, refunds and disputes')
   .action((payment: string) =>
-    run((installation) => reconcile(installation, payment), { byKey: (api) => reconcileByKey(api, payment) }),
+    process.env[KEY]
+      ? call((api) => reconcileByKey(api, payment))
+      : run((installation) => reconcile(installation, payment)),
   );
 
 payctl
@@ -239,40 +228,26 @@ payctl
   .addOption(new Option('--reason <reason>').choices(REFUND_REASONS))
   .option('--despite-dispute', 'also while a dispute of the payment is open')
   .option('--dry-run', 'only show what would be refunded')
-  .action((payment: string, options: RefundOptions) =>
-    run((installation) => refund(installation, payment, options), {
-      byKey: (api) => refundByKey(api, payment, options),
-    }),
-  );
+  .action((payment: string, options: RefundOptions) => call((api) => refund(api, payment, options)));
 
 payctl
   .command('capture <payment>')
   .description('captures a held payment, by our id or its provider’s, once, in whole or in part')
   .option('--amount <minor units>', 'only this much; the rest is released; default: all that is held', parseAmount)
-  .action((payment: string, options: CaptureOptions) =>
-    run((installation) => capture(installation, payment, options), {
-      byKey: (api) => captureByKey(api, payment, options),
-    }),
-  );
+  .action((payment: string, options: CaptureOptions) => call((api) => capture(api, payment, options)));
 
 payctl
   .command('release <payment>')
   .description('releases a held payment, by our id or its provider’s, and takes nothing')
-  .action((payment: string) =>
-    run((installation) => release(installation, payment), { byKey: (api) => releaseByKey(api, payment) }),
-  );
+  .action((payment: string) => call((api) => release(api, payment)));
 
 payctl
   .command('preview-change <subscription>')
-  .description('what another product or quantity would cost the payer; changes nothing, and needs a service key')
+  .description('what another product or quantity would cost the payer; changes nothing')
   .option('--product <id>', 'default: the present product')
   .option('--quantity <number>', 'default: the present quantity', parseQuantity)
   .addOption(new Option('--when <time>', 'default: as the settings PLAN_CHANGE_… say').choices(CHANGE_TIMES))
-  .action((id: string, options: PlanOptions) =>
-    run(() => Promise.reject(new NotReachable(`preview-change needs a service key in ${KEY}`)), {
-      byKey: (api) => previewChangeByKey(api, id, options),
-    }),
-  );
+  .action((id: string, options: PlanOptions) => call((api) => showPreview(api, id, options)));
 
 const dlq = payctl.command('dlq').description('messages that exhausted their retries');
 dlq

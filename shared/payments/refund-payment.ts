@@ -54,13 +54,13 @@ export const createRefundBody = z
       ),
   })
   .meta({ id: 'CreateRefund', description: 'The amount and the reason. Send `{}` to refund everything that is left.' });
-export type CreateRefundBody = z.output<typeof createRefundBody>;
+type CreateRefundBody = z.output<typeof createRefundBody>;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateRefundBody, VisiblePayment>;
 
-export interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'> {
+interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'> {
   readonly payment: VisiblePayment;
-  /** The user id of the admin, the id of the key, or the operator's tool. */
+  /** The user id of the admin, or the id of the key. */
   readonly createdBy: string | undefined;
   /** The most that all refunds of the payment may reach; undefined without a limit. */
   readonly limitCents?: number | undefined;
@@ -69,7 +69,7 @@ export interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'>
 }
 
 /** The result of an order. `replayed` is true if the refund was made before, under the same Idempotency-Key. */
-export type OrderedRefund = CallResult<Refund> & { readonly replayed: boolean };
+type OrderedRefund = CallResult<Refund> & { readonly replayed: boolean };
 
 interface CreateRefundDeps extends MoneyDeps {
   readonly supportRefundLimits: RefundLimits;
@@ -89,7 +89,7 @@ export const createRefund = async (deps: CreateRefundDeps, request: CreateReques
 /**
  * @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED; UNSUPPORTED_PROVIDER; VERSION_CONFLICT
  */
-export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<OrderedRefund> => {
+const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<OrderedRefund> => {
   const { payment, idempotency } = order;
   const body: AskedRefund = { ...order.body, limitCents: order.limitCents, onlyIf: order.onlyIf };
   const { provider, port } = await openRefunds(deps, payment);
@@ -121,7 +121,7 @@ export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<
 };
 
 /** @throws DomainError UNSUPPORTED_PROVIDER if the payment's provider makes no refunds */
-export const openRefunds = async (
+const openRefunds = async (
   { providers }: Pick<MoneyDeps, 'providers'>,
   { providerId }: Pick<VisiblePayment, 'providerId'>,
 ): Promise<{ readonly provider: PaymentProvider; readonly port: RefundsPort }> => {
@@ -163,7 +163,7 @@ const requireWithin = (limitCents: number | undefined, payment: VisiblePayment, 
 };
 
 /** The amount to refund now. @throws DomainError INVALID_STATE, also if it is more than one capture; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED; INSUFFICIENT_PERMISSIONS */
-export const decideAmount = async (
+const decideAmount = async (
   { table }: Pick<MoneyDeps, 'table'>,
   payment: VisiblePayment,
   { amount_cents: amount, despite_dispute: despiteDispute, limitCents }: AskedRefund,

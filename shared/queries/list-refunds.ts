@@ -52,19 +52,16 @@ type OfPayment = Pick<ApiRequest<unknown, unknown, unknown, VisiblePayment>, 're
 type ForCaller<R> = Pick<ApiRequest<unknown, unknown, unknown, R>, 'record' | 'caller'>;
 type InRange = Pick<ApiRequest<unknown, RangeQuery>, 'query' | 'csvPage'>;
 
-const refundViewFor = (audience: Audience) => (item: Item) => refundView(refundOf(item), audience);
-const disputeViewOf = (item: Item) => disputeView(disputeOf(item));
-
 export const listRefundsOfPayment = (
   { table }: StoreDeps,
   { record, caller }: ForCaller<VisiblePayment>,
 ): Promise<Reply> => refundsOfPayment(table, record.id, audienceOf(caller));
 
 export const refundsOfPayment = (table: Table, paymentId: string, audience: Audience): Promise<Reply> =>
-  listOfPayment(table, paymentId, { kind: 'RFD', viewOf: refundViewFor(audience) });
+  listOfPayment(table, paymentId, { kind: 'RFD', viewOf: (item) => refundView(refundOf(item), audience) });
 
 export const listDisputesOfPayment = ({ table }: StoreDeps, { record }: OfPayment): Promise<Reply> =>
-  listOfPayment(table, record.id, { kind: 'DSP', viewOf: disputeViewOf });
+  listOfPayment(table, record.id, { kind: 'DSP', viewOf: (item) => disputeView(disputeOf(item)) });
 
 export const getRefund = async (_: StoreDeps, { record, caller }: ForCaller<Refund>): Promise<Reply> => ({
   data: refundView(record, audienceOf(caller)),

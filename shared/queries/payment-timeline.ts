@@ -7,16 +7,13 @@ import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
 import { CAUSES, PAYMENT_STATUSES, paymentSchema, type VisiblePayment } from '../payments/payment.ts';
-import type { Item, Table } from '../platform/table.ts';
+import type { Item } from '../platform/table.ts';
 import {
   changeEntry,
   changeFields,
   LOG_ENTRIES,
   type LoggedEntry,
-  readTimeline,
-  type Timeline,
   type TimelineDeps,
-  type TimelinePage,
   type TimelineRequest,
   timelineReply,
   versionFields,
@@ -71,14 +68,9 @@ export const timelineSchema = z.array(z.discriminatedUnion('kind', [change, ...L
 export const paymentTimeline = (deps: TimelineDeps, request: TimelineRequest<VisiblePayment>): Promise<Reply> =>
   timelineReply(deps, request, {
     idName: 'payment_id',
-    of: historyOf(request.record.id),
-    read: (page) => timelineOf(deps.table, request.record.id, page),
+    of: { kind: 'PAY', id: request.record.id },
+    changeOf: entryOfVersion,
   });
-
-export const timelineOf = (table: Table, id: string, page: TimelinePage): Promise<Timeline<PaymentChange>> =>
-  readTimeline(table, historyOf(id), { page, changeOf: entryOfVersion });
-
-const historyOf = (id: string) => ({ kind: 'PAY', id }) as const;
 
 const versionItem = z.object({
   ...versionFields,

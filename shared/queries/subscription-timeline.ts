@@ -5,7 +5,7 @@ import { shownActor } from '../core/actor.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
-import type { Item, Table } from '../platform/table.ts';
+import type { Item } from '../platform/table.ts';
 import { changeLineFields } from '../subscriptions/record/plan-change.ts';
 import { changeLineSchema, changeLinesView } from '../subscriptions/record/plan-change-view.ts';
 import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
@@ -14,10 +14,7 @@ import {
   changeFields,
   LOG_ENTRIES,
   type LoggedEntry,
-  readTimeline,
-  type Timeline,
   type TimelineDeps,
-  type TimelinePage,
   type TimelineRequest,
   timelineReply,
   versionFields,
@@ -76,17 +73,9 @@ export const subscriptionTimeline = (
 ): Promise<Reply> =>
   timelineReply(deps, request, {
     idName: 'subscription_id',
-    of: historyOf(request.record.id),
-    read: (page) => subscriptionTimelineOf(deps.table, request.record.id, page),
+    of: { kind: 'SUB', id: request.record.id },
+    changeOf: entryOfVersion,
   });
-
-export const subscriptionTimelineOf = (
-  table: Table,
-  id: string,
-  page: TimelinePage,
-): Promise<Timeline<SubscriptionChange>> => readTimeline(table, historyOf(id), { page, changeOf: entryOfVersion });
-
-const historyOf = (id: string) => ({ kind: 'SUB', id }) as const;
 
 const storedPlan = z.object({ productId: z.string().optional(), quantity: z.int(), totalCents: z.int() });
 

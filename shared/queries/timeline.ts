@@ -78,13 +78,6 @@ interface ChangeEntry {
   readonly version: number;
 }
 
-export interface Timeline<C extends ChangeEntry> {
-  /** By time, oldest first. */
-  readonly entries: readonly (C | LoggedEntry)[];
-  /** Where the next page starts; undefined on the last page. */
-  readonly next: TimelinePosition | undefined;
-}
-
 /** More than a record has, except after years of billing, hundreds of changes, or weeks of failures. */
 const MAX_ENTRIES = 500;
 const MAX_LIMIT = 100;
@@ -112,7 +105,7 @@ interface TimelinePosition {
   readonly log: string;
 }
 
-export interface TimelinePage {
+interface TimelinePage {
   /** The limit of the whole page. If absent, a page holds up to 500 versions and 500 log entries. */
   readonly limit?: number | undefined;
   readonly start?: TimelinePosition | undefined;
@@ -120,36 +113,12 @@ export interface TimelinePage {
   readonly withLog: boolean;
 }
 
-/** Needs one query if the page holds the whole timeline. Else versions (newest first) and log are read separately. */
-export const readTimeline = async <C extends ChangeEntry>(
-  table: Table,
-  { kind, id }: Historic,
-  { page, changeOf }: { readonly page: TimelinePage; readonly changeOf: (item: Item) => C },
-): Promise<Timeline<C>> => {
-  const { items, next } = await readPage(table, recordKey(kind, id).pk, page);
-  const entries = items.map((item) => ('direction' in item ? entryOfLog(item) : changeOf(item)));
-  return { entries: entries.sort(inOrder), next };
-};
-
-/** Reads the whole timeline with its log, page by page, for the operator's tool. */
-export const wholeTimeline = async <C extends ChangeEntry>(
-  read: (page: TimelinePage) => Promise<Timeline<C>>,
-): Promise<readonly (C | LoggedEntry)[]> => {
-  const entries: (C | LoggedEntry)[] = [];
-  let start: TimelinePosition | undefined;
-  do {
-    const page = await read({ start, withLog: true });
-    entries.push(...page.entries);
-    start = page.next;
-  } while (start);
-  return entries.sort(inOrder);
-};
-
 interface ItemPage {
   readonly items: readonly Item[];
   readonly next: TimelinePosition | undefined;
 }
 
+/** Needs one query if the page holds the whole timeline. Else versions (newest first) and log are read separately. */
 const readPage = async (
   table: Table,
   partition: string,
@@ -211,14 +180,14 @@ interface Shape<C extends ChangeEntry> {
   /** The field of the meta that names the record. */
   readonly idName: string;
   readonly of: Historic;
-  readonly read: (page: TimelinePage) => Promise<Timeline<C>>;
+  readonly changeOf: (item: Item) => C;
 }
 
 /** Returns the entries that the caller may see; log entries only if the caller may read the webhook log. */
 export const timelineReply = async <C extends ChangeEntry>(
-  { standings }: TimelineDeps,
+  { table, standings }: TimelineDeps,
   { record, caller, query }: TimelineRequest<Shown>,
-  { idName, of, read }: Shape<C>,
+  { idName, of, changeOf }: Shape<C>,
 ): Promise<Reply> => {
   const { limit = MAX_ENTRIES, cursor } = query;
   const list = recordKey(of.kind, of.id).pk;
@@ -227,7 +196,8 @@ export const timelineReply = async <C extends ChangeEntry>(
     mayAsMerchant(caller, 'webhooks:read') ||
     (isMemberCaller(caller) &&
       (await mayReadLogOf(caller, record, (organizationId) => standings.consistent(caller, organizationId))));
-  const { entries, next } = await read({ limit: query.limit, start, withLog });
+  const { items, next } = await readPage(table, list, { limit: query.limit, start, withLog });
+  const entries = items.map((item) => ('direction' in item ? entryOfLog(item) : changeOf(item))).sort(inOrder);
   const audience = audienceOf(caller);
   const nextCursor = next && encodePlace([next.versions, next.log], list);
   return {

@@ -38,7 +38,7 @@ export interface DeliverDeps extends AttemptDeps {
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
   const delivery = deliveryOf(message);
-  const notLogged = notLoggedOf(message);
+  const { notLogged } = messageSchema.parse(message);
   if (notLogged) return logLater(deps, { delivery, notLogged, receive });
   const target = (await deps.targets()).find(({ name }) => name === delivery.target);
   if (!target) return drop(deps, { delivery, receive, reason: 'target no longer configured' });
@@ -125,7 +125,6 @@ const notLoggedSchema = z.object({
 type NotLogged = z.infer<typeof notLoggedSchema>;
 
 const messageSchema = z.object({ notLogged: notLoggedSchema.optional() });
-const notLoggedOf = (message: unknown): NotLogged | undefined => messageSchema.parse(message).notLogged;
 
 interface Made {
   readonly attempt: Attempt;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
 import { HOUR_MS } from '../../shared/core/time.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
-import { PATIENT, read, signIn, type User } from './flow.ts';
+import { createPaidIntent, PATIENT, read, signIn, type User } from './flow.ts';
 import { AT_PAYPAL, heldPayment } from './holders.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
@@ -18,8 +18,12 @@ const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
   checks.find(({ check }: ParsedJson) => check === name);
 
 describe.each([
-  ['as operator', {}, { type: 'system', id: 'payctl' }],
-  ['with a service key', { PAYMENTS_API_KEY: DEMO_KEY_SECRET }, { type: 'key', id: 'key_de30de30de30de30de30de30' }],
+  ['with the key of the local host', {}, { type: 'key', id: 'key_de40de40de40de40de40de40' }],
+  [
+    'with another service key',
+    { PAYMENTS_API_KEY: DEMO_KEY_SECRET },
+    { type: 'key', id: 'key_de30de30de30de30de30de30' },
+  ],
 ] as const)('payctl %s', (_, env, actor) => {
   test('captures a part once, by our id or the provider’s, and refuses another amount', async () => {
     const payer = await signInPayer();
@@ -74,6 +78,14 @@ describe('payctl', () => {
     const { exitCode, stderr } = await spawned(service.host().baseUrl, ['release', id]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(/^INVALID_STATE: /) });
     expect(await read(service, id, payer.options)).toMatchObject({ status: 'succeeded', captured_cents: 2_500 });
+  });
+
+  test('does not cancel a payment that is not confirmed yet', async () => {
+    const payer = await signInPayer();
+    const { id } = await createPaidIntent(service, payer);
+    const { exitCode, stderr } = await spawned(service.host().baseUrl, ['release', id]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(/^INVALID_STATE: /) });
+    expect(await read(service, id, payer.options)).toMatchObject({ status: 'created' });
   });
 
   test('doctor names the holds that end within 24 hours, and no other', async () => {

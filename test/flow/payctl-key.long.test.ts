@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
 import { PATIENT } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { type ParsedJson, startTestHost, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { plan } from './plan-changes.ts';
 import { payer, readSubscription } from './subscribers.ts';
@@ -18,6 +18,11 @@ const paidPayment = async (): Promise<ParsedJson> => {
   await service.post(`/payments/confirm/${body.id}`, {}, OWNER);
   await service.settle();
   return body;
+};
+
+const keyWith = async (scopes: readonly string[]) => {
+  const key = await service.post('/admin/keys', { name: 'operator', scopes }, { session: 'demo-admin' });
+  return { PAYMENTS_API_KEY: key.body.data.secret };
 };
 
 describe('payctl with a service key', () => {
@@ -44,10 +49,21 @@ describe('payctl with a service key', () => {
     expect(shown.stdout).toMatch(/key key_de30de30de30de30de30de30$/m);
   });
 
-  test('shows the same history as without a key', async () => {
+  test('shows the changes, and the events and deliveries only with the scope webhooks:read', async () => {
     const { id } = await paidPayment();
-    const changes = ({ entries }: ParsedJson) => entries.filter(({ kind }: ParsedJson) => kind === 'change');
-    expect(changes((await payctl(['timeline', id], env)).json)).toEqual(changes((await payctl(['timeline', id])).json));
+    const { entries } = (await payctl(['timeline', id])).json;
+    const changes = entries.filter(({ kind }: ParsedJson) => kind === 'change');
+    expect(entries.length).toBeGreaterThan(changes.length);
+    expect((await payctl(['timeline', id], env)).json.entries).toEqual(changes);
+  });
+
+  test('reconciles a payment by the scope payments:operate', async () => {
+    const { id, provider_payment_id: theirs } = await paidPayment();
+    const withKey = await keyWith(['payments:read', 'payments:operate']);
+    expect(await payctl(['reconcile', theirs], withKey)).toEqual({
+      exitCode: 0,
+      json: { payment_id: id, before: 'succeeded', after: 'succeeded', outcome: 'same' },
+    });
   });
 
   test.each(['4242', 'demo.owner@example.com', 'ORDER-17'])(
@@ -66,9 +82,7 @@ describe('payctl with a service key', () => {
   );
 
   test('previews a change of a plan for its payer, and changes nothing', async () => {
-    const fields = { name: 'plans', scopes: ['subscriptions:read', 'subscriptions:write'] };
-    const key = await service.post('/admin/keys', fields, { session: 'demo-admin' });
-    const withKey = { PAYMENTS_API_KEY: key.body.data.secret };
+    const withKey = await keyWith(['subscriptions:read', 'subscriptions:write']);
     const owner = await payer(service, OWNER);
     const product_id = await plan(service, 1_000);
     const { body: made } = await service.post('/subscriptions', { ...owner.names, product_id }, OWNER);
@@ -80,10 +94,7 @@ describe('payctl with a service key', () => {
     const shown = await spawned(service.host().baseUrl, [...asked, '--when', 'period_end'], withKey);
     expect(shown.stdout).toMatch(/upgrade on \S+, nothing was changed\ndue now 0\.00 USD\nnext charge 60\.00 USD/);
     expect(await readSubscription(service, owner, made.id)).toEqual(made);
-    expect(await spawned(service.host().baseUrl, asked)).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('PAYMENTS_API_KEY'),
-    });
+    expect((await spawned(service.host().baseUrl, [...asked, '--when', 'period_end'])).stdout).toBe(shown.stdout);
   });
 
   test('is refused without the scope, and names the scope but not the key', async () => {
@@ -109,6 +120,31 @@ describe('payctl with a service key', () => {
   test('sends the key to no other machine without encryption', async () => {
     const sent = await spawned('http://payments.example.invalid', ['timeline', 'pay_1'], env);
     expect(sent).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('https') });
+  });
+
+  test.each([
+    ['http://127.0.0.1:1', ['--stage', 'prod']],
+    ['https://payments.example.invalid', []],
+  ])('is needed at any place but the local host: %s %j', async (url, args) => {
+    for (const command of [
+      ['timeline', 'pay_1'],
+      ['refund', 'pay_1'],
+      ['capture', 'pay_1'],
+      ['release', 'pay_1'],
+    ]) {
+      expect(await spawned(url, [...args, ...command])).toMatchObject({
+        exitCode: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/--url, not a stage, and set a service key in PAYMENTS_API_KEY\n$/),
+      });
+    }
+  });
+
+  test('is not needed on the local host, whose API may have a base path', async () => {
+    const other = await startTestHost({ frozen: true, env: { ...PATIENT, BASE_PATH: '/pay' } });
+    const { stderr } = await spawned(other.host().baseUrl, ['timeline', 'pay_1']);
+    await other.stop();
+    expect(stderr).toMatch(/^RESOURCE_NOT_FOUND: .*\/pay\/payments\/pay_1/);
   });
 
   test('uses no key for a command that needs more than the API', async () => {

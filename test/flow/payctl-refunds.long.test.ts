@@ -10,6 +10,9 @@ import { expectAgreement, PAYING_METHODS, paidPayment, refundsAtProvider, signIn
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 
+/** The demo key with which payctl calls a local host. */
+const OPERATOR = 'key_de40de40de40de40de40de40';
+
 const setUp = async (provider = PAYING_METHODS[0]) => {
   const user = await signIn(service, { expires_in: YEAR_SECONDS });
   return { user, payment: await paidPayment(service, user, { paying: provider }) };
@@ -34,7 +37,7 @@ describe('payctl refund', () => {
       json: {
         dry_run: false,
         refundable_cents: 1_800,
-        refund: { payment_id: payment.id, amount_cents: 700, status: 'succeeded', source: 'api', created_by: 'payctl' },
+        refund: { payment_id: payment.id, amount_cents: 700, status: 'succeeded', source: 'api', created_by: OPERATOR },
       },
     });
     const rest = await spawned(service.host().baseUrl, ['refund', payment.provider_payment_id]);
@@ -54,11 +57,12 @@ describe('payctl refund', () => {
       refunded_cents: 2_500,
       refund_status: 'full',
     });
-    const timeline = (await service.get(`/payments/${payment.id}/timeline`, user.options)).body.data;
+    const admin = await signInAdmin(service);
+    const timeline = (await service.get(`/payments/${payment.id}/timeline`, admin.options)).body.data;
     expect(timeline.find(({ refund }: ParsedJson) => refund?.amount_cents === 700)).toMatchObject({
-      actor: { type: 'system', id: 'payctl' },
+      actor: { type: 'key', id: OPERATOR },
     });
-    await expectAgreement(service, payment.id, await signInAdmin(service));
+    await expectAgreement(service, payment.id, admin);
   });
 
   test('refuses an invalid amount, an unpaid payment and an unknown payment', async () => {
@@ -66,7 +70,8 @@ describe('payctl refund', () => {
     const cases: readonly [readonly string[], RegExp][] = [
       [[unpaid.id, '--amount', '1.5'], /whole number of minor units/],
       [[unpaid.id], /^INVALID_STATE: [^\n]+\n$/],
-      [['pay_none'], /^there is no payment pay_none\n$/],
+      [['pay_none'], /^RESOURCE_NOT_FOUND: [^\n]+\n$/],
+      [['pi_none'], /^there is no payment pi_none\n$/],
     ];
     for (const [args, complaint] of cases) {
       const refused = await spawned(service.host().baseUrl, ['refund', ...args]);

@@ -153,7 +153,7 @@ describe('payctl', () => {
       if (url === '/_local/host') return [200, { ...HOST, dynamodb_endpoint: aws.url }];
       return [400, refusal];
     });
-    for (const command of [['drift'], ['timeline', 'pay_1']]) {
+    for (const command of [['drift'], ['reconcile', 'pay_1']]) {
       expect(await spawned(aws.url, command)).toEqual({
         exitCode: 2,
         stdout: '',
@@ -197,8 +197,13 @@ describe('payctl', () => {
     }
     const { stdout } = await spawned(service.host().baseUrl, ['timeline', made.id]);
     expect(stdout).toMatch(new RegExp(`change +active +created +pay_[0-9a-f]+ +user ${who.user.userId}`));
-    const unknown = await spawned(service.host().baseUrl, ['timeline', 'subs_none']);
-    expect(unknown).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('no subscription subs_none') });
+    for (const [id, complaint] of [
+      ['subs_none', /^RESOURCE_NOT_FOUND: /],
+      ['sub_none', /^there is no payment or subscription sub_none\n$/],
+    ] as const) {
+      const unknown = await spawned(service.host().baseUrl, ['timeline', id]);
+      expect(unknown).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(complaint) });
+    }
   });
 
   test('dlq lists dead letters and redrives them', async () => {

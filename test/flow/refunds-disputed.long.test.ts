@@ -97,6 +97,15 @@ describe.each(PAYING_METHODS)('a disputed payment at %s', (...paying) => {
     expect(await payctl(['refund', payment.id, '--despite-dispute', '--dry-run'])).toMatchObject({ exitCode: 0 });
     expect(await payctl(['refund', payment.id, '--despite-dispute'])).toMatchObject({ exitCode: 0 });
   });
+
+  test('is not refunded by payctl after the dispute is lost', async () => {
+    const { disputed, payment } = await setUp(paying, { status: 'lost' });
+    const { id } = await readDispute(service, disputed);
+    expect(await spawned(service.host().baseUrl, ['refund', payment.id])).toMatchObject({
+      ...{ exitCode: 2, stdout: '', stderr: expect.stringMatching(/^PAYMENT_DISPUTED: /) },
+    });
+    expect((await spawned(service.host().baseUrl, ['refund', payment.id])).stderr).toContain(`${id} is lost`);
+  });
 });
 
 describe('a chargeback at Stripe', () => {
@@ -123,6 +132,10 @@ describe('a chargeback at Stripe', () => {
         idempotencyKey: `k-${payment.id}`,
       });
       expect(again).toMatchObject({ status: 409, body: { code: 'PAYMENT_DISPUTED', details: refused.body.details } });
+      expect(await payctl(['refund', payment.id, '--despite-dispute'])).toMatchObject({
+        exitCode: 1,
+        json: { refund: { status: 'failed', failure_code: 'payment_disputed' } },
+      });
       expect(await refundsAtProvider(service, payment.id)).toEqual([]);
       await expectAgreement(service, payment.id, admin);
     },

@@ -161,7 +161,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     local: parts.local,
     reference: createReference(basePath, operator['IDENTITY_URL'] ? {} : DEMO_CREDENTIALS),
     basePath,
-    home: hasConsole(catalogue) ? `${basePath}/console` : undefined,
+    home: catalogue.endpoints.some(({ serves }) => serves === 'console') ? `${basePath}/console` : undefined,
     log,
   });
   onClose(listener.refuse);
@@ -200,5 +200,3 @@ const serviceCatalogue = async (): Promise<Catalogue> => ({
   ...(await import('../../../functions/api/catalogue.ts')),
   load: loadEntry,
 });
-
-const hasConsole = ({ endpoints }: Catalogue): boolean => endpoints.some(({ serves }) => serves === 'console');

@@ -9,37 +9,53 @@ import type { Database } from '../dynamodb/database.ts';
 /** The organization of the demo sessions. */
 const DEMO = { organization: 'org_demo', owner: 'user_demo_owner', member: 'user_demo_member' } as const;
 
-/** A key of every local host. Its secret is public, so it is worth nothing elsewhere. */
-const DEMO_KEY = 'key_de30de30de30de30de30de30';
-const DEMO_KEY_LAST = 'local-demo-key-local-demo-key-local-demo-ke';
-export const DEMO_KEY_SECRET = secretOf(DEMO_KEY, DEMO_KEY_LAST);
-const DEMO_KEY_SCOPES: readonly Scope[] = [
-  'payments:read',
-  'payments:write',
-  'methods:write',
-  'subscriptions:write',
-  'payments:capture',
-  'refunds:write',
-];
+/** The last part of both secrets. They are public, so they are worth nothing elsewhere. */
+const DEMO_LAST = 'local-demo-key-local-demo-key-local-demo-ke';
 
-const demoKey = (at: string): StoredKey => ({
-  id: DEMO_KEY,
-  version: 1,
+interface DemoKey extends Pick<StoredKey, 'id' | 'name'> {
+  readonly scopes: readonly Scope[];
+}
+
+/** The key of a shop's backend. */
+const BACKEND: DemoKey = {
+  id: 'key_de30de30de30de30de30de30',
   name: 'demo backend',
-  scopes: [...DEMO_KEY_SCOPES],
+  scopes: [
+    ...(['payments:read', 'payments:write', 'methods:write', 'subscriptions:write'] as const),
+    ...(['payments:capture', 'refunds:write'] as const),
+  ],
+};
+
+/** The key with which payctl calls the API of a local host. */
+const OPERATOR: DemoKey = {
+  id: 'key_de40de40de40de40de40de40',
+  name: 'demo operator',
+  scopes: [
+    ...(['payments:read', 'subscriptions:read', 'subscriptions:write'] as const),
+    ...(['payments:operate', 'payments:capture', 'refunds:write', 'webhooks:read'] as const),
+  ],
+};
+
+export const DEMO_KEY_SECRET = secretOf(BACKEND.id, DEMO_LAST);
+export const DEMO_OPERATOR_SECRET = secretOf(OPERATOR.id, DEMO_LAST);
+
+const storedKey = ({ scopes, ...named }: DemoKey, at: string): StoredKey => ({
+  ...named,
+  version: 1,
+  scopes: [...scopes],
   allowedIps: [],
   createdBy: 'user_demo_admin',
   createdAt: at,
   updatedAt: at,
-  secrets: [{ hash: hashOfSecret(DEMO_KEY_LAST) }],
+  secrets: [{ hash: hashOfSecret(DEMO_LAST) }],
 });
 
-/** Creates the demo organization and the demo key unless they exist. */
+/** Creates the demo organization and the demo keys unless they exist. */
 export const seedDemo = async (database: Pick<Database, 'connect'>, now: Now): Promise<void> => {
   const table = openTable(database.connect(now), now);
   const at = iso(now());
   const made = newOrganization({ id: DEMO.organization, name: 'Demo organization', ownerUserId: DEMO.owner }, at);
   const member = newMember({ organizationId: made.id, userId: DEMO.member, role: 'member' }, at);
-  await table.put(listedKeyItem(demoKey(at)), [{ absent: true }]);
+  for (const key of [BACKEND, OPERATOR]) await table.put(listedKeyItem(storedKey(key, at)), [{ absent: true }]);
   await table.transact(insertSteps({ ...made, members: { ...made.members, member: 1 } }, [member]));
 };

@@ -24,11 +24,11 @@ const holds = (node: Node, item: Item | undefined): boolean => {
   if ('all' in node) return node.all.every((one) => holds(one, item));
   if ('any' in node) return node.any.some((one) => holds(one, item));
   if ('not' in node) return !holds(node.not, item);
-  const values = node.operands.map((operand) => ('path' in operand ? at(item, operand.path) : operand.value));
+  const values = node.operands.map((operand) =>
+    'path' in operand ? operand.path.reduce<unknown>(memberOf, item) : operand.value,
+  );
   return TESTS[node.operator](values);
 };
-
-const at = (item: Item | undefined, path: readonly string[]): unknown => path.reduce<unknown>(memberOf, item);
 
 type Values = readonly unknown[];
 

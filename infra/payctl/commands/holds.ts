@@ -1,17 +1,11 @@
 /** @module Captures or releases a held payment, found by our id or its provider's. */
 
 import * as z from 'zod';
-import type { SessionCaller } from '../../../shared/access/caller.ts';
-import { DomainError } from '../../../shared/core/errors.ts';
 import { amountWithCurrency, majorUnits } from '../../../shared/core/money.ts';
-import type { Reply } from '../../../shared/http/request.ts';
-import { capturePayment } from '../../../shared/payments/holds/capture-payment.ts';
-import { releaseHold } from '../../../shared/payments/holds/release-hold.ts';
-import { HOLD_ENDS, isVisiblePayment, type VisiblePayment } from '../../../shared/payments/payment.ts';
-import { paymentStore } from '../../../shared/payments/payment-store.ts';
-import { findPayment } from '../compare/find-payment.ts';
+import { HOLD_ENDS } from '../../../shared/payments/payment.ts';
+import { readApiPayment } from '../compare/api-payment.ts';
+import type { Api } from '../installation/api.ts';
 import { NotReachable } from '../installation/control.ts';
-import type { Installation } from '../installation/installation.ts';
 import type { Report } from './report.ts';
 
 export interface CaptureOptions {
@@ -19,48 +13,23 @@ export interface CaptureOptions {
   readonly amount?: number | undefined;
 }
 
-/** The operator acts for the merchant. The history names payctl as the actor. */
-const OPERATOR: SessionCaller = {
-  kind: 'session',
-  userId: 'payctl',
-  email: '',
-  organizationId: undefined,
-  isAdmin: true,
+/** By the scopes payments:read and payments:capture. @throws NotReachable */
+export const capture = async (api: Api, id: string, { amount }: CaptureOptions): Promise<Report> => {
+  const payment = await readApiPayment(api, id);
+  return reportHold(await api.post(`/payments/${payment.id}/capture`, { amount_cents: amount }));
 };
 
-/** Captures a payment, as POST /payments/{id}/capture does. */
-export const capture = (installation: Installation, id: string, { amount }: CaptureOptions): Promise<Report> =>
-  act(installation, id, (record) =>
-    capturePayment(installation.deps, { record, caller: OPERATOR, body: { amount_cents: amount } }),
-  );
-
-/** Releases a payment, as POST /payments/intents/{id}/cancel does. */
-export const release = (installation: Installation, id: string): Promise<Report> =>
-  act(installation, id, async (record) => {
-    const { deps } = installation;
-    const provider = await deps.providers.require(record.providerId, 'payments');
-    const parts = { deps, store: paymentStore(deps.table, deps.now), provider };
-    return releaseHold(parts, record, { caller: OPERATOR });
-  });
-
-/** @throws NotReachable with the reason if the hold was not changed */
-const act = async (
-  installation: Installation,
-  id: string,
-  change: (payment: VisiblePayment) => Promise<Reply>,
-): Promise<Report> => {
-  const payment = await findPayment(installation, id);
-  if (!isVisiblePayment(payment)) throw new NotReachable(`${payment.id} is still being created`);
-  try {
-    return reportHold(heldSchema.parse((await change(payment)).data));
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
-    throw new NotReachable(`${error.code}: ${error.message} (${payment.id})`);
+/** By the same scopes. The route would cancel a payment that is not held. @throws NotReachable */
+export const release = async (api: Api, id: string): Promise<Report> => {
+  const payment = await readApiPayment(api, id);
+  if (payment.status !== 'requires_capture' && payment.status !== 'canceled') {
+    throw new NotReachable(`INVALID_STATE: ${payment.id} is ${payment.status}, so nothing is held`);
   }
+  return reportHold(await api.post(`/payments/intents/${payment.id}/cancel`, {}));
 };
 
 /** The fields of a payment that a report of its hold names. */
-export const heldSchema = z.object({
+const heldSchema = z.object({
   id: z.string(),
   status: z.string(),
   currency: z.string(),
@@ -74,8 +43,8 @@ export const heldSchema = z.object({
 });
 type HeldPayment = z.output<typeof heldSchema>;
 
-/** The report of a capture or a release, whether it was made here or through the API. */
-export const reportHold = (payment: HeldPayment): Report => {
+const reportHold = ({ data }: { readonly data: unknown }): Report => {
+  const payment = heldSchema.parse(data);
   const { id, total_cents: _, currency: __, provider_id: ___, ...rest } = payment;
   const isPending = payment.capture_pending || payment.release_pending;
   return {

@@ -1,12 +1,15 @@
+import * as z from 'zod';
 import { DomainError } from '../../../shared/core/errors.ts';
 import { instant } from '../../../shared/core/time.ts';
 import { storeReading } from '../../../shared/payments/apply-reading.ts';
 import { createIntent } from '../../../shared/payments/create-intent.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../../../shared/payments/payment.ts';
 import { type PaymentStore, paymentStore } from '../../../shared/payments/payment-store.ts';
+import { readApiPayment } from '../compare/api-payment.ts';
 import { findPayment } from '../compare/find-payment.ts';
 import { compareMoneyBack, storeMoneyBack } from '../compare/money-back.ts';
 import { comparePayment, type Drift, reportUnfinished } from '../compare/payment.ts';
+import type { Api } from '../installation/api.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
 import type { Report } from './report.ts';
@@ -47,6 +50,25 @@ export const reconcile = async (installation: Installation, id: string): Promise
     exitCode: isWell && moneyBack.findings.length === 0 ? 0 : 1,
   };
 };
+
+/**
+ * As `reconcile` without AWS credentials, by the scopes payments:read and payments:operate. The service reads the
+ * payment at its provider. The API shows neither a payment that is being created nor a difference that remains.
+ */
+export const reconcileByKey = async (api: Api, id: string): Promise<Report> => {
+  const payment = await readApiPayment(api, id);
+  if (!payment.provider_payment_id) throw new NotReachable(`${payment.id} was never sent to its provider`);
+  const synced = await api.post(`/payments/sync/${encodeURIComponent(payment.provider_payment_id)}`, {});
+  const after = syncedSchema.parse(synced.data);
+  const outcome = after.status === payment.status ? 'same' : 'stored';
+  return {
+    json: { payment_id: payment.id, before: payment.status, after: after.status, outcome },
+    lines: [`${payment.id}: ${payment.status} -> ${after.status} (${outcome})`],
+    exitCode: 0,
+  };
+};
+
+const syncedSchema = z.object({ status: z.string() });
 
 const describeDrift = ({ kind, provider_object_id = '', here, there }: Drift): string =>
   `${kind}${provider_object_id && ` (${provider_object_id})`}: ${here} here, ${there} there`;

@@ -1,16 +1,11 @@
 import * as z from 'zod';
-import { DomainError } from '../../../shared/core/errors.ts';
-import { amountWithCurrency, majorUnits } from '../../../shared/core/money.ts';
-import type { RefundReason } from '../../../shared/core/money-back.ts';
-import type { NotDone } from '../../../shared/core/outcome.ts';
-import { moneyAccount } from '../../../shared/payments/money-account.ts';
-import { isVisiblePayment, type VisiblePayment } from '../../../shared/payments/payment.ts';
-import { decideAmount, openRefunds, orderRefund } from '../../../shared/payments/refund-payment.ts';
-import { refundView, refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
-import { refundStore } from '../../../shared/payments/refunds/refund-store.ts';
-import { findPayment } from '../compare/find-payment.ts';
+import { amountWithCurrency, majorUnits, refundableDespiteDispute } from '../../../shared/core/money.ts';
+import { isClosedDispute, type RefundReason } from '../../../shared/core/money-back.ts';
+import { disputeViewSchema } from '../../../shared/payments/dispute.ts';
+import { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
+import { type ApiPayment, readApiPayment } from '../compare/api-payment.ts';
+import { type Api, ApiRefusal } from '../installation/api.ts';
 import { NotReachable } from '../installation/control.ts';
-import type { Installation } from '../installation/installation.ts';
 import type { Report } from './report.ts';
 
 export interface RefundOptions {
@@ -22,55 +17,51 @@ export interface RefundOptions {
   readonly dryRun?: boolean | undefined;
 }
 
-/** The name that a refund records as its maker. */
-const MADE_BY = 'payctl';
-
-/** Refunds a payment, found by our id or its provider's, as POST /payments/{id}/refunds does. */
-export const refund = async (installation: Installation, id: string, options: RefundOptions): Promise<Report> => {
-  const payment = await findPayment(installation, id);
-  if (!isVisiblePayment(payment)) throw new NotReachable(`${payment.id} is still being created`);
-  try {
-    return options.dryRun
-      ? await planRefund(installation, payment, options)
-      : await makeRefund(installation, payment, options);
-  } catch (error) {
-    if (error instanceof DomainError) throw new NotReachable(describeRefusal(error, payment));
-    throw error;
-  }
+/** Refunds a payment, found by our id or its provider's, by the scopes payments:read and refunds:write. */
+export const refund = async (api: Api, id: string, options: RefundOptions): Promise<Report> => {
+  const payment = await readApiPayment(api, id);
+  return options.dryRun ? planRefund(api, payment, options) : makeRefund(api, payment, options);
 };
 
-/** Runs the checks that come before the first write. Nothing is stored and the provider is not called. */
-const planRefund = async (
-  { deps }: Installation,
-  payment: VisiblePayment,
-  { amount, reason, despiteDispute }: RefundOptions,
-): Promise<Report> => {
-  await openRefunds(deps, payment);
-  const amountCents = await decideAmount(deps, payment, { amount_cents: amount, despite_dispute: despiteDispute });
-  return reportPlan(shown(payment, despiteDispute), { amountCents, reason });
+/** The API has no dry run, so only the remaining amount and the disputes are checked. @throws NotReachable */
+const planRefund = async (api: Api, payment: ApiPayment, options: RefundOptions): Promise<Report> => {
+  const { amount, reason, despiteDispute } = options;
+  if (!despiteDispute) await requireNoDispute(api, payment);
+  const left = despiteDispute ? refundableDespiteDispute(payment) : payment.refundable_cents;
+  const amountCents = amount ?? left;
+  if (left === 0 || amountCents > left) throw new NotReachable(describeLeft({ ...payment, refundable_cents: left }));
+  return reportPlan({ ...payment, refundable_cents: left }, { amountCents, reason });
 };
 
-/** The fields of a payment that a report of its refund names. */
-interface RefundedPayment {
-  readonly id: string;
-  readonly total_cents: number;
-  readonly refundable_cents: number;
-  readonly currency: string;
-  readonly provider_id: string;
-}
+const requireNoDispute = async (api: Api, payment: ApiPayment): Promise<void> => {
+  const disputes = z.array(disputeViewSchema()).parse((await api.get(`/payments/${payment.id}/disputes`)).data);
+  const open = disputes.filter(({ status }) => !isClosedDispute(status));
+  const named = open.find(({ status }) => status === 'needs_response') ?? open[0];
+  if (named) throw new NotReachable(describeDispute(payment, { dispute_id: named.id, status: named.status }));
+};
 
-const shown = (payment: VisiblePayment, despiteDispute?: boolean): RefundedPayment => ({
-  ...{
-    id: payment.id,
-    total_cents: payment.totalCents,
-    refundable_cents: moneyAccount(payment, { despiteDispute }).refundable,
-  },
-  ...{ currency: payment.currency, provider_id: payment.providerId },
-});
+const makeRefund = async (api: Api, payment: ApiPayment, options: RefundOptions): Promise<Report> => {
+  const { amount, reason, despiteDispute } = options;
+  const path = `/payments/${payment.id}/refunds`;
+  const body = { amount_cents: amount, reason, despite_dispute: despiteDispute };
+  const made = await api.post(path, body).catch((error: unknown) => readFailed(api, payment, error));
+  return reportRefund(refundViewSchema().parse(made.data), await readApiPayment(api, payment.id));
+};
 
-/** The report of a dry run, for the payment as it is now. */
-export const reportPlan = (
-  payment: RefundedPayment,
+const refusedSchema = z.object({ refund_id: z.string() });
+
+/** The refund that the provider has refused. @throws NotReachable if there is none */
+const readFailed = async (api: Api, payment: ApiPayment, error: unknown) => {
+  if (!(error instanceof ApiRefusal)) throw error;
+  const refused = refusedSchema.safeParse(error.details).data;
+  if (refused) return api.get(`/refunds/${refused.refund_id}`);
+  const disputed = disputedSchema.safeParse(error.details).data;
+  const why = disputed ? describeDispute(payment, disputed) : `${error.message}; ${describeLeft(payment)}`;
+  throw new NotReachable(why, { cause: error });
+};
+
+const reportPlan = (
+  payment: ApiPayment,
   { amountCents, reason }: { readonly amountCents: number; readonly reason: RefundReason | undefined },
 ): Report => {
   const left = payment.refundable_cents - amountCents;
@@ -89,28 +80,7 @@ export const reportPlan = (
   };
 };
 
-const makeRefund = async (
-  { deps }: Installation,
-  payment: VisiblePayment,
-  { amount, reason, despiteDispute }: RefundOptions,
-): Promise<Report> => {
-  const made = await orderRefund(deps, {
-    payment,
-    body: { amount_cents: amount, reason, despite_dispute: despiteDispute },
-    idempotency: undefined,
-    createdBy: MADE_BY,
-  });
-  if (made.notDone) throw new NotReachable(describeNotDone(payment, made.notDone));
-  const after = await refundStore(deps).loadPayment(payment.id);
-  return reportRefund(refundViewSchema().parse(refundView(made.record, 'staff')), shown(after), MADE_BY);
-};
-
-/** The report of a refund, whether it was made here or through the API. */
-export const reportRefund = (
-  refund: z.output<ReturnType<typeof refundViewSchema>>,
-  payment: RefundedPayment,
-  madeBy: string,
-): Report => {
+const reportRefund = (refund: z.output<ReturnType<typeof refundViewSchema>>, payment: ApiPayment): Report => {
   const isUnknown = refund.status === 'pending' && refund.provider_refund_id === null;
   const left = payment.refundable_cents;
   const state = isUnknown ? 'pending: the provider has not responded' : refund.status;
@@ -118,7 +88,7 @@ export const reportRefund = (
     json: { dry_run: false, refund, refundable_cents: left },
     lines: [
       `${refund.id} is ${[state, refund.failure_code].filter(Boolean).join(': ')}`,
-      `${describeAmount(payment, refund.amount_cents)}, made by ${madeBy}`,
+      `${describeAmount(payment, refund.amount_cents)}, made by ${refund.created_by ?? 'the key'}`,
       leftLine(payment.currency, left),
       ...(isUnknown
         ? ['The service looks up the outcome itself. Do not refund again, because the amount stays reserved.']
@@ -128,23 +98,22 @@ export const reportRefund = (
   };
 };
 
-const describeAmount = (payment: RefundedPayment, amountCents: number): string => {
+const describeAmount = (payment: ApiPayment, amountCents: number): string => {
   const { id, total_cents: totalCents, currency, provider_id: providerId } = payment;
   return `${majorUnits(amountCents, currency)} of ${amountWithCurrency(totalCents, currency)} of ${id} at ${providerId}`;
 };
 
 const leftLine = (currency: string, left: number): string => `${amountWithCurrency(left, currency)} left to refund`;
 
-const describeNotDone = ({ providerId }: VisiblePayment, notDone: NotDone | undefined): string =>
-  `${providerId} cannot be reached (${notDone?.reason ?? 'unreachable'}); nothing was refunded`;
+const describeLeft = ({ id, status, currency, refundable_cents: left }: ApiPayment): string =>
+  `${id} is ${status}, ${leftLine(currency, left)}`;
 
-const describeRefusal = ({ code, message, details }: DomainError, payment: VisiblePayment): string => {
-  const disputed = disputeSchema.safeParse(details).data;
-  if (disputed?.status === 'lost') return `${code}: the dispute ${disputed.dispute_id} is lost: ${message}`;
-  if (disputed) {
-    return `${code}: the dispute ${disputed.dispute_id} is ${disputed.status}; to refund ${payment.id} anyway, add --despite-dispute`;
-  }
-  return `${code}: ${message}; ${payment.id} is ${payment.status}, ${leftLine(payment.currency, moneyAccount(payment).refundable)}`;
-};
+const disputedSchema = z.object({ dispute_id: z.string(), status: z.string() });
 
-const disputeSchema = z.object({ dispute_id: z.string(), status: z.string() });
+const describeDispute = (
+  { id }: ApiPayment,
+  { dispute_id: dispute, status }: z.output<typeof disputedSchema>,
+): string =>
+  status === 'lost'
+    ? `PAYMENT_DISPUTED: the dispute ${dispute} is lost: it has already given the amount back to the payer`
+    : `PAYMENT_DISPUTED: the dispute ${dispute} is ${status}; to refund ${id} anyway, add --despite-dispute`;

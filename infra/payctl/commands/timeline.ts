@@ -1,57 +1,77 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { amountWithCurrency } from '../../../shared/core/money.ts';
-import type { disputeViewSchema } from '../../../shared/payments/dispute.ts';
-import { isVisiblePayment } from '../../../shared/payments/payment.ts';
-import type { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
-import type { Table } from '../../../shared/platform/table.ts';
-import { type TimelineEntry, timelineOf } from '../../../shared/queries/payment-timeline.ts';
+import { disputeViewSchema } from '../../../shared/payments/dispute.ts';
+import { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
+import { type TimelineEntry, timelineSchema } from '../../../shared/queries/payment-timeline.ts';
 import {
   type SubscriptionTimelineEntry,
-  subscriptionTimelineOf,
+  subscriptionTimelineSchema,
 } from '../../../shared/queries/subscription-timeline.ts';
-import { type LoggedEntry, wholeTimeline } from '../../../shared/queries/timeline.ts';
-import { subscriptionStore } from '../../../shared/subscriptions/record/subscription-store.ts';
-import { aliasedId, findPayment } from '../compare/find-payment.ts';
-import { listDisputesHere, listRefundsHere } from '../compare/money-back.ts';
+import type { LoggedEntry } from '../../../shared/queries/timeline.ts';
+import { type ApiPayment, readApiPayment, searchPayment, searchSubscription } from '../compare/api-payment.ts';
+import { type ApiSubscription, readApiSubscription } from '../compare/api-subscription.ts';
+import type { Api } from '../installation/api.ts';
 import { NotReachable } from '../installation/control.ts';
-import type { Installation } from '../installation/installation.ts';
 import { columns, type Report } from './report.ts';
 
-/** The history of any payment or subscription, found by our id or its provider's. */
-export const showTimeline = async (installation: Installation, id: string): Promise<Report> => {
-  const subscriptionId = id.startsWith('subs_') ? id : await aliasedId(installation.deps.table, 'SUB', id);
-  return subscriptionId === undefined
-    ? showPayment(installation, id)
-    : showSubscription(installation.deps.table, subscriptionId);
+/**
+ * The history of a payment or subscription, found by our id or its provider's, by the scopes payments:read and
+ * subscriptions:read. The provider's events and the deliveries are shown by webhooks:read. @throws NotReachable
+ */
+export const showTimeline = async (api: Api, id: string): Promise<Report> => {
+  if (id.startsWith('subs_')) return showSubscription(api, id);
+  if (id.startsWith('pay_')) return showPayment(api, id);
+  const paymentId = await searchPayment(api, id);
+  if (paymentId !== undefined) return showPayment(api, paymentId);
+  const subscriptionId = await searchSubscription(api, id);
+  if (subscriptionId !== undefined) return showSubscription(api, subscriptionId);
+  throw new NotReachable(`there is no payment or subscription ${id}`);
 };
 
-/** Shows the history that GET /payments/{id}/timeline shows to the payment's owner, below its refunds and disputes. */
-const showPayment = async (installation: Installation, id: string): Promise<Report> => {
-  const payment = await findPayment(installation, id);
-  const { id: paymentId, status, totalCents, currency, providerId } = payment;
+const showPayment = async (api: Api, id: string): Promise<Report> => {
+  const payment = await readApiPayment(api, id);
+  const path = `/payments/${payment.id}`;
   return reportPayment({
-    payment: { id: paymentId, status, total_cents: totalCents, currency, provider_id: providerId },
-    refunds: isVisiblePayment(payment) ? await listRefundsHere(installation, payment) : [],
-    disputes: isVisiblePayment(payment) ? await listDisputesHere(installation, payment) : [],
-    entries: await wholeTimeline((page) => timelineOf(installation.deps.table, paymentId, page)),
+    payment,
+    refunds: z.array(refundViewSchema()).parse((await api.get(`${path}/refunds`)).data),
+    disputes: z.array(disputeViewSchema()).parse((await api.get(`${path}/disputes`)).data),
+    entries: await readTimeline(api, path, timelineSchema),
   });
 };
 
+const showSubscription = async (api: Api, id: string): Promise<Report> => {
+  const subscription = await readApiSubscription(api, id);
+  return reportSubscription(
+    subscription,
+    await readTimeline(api, `/subscriptions/${subscription.id}`, subscriptionTimelineSchema),
+  );
+};
+
+/** The whole timeline, oldest first. Pages lead back from the newest entries. */
+const readTimeline = async <T extends { readonly at: string }>(
+  api: Api,
+  path: string,
+  schema: z.ZodType<T[]>,
+): Promise<T[]> => {
+  const pages: T[][] = [];
+  let cursor: string | null | undefined;
+  do {
+    const query = cursor ? `?cursor=${encodeURIComponent(cursor)}` : '';
+    const { data, meta } = await api.get(`${path}/timeline${query}`);
+    pages.push(schema.parse(data));
+    cursor = meta?.next_cursor;
+  } while (cursor);
+  return pages.flat().sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
+};
+
 interface PaymentHistory {
-  readonly payment: {
-    readonly id: string;
-    readonly status: string;
-    readonly total_cents: number;
-    readonly currency: string;
-    readonly provider_id: string;
-  };
+  readonly payment: ApiPayment;
   readonly refunds: readonly z.output<ReturnType<typeof refundViewSchema>>[];
   readonly disputes: readonly z.output<ReturnType<typeof disputeViewSchema>>[];
   readonly entries: readonly TimelineEntry[];
 }
 
-/** The report of a payment's history, whether it comes from the table or from the API. */
-export const reportPayment = ({ payment, refunds, disputes, entries }: PaymentHistory): Report => {
+const reportPayment = ({ payment, refunds, disputes, entries }: PaymentHistory): Report => {
   const { id, status, total_cents: totalCents, currency, provider_id: providerId } = payment;
   const beside = [
     ...refunds.map((one) => [
@@ -75,33 +95,7 @@ export const reportPayment = ({ payment, refunds, disputes, entries }: PaymentHi
   };
 };
 
-/** Shows the history that GET /subscriptions/{id}/timeline shows to the subscription's owner. @throws NotReachable */
-const showSubscription = async (table: Table, id: string): Promise<Report> => {
-  const [subscription, entries] = await Promise.all([
-    subscriptionStore(table).load(id),
-    wholeTimeline((page) => subscriptionTimelineOf(table, id, page)),
-  ]);
-  if (!subscription) throw new NotReachable(`there is no subscription ${id}`);
-  const { status, totalCents, currency, billingInterval, providerId, billingOwner } = subscription;
-  const shown = { total_cents: totalCents, billing_interval: billingInterval, billing_owner: billingOwner };
-  return reportSubscription({ id, status, currency, provider_id: providerId, ...shown }, entries);
-};
-
-interface ShownSubscription {
-  readonly id: string;
-  readonly status: string;
-  readonly total_cents: number;
-  readonly currency: string;
-  readonly billing_interval: string;
-  readonly provider_id: string;
-  readonly billing_owner: string;
-}
-
-/** The report of a subscription's history, whether it comes from the table or from the API. */
-export const reportSubscription = (
-  subscription: ShownSubscription,
-  entries: readonly SubscriptionTimelineEntry[],
-): Report => {
+const reportSubscription = (subscription: ApiSubscription, entries: readonly SubscriptionTimelineEntry[]): Report => {
   const { id, status, total_cents: totalCents, currency } = subscription;
   const amount = `${amountWithCurrency(totalCents, currency)} ${subscription.billing_interval}`;
   return {

@@ -2,7 +2,6 @@ import { PROVIDER_SLOTS } from '../../../shared/core/settings.ts';
 import type { Payment } from '../../../shared/payments/payment.ts';
 import { paymentStore } from '../../../shared/payments/payment-store.ts';
 import { findAlias } from '../../../shared/platform/alias.ts';
-import type { Table } from '../../../shared/platform/table.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
 
@@ -13,14 +12,11 @@ export const findPayment = async ({ deps }: Pick<Installation, 'deps'>, id: stri
   throw new NotReachable(`there is no payment ${id}`);
 };
 
-const ourIdOf = async ({ table }: Installation['deps'], id: string): Promise<string> =>
-  id.startsWith('pay_') ? id : ((await aliasedId(table, 'PAY', id)) ?? id);
-
-/** The id of our record of this kind with the provider's id. */
-export const aliasedId = async (table: Table, kind: 'PAY' | 'SUB', id: string): Promise<string | undefined> => {
+const ourIdOf = async ({ table }: Installation['deps'], id: string): Promise<string> => {
+  if (id.startsWith('pay_')) return id;
   for (const slot of PROVIDER_SLOTS) {
     const alias = await findAlias(table, slot, id);
-    if (alias?.kind === kind) return alias.id;
+    if (alias?.kind === 'PAY') return alias.id;
   }
-  return undefined;
+  return id;
 };

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { amountWithCurrency } from '../../../shared/core/money.ts';
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { iso, SECOND_MS } from '../../../shared/core/time.ts';
-import { type Dispute, disputeViewSchema } from '../../../shared/payments/dispute.ts';
+import type { Dispute } from '../../../shared/payments/dispute.ts';
 import { findReportedDispute } from '../../../shared/payments/dispute-store.ts';
 import { moneyAccount, openDisputesOf } from '../../../shared/payments/money-account.ts';
 import type { VisiblePayment } from '../../../shared/payments/payment.ts';
@@ -13,22 +13,17 @@ import { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
 import { chargedAs } from '../../../shared/payments/refunds/refund-call.ts';
 import { findReportedRefund } from '../../../shared/payments/refunds/refund-reports.ts';
 import type { ProviderDispute, ProviderRefund, RefundsPort } from '../../../shared/providers/refund-port.ts';
-import { listDisputesOfPayment, refundsOfPayment } from '../../../shared/queries/list-refunds.ts';
+import { refundsOfPayment } from '../../../shared/queries/list-refunds.ts';
 import type { Installation } from '../installation/installation.ts';
 import { type Drift, type DriftKind, findingOf, type Unread } from './payment.ts';
 
 type Reader = Pick<Installation, 'deps'>;
 
 const refundViews = z.array(refundViewSchema());
-const disputeViews = z.array(disputeViewSchema());
 
 /** The refunds that GET /payments/{id}/refunds shows to platform admins, newest first. */
-export const listRefundsHere = async ({ deps }: Reader, record: VisiblePayment) =>
+const listRefundsHere = async ({ deps }: Reader, record: VisiblePayment) =>
   refundViews.parse((await refundsOfPayment(deps.table, record.id, 'staff')).data);
-
-/** The disputes that GET /payments/{id}/disputes shows, newest first. */
-export const listDisputesHere = async ({ deps }: Reader, record: VisiblePayment) =>
-  disputeViews.parse((await listDisputesOfPayment(deps, { record })).data);
 
 /**
  * Only a payment that succeeded can be refunded or disputed. Undefined if the payment or its provider has no refunds.

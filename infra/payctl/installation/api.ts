@@ -1,13 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { NotReachable } from './control.ts';
 
 /** The API of an installation, called with a service key. */
 export interface Api {
-  /** @returns the body of a success, in an envelope. @throws NotReachable with the code and the message of a refusal */
+  /** @returns the body of a success, in an envelope. @throws ApiRefusal with the code and the message; NotReachable */
   readonly get: (path: string) => Promise<Envelope>;
-  /** @throws NotReachable */
-  readonly post: (path: string, body: unknown, idempotencyKey: string) => Promise<Envelope>;
-  /** Asks what a request of this payer would do; the route stores nothing. @throws NotReachable */
+  /** The call is made once, under an Idempotency-Key of its own. @throws ApiRefusal; NotReachable */
+  readonly post: (path: string, body: unknown) => Promise<Envelope>;
+  /** Asks what a request of this payer would do; the route stores nothing. @throws ApiRefusal; NotReachable */
   readonly ask: (path: string, body: unknown, payer: string) => Promise<Envelope>;
 }
 
@@ -17,7 +18,25 @@ const envelopeSchema = z.object({
 });
 type Envelope = z.output<typeof envelopeSchema>;
 
-const refusalSchema = z.object({ code: z.string(), error: z.string(), request_id: z.string() });
+const refusalSchema = z.object({
+  code: z.string(),
+  error: z.string(),
+  request_id: z.string(),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+type Refusal = z.output<typeof refusalSchema>;
+
+/** The API has refused a request. */
+export class ApiRefusal extends NotReachable {
+  readonly code: string;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(request: string, { code, error, request_id: id, details = {} }: Refusal) {
+    super(`${code}: ${error} (${request}, request ${id})`);
+    this.code = code;
+    this.details = details;
+  }
+}
 
 /** @param key is sent as Authorization only; no message contains it */
 export const openApi = (baseUrl: string, key: string): Api => {
@@ -31,13 +50,15 @@ export const openApi = (baseUrl: string, key: string): Api => {
     });
     const text = await response.text();
     if (response.ok) return envelopeSchema.parse(JSON.parse(text));
-    throw new NotReachable(describeRefusal(`${method} ${url}`, response.status, text));
+    const refusal = refusalSchema.safeParse(parsed(text)).data;
+    if (refusal) throw new ApiRefusal(`${method} ${url}`, refusal);
+    throw new NotReachable(`${method} ${url}: ${response.status}`);
   };
   const post = (path: string, body: unknown, headers: Readonly<Record<string, string>>) =>
     send('POST', path, { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) });
   return {
     get: (path) => send('GET', path),
-    post: (path, body, idempotencyKey) => post(path, body, { 'idempotency-key': idempotencyKey }),
+    post: (path, body) => post(path, body, { 'idempotency-key': randomUUID() }),
     ask: (path, body, payer) => post(path, body, { 'x-act-for': payer }),
   };
 };
@@ -46,12 +67,6 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
-
-const describeRefusal = (request: string, status: number, text: string): string => {
-  const refusal = refusalSchema.safeParse(parsed(text)).data;
-  if (!refusal) return `${request}: ${status}`;
-  return `${refusal.code}: ${refusal.error} (${request}, request ${refusal.request_id})`;
-};
 
 const parsed = (text: string): unknown => {
   try {

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { type ClosedPart, type OutboundState, PARTS } from '../../local/control/disabled-parts.ts';
 import { isSecretSetting } from '../../local/control/start-report.ts';
+import { DEMO_OPERATOR_SECRET } from '../../local/host/seed.ts';
 import { functionEnvironment, operatorEnvironment, queueUrl } from '../../local/machine/environment.ts';
+import { type Api, openApi } from './api.ts';
 import { openControl } from './control.ts';
 import type { InstallationFacts } from './facts.ts';
 import { localFailures } from './local-failures.ts';
@@ -57,6 +59,12 @@ export const readLocalHost = async (baseUrl: string): Promise<InstallationFacts>
     now: () => Date.now() + aheadMs,
     control,
   };
+};
+
+/** The API of the running local host, called with the operator's key that every local host has. @throws NotReachable */
+export const openLocalApi = async (baseUrl: string): Promise<Api> => {
+  const { base_path: basePath } = hostSchema.parse(await openControl(baseUrl)('GET', '/host'));
+  return openApi(`${baseUrl}${basePath}`, DEMO_OPERATOR_SECRET);
 };
 
 const secretsOf = (env: Readonly<Record<string, string | undefined>>) =>

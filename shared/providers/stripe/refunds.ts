@@ -38,7 +38,7 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
         ),
       readStripeRefund,
     );
-    return made.kind === 'refused' ? { ...made, reason: refusalOf(made.reason) } : made;
+    return made.kind === 'refused' ? { ...made, reason: REFUSALS.get(made.reason) ?? made.reason } : made;
   },
 
   listRefunds: (payment: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>> =>
@@ -71,8 +71,6 @@ const REFUSALS = wordTable<string>({
   [EXCEEDS_UNREFUNDED]: REFUND_EXCEEDS,
   charge_disputed: REFUND_DISPUTED,
 });
-
-const refusalOf = (reason: string): string => REFUSALS.get(reason) ?? reason;
 
 /** Reads all pages in Stripe's order, newest first. Each page has the deadline of a call. */
 export const everyPage = async <T>(list: AsyncIterable<T>): Promise<readonly T[]> => {

@@ -13,11 +13,11 @@ export interface ErrorFields {
 
 export const stripeError = (status: number, error: ErrorFields, began: boolean): Answer => {
   const docs =
-    error.code === undefined ? {} : { doc_url: `https://stripe.com/docs/error-codes/${docName(error.code)}` };
+    error.code === undefined
+      ? {}
+      : { doc_url: `https://stripe.com/docs/error-codes/${error.code.replaceAll('_', '-')}` };
   return { status, body: JSON.stringify({ error: { ...docs, ...error } }), began };
 };
-
-const docName = (code: string): string => code.replaceAll('_', '-');
 
 const invalid = (fields: Omit<ErrorFields, 'type'> & { message: string }): ErrorFields => ({
   type: 'invalid_request_error',
