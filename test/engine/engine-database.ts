@@ -41,7 +41,7 @@ const LOOK_AGAIN_MS = 20;
  * @param engine whose file gives due times directly, since moving the clock reads them often
  * @throws if the engine cannot be reached, or holds a table with another schema
  */
-export const openEngineDatabase = async (endpoint: string, tableName: string, engine?: Engine): Promise<Database> => {
+const openEngineDatabase = async (endpoint: string, tableName: string, engine?: Engine): Promise<Database> => {
   const config = { endpoint, region: REGION, credentials: localCredentials };
   const client = new DynamoDBClient({ ...config, maxAttempts: 2 });
   const table = await tableOf(client, tableName).catch((error: unknown) => {

@@ -8,7 +8,7 @@ import { apiRequest, guest, session } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON, payment } from '../builders/payment.ts';
 
-/** Support refunds up to a sum per payment and currency. Nobody else who may refund has a limit. */
+/** Support refunds up to a sum per payment and currency. No one else who may refund has a limit. */
 const LIMITS = { USD: 1_000, EUR: 500 };
 const staff = (staffRole: (typeof STAFF_ROLES)[number], isAdmin = false): Caller =>
   session({ userId: 'user_staff', email: 'staff@example.com', staffRole, isAdmin });

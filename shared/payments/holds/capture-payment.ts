@@ -1,6 +1,7 @@
 /** @module Captures a held payment once, in whole or in part. The provider releases the rest. */
 
 import { audienceOf } from '../../access/audience.ts';
+import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError, invalid } from '../../core/errors.ts';
 import { derivePrices, type Prices } from '../../core/money.ts';
 import { type Instant, instant, iso } from '../../core/time.ts';
@@ -17,7 +18,7 @@ import { providerReference } from '../payment-versions.ts';
 import { paymentView } from '../payment-view.ts';
 import { trySaveMethod } from '../save-method.ts';
 import type { CaptureBody } from './capture-request.ts';
-import { hasHoldCall, isOwnHoldCall, makeHoldCall } from './hold-call.ts';
+import { hasHoldCall, isOwnHoldCall, makeHoldCall, openCallsOnHold } from './hold-call.ts';
 import { capturableOf, claimHoldCall, pricesOfTotal } from './hold-versions.ts';
 import { claimByMerchant, isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
 
@@ -98,8 +99,9 @@ const isCaptured = (capturedCents: number): DomainError =>
 /** @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
 const requireCapturable = (payment: VisiblePayment): void => {
   if (payment.status !== 'requires_capture') throw isNotHeld(payment);
+  requireFree('capture', openCallsOnHold(payment));
   // With nothing left of the hold, a capture is under way at the provider, for example from its dashboard.
-  if (payment.holdCall || capturableOf(payment) === 0) throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (capturableOf(payment) === 0) throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
 const namesPrice = (body: CaptureBody): boolean => Object.values(body).some((cents) => cents !== undefined);

@@ -1,7 +1,7 @@
 /** @module Releases a held payment, which is then canceled. */
 
 import { audienceOf } from '../../access/audience.ts';
-import { DomainError } from '../../core/errors.ts';
+import { requireFree } from '../../calls/exclusions.ts';
 import { iso } from '../../core/time.ts';
 import { keyMark, replayedFor } from '../../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
@@ -9,7 +9,7 @@ import type { MoneyDeps } from '../../providers/provider-deps.ts';
 import type { IntentParts } from '../create-intent.ts';
 import type { VisiblePayment } from '../payment.ts';
 import { paymentView } from '../payment-view.ts';
-import { hasHoldCall, isOwnHoldCall, makeHoldCall } from './hold-call.ts';
+import { hasHoldCall, isOwnHoldCall, makeHoldCall, openCallsOnHold } from './hold-call.ts';
 import { claimHoldCall } from './hold-versions.ts';
 import { claimByMerchant, isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
 
@@ -29,7 +29,7 @@ export const releaseHold = async (
     const repeat = { request: idempotency, now: deps.now() };
     if (current.status === 'canceled' || isOwnHoldCall(current, 'release', repeat)) return undefined;
     if (current.status !== 'requires_capture') throw isNotHeld(current);
-    if (current.holdCall) throw new DomainError('PAYMENT_IN_PROGRESS');
+    requireFree('release', openCallsOnHold(current));
     return claimHoldCall(current, { kind: 'release', claimedAt: iso(deps.now()), key: keyMark(idempotency) });
   };
   const { record, isOurs } = await claimByMerchant(store, payment, { right, decide });

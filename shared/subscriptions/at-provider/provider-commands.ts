@@ -1,5 +1,6 @@
 /** @module Commands to a provider that bills. The record gets its response, or its state after a refusal. */
 
+import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant, MINUTE_MS } from '../../core/time.ts';
@@ -10,6 +11,7 @@ import type { ProviderInvoice, ProviderSubscription, SubscriptionsPort } from '.
 import type { BillingDeps } from '../billing/biller.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { endsWithPeriod, isLive, type Subscription } from '../record/subscription.ts';
+import { openCallsOf } from '../record/subscription-states.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { forgetOpen, leaveOpen, type OpenCommand } from './open-command.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
@@ -129,8 +131,9 @@ export const resumeAtProvider = async (
 ): Promise<Subscription> => {
   const command = { ...resumeCommand, onlyIf };
   if (isPaidFor(subscription, deps.now())) return carryOutAtProvider(deps, subscription, command);
-  const { providerSubscriptionId, transfer } = subscription;
-  if (providerSubscriptionId === undefined || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const { providerSubscriptionId } = subscription;
+  requireFree('command', openCallsOf(subscription));
+  if (providerSubscriptionId === undefined) throw new DomainError('PAYMENT_IN_PROGRESS');
   const port = await subscriptionsPortOf(deps, subscription);
   const answer = requireAnswer(await port.find(providerSubscriptionId), subscription);
   const synced = await storeReport(deps, subscription, answer);
@@ -162,8 +165,9 @@ const send = async (
   subscription: Subscription,
   { command, key }: { readonly command: Command; readonly key: string },
 ): Promise<Outcome<ProviderSubscription>> => {
-  const { id, providerSubscriptionId, transfer } = subscription;
-  if (providerSubscriptionId === undefined || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const { id, providerSubscriptionId } = subscription;
+  requireFree('command', openCallsOf(subscription));
+  if (providerSubscriptionId === undefined) throw new DomainError('PAYMENT_IN_PROGRESS');
   const port = await subscriptionsPortOf(deps, subscription);
   await subscriptionStore(deps.table).requireAll(command.onlyIf);
   return command.send(port, { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${key}` });
@@ -201,7 +205,7 @@ const requireMet = ({ subscription, isDone }: CommandResult, { isMet }: Command)
  */
 export const cancelProviderSubscription = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
   const { id, providerSubscriptionId, providerGeneration } = subscription;
-  if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  requireFree('command', openCallsOf(subscription));
   if (providerSubscriptionId === undefined) return;
   const port = await subscriptionsPortOf(deps, subscription);
   const idempotencyKey = `${id}:cancel:${providerGeneration ?? 1}`;

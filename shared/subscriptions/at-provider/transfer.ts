@@ -6,6 +6,7 @@
  */
 
 import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
+import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant, iso, SECOND_MS } from '../../core/time.ts';
@@ -18,7 +19,7 @@ import { unavailableError } from '../../providers/unwrap.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
-import { requireNoChange } from '../record/subscription-states.ts';
+import { openCallsOf } from '../record/subscription-states.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { edit } from '../record/subscription-versions.ts';
 import { creationRequest } from './create-at-provider.ts';
@@ -42,13 +43,13 @@ export const startTransfer = async (
 };
 
 const claimTransfer = (subscription: Subscription, method: HeldMethod, now: Instant): Subscription => {
-  const { status, held, charge, providerSubscriptionId, providerGeneration = 1 } = subscription;
+  const { status, held, providerSubscriptionId, providerGeneration = 1 } = subscription;
   if (!isLive(subscription)) throw invalidStateError(subscription);
   // A held subscription was paused only because it had no method, so it continues with the next method.
   if (status === 'paused' && !held)
     throw new DomainError('INVALID_STATE', { message: 'Resume the subscription first' });
-  requireNoChange(subscription);
-  if (charge || !providerSubscriptionId) throw new DomainError('PAYMENT_IN_PROGRESS');
+  requireFree('transfer', openCallsOf(subscription));
+  if (!providerSubscriptionId) throw new DomainError('PAYMENT_IN_PROGRESS');
   return {
     ...subscription,
     providerGeneration: providerGeneration + 1,

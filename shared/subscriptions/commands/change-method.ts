@@ -1,5 +1,6 @@
 /** @module Changes a subscription's method at the payer's request, to a successor, or by removing it. */
 
+import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
 import { instant, iso } from '../../core/time.ts';
 import type { PaymentMethod } from '../../payment-methods/payment-method.ts';
@@ -19,7 +20,7 @@ import { lastRetry, nextRetry } from '../billing/dunning.ts';
 import { attemptCharge } from '../billing/service-biller.ts';
 import { claimChargeAttempt, type SettleOptions } from '../billing/subscription-charge.ts';
 import { isLive, isProviderBilled, mayExistAtProvider, type Subscription } from '../record/subscription.ts';
-import { hasOpenAttempt, isFirst } from '../record/subscription-states.ts';
+import { hasOpenAttempt, isFirst, openCallsOf } from '../record/subscription-states.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { edit, withMethod } from '../record/subscription-versions.ts';
 
@@ -66,7 +67,7 @@ const changeAtProvider = async (
   subscription: Subscription,
   { method, right }: { readonly method: HeldMethod; readonly right?: readonly TransactionStep[] },
 ): Promise<Subscription> => {
-  if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  requireFree('command', openCallsOf(subscription));
   const { providerCustomerId = subscription.providerCustomerId } = method;
   const isTransfer = isLive(subscription) && providerCustomerId !== subscription.providerCustomerId;
   // If a new period may be charged, the provider is read first, so that a renewal without an event yet is not charged
@@ -106,7 +107,7 @@ export const replaceMethodOf = async (
   { removedId, successor }: Replacement,
 ): Promise<Subscription> => {
   if (!successor) return removeMethodFrom(deps, subscription, removedId);
-  if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  requireFree('command', openCallsOf(subscription));
   if (!isProviderBilled(subscription)) return storeReplacement(deps, subscription, { removedId, successor });
   const method = heldAs(successor);
   return storeMethod(deps, await changeAtProvider(deps, subscription, { method }), method);
@@ -139,10 +140,11 @@ export const removeMethodFrom = async (
   if (!isProviderBilled(subscription)) {
     return storeReplacement(deps, subscription, { removedId: methodId, successor: undefined });
   }
-  const { providerSubscriptionId, transfer } = subscription;
+  requireFree('command', openCallsOf(subscription));
+  const { providerSubscriptionId } = subscription;
   // While it is unknown whether the provider has the subscription, its collection cannot be paused.
   const isUnknownThere = providerSubscriptionId === undefined && mayExistAtProvider(subscription);
-  if (transfer || isUnknownThere) throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (isUnknownThere) throw new DomainError('PAYMENT_IN_PROGRESS');
   const unpaidFrom = Math.max(deps.now(), instant(subscription.paidUntil ?? subscription.currentPeriodEnd));
   const held = { finalAt: iso(lastRetry(deps.dunning, unpaidFrom)) };
   const stored = await holdAtProvider(deps, subscription, { methodId, held });

@@ -1,5 +1,6 @@
 /** @module Pauses and resumes subscriptions. */
 
+import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
 import { allows } from '../../core/states.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
@@ -12,7 +13,7 @@ import { markPaused, resumeInPaidPeriod, withdrawReturn } from '../billing/lifec
 import { isPaidFor } from '../billing/periods.ts';
 import { endChange, endOvertakenChange } from '../plan-changes/end-change.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
-import { requireNoChange, SUBSCRIPTION_TRANSITIONS } from '../record/subscription-states.ts';
+import { openCallsOf, SUBSCRIPTION_TRANSITIONS } from '../record/subscription-states.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { commandView, standingReply } from '../record/subscription-view.ts';
 
@@ -30,7 +31,7 @@ export const pauseSubscription = async (
   }
   const paused = await subscriptionStore(deps.table).change(record, (current) => {
     if (current.status === 'paused') return withdrawReturn(current, deps.now());
-    requireNoChange(current);
+    requireFree('pause', openCallsOf(current));
     requireState(current, mayPause(current));
     return markPaused(current, deps.now());
   });

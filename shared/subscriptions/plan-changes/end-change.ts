@@ -1,12 +1,13 @@
 /** @module Ends a change of the plan for the payer, and before the subscription is canceled or paused. */
 
+import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
 import { finishPriceUpdate } from '../at-provider/price-at-provider.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import type { Subscription } from '../record/subscription.ts';
+import { openCallsOf } from '../record/subscription-states.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { continueChange } from './finish-change.ts';
-import { requireNoPriceCall } from './plan-change-states.ts';
 import { dropChange, dropIfOver, withdrawScheduled } from './plan-change-steps.ts';
 
 /** Throws the refusal of the caller on the version that the write changes. */
@@ -52,7 +53,7 @@ export const withdrawSchedule = async (
   const withdrawn = await subscriptionStore(deps.table).change(subscription, (current) => {
     check(current);
     if (!current.scheduledChange) return current;
-    requireNoPriceCall(current);
+    requireFree('price update', openCallsOf(current));
     return withdrawScheduled(current, { id: withdrawalId(current.scheduledChange.id), now: deps.now() });
   });
   return withdrawn.priceUpdate ? finishPriceUpdate(deps, withdrawn) : withdrawn;

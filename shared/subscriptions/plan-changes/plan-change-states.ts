@@ -1,23 +1,20 @@
 /** @module When a plan may change. Pure, so that the request and the write that claims the change decide alike. */
 
+import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
 import { HOUR_MS, type Instant, instant } from '../../core/time.ts';
 import { invalidStateError } from '../at-provider/provider-biller.ts';
 import { isPeriodPaid } from '../record/paid-tier.ts';
 import type { Subscription } from '../record/subscription.ts';
-import { requireNoChange } from '../record/subscription-states.ts';
+import { openCallsOf } from '../record/subscription-states.ts';
 
 /** @throws DomainError PAYMENT_IN_PROGRESS while something else is under way, or INVALID_STATE */
 export const requirePlanChangeable = (subscription: Subscription): void => {
-  const { status, charge } = subscription;
-  requireNoChange(subscription);
+  const { status } = subscription;
+  // An open charge explains less than the status does.
+  requireFree('plan change', openCallsOf({ ...subscription, charge: undefined }));
   if (status !== 'active' && status !== 'trialing') throw invalidStateError(subscription);
-  if (charge) throw new DomainError('PAYMENT_IN_PROGRESS');
-};
-
-/** @throws DomainError PAYMENT_IN_PROGRESS while the provider that bills may get another price, or during a transfer */
-export const requireNoPriceCall = ({ change, priceUpdate, transfer }: Subscription): void => {
-  if (change?.step === 'paid' || priceUpdate || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  requireFree('plan change', openCallsOf(subscription));
 };
 
 /** The payer needs time to authenticate before the next period is charged. */

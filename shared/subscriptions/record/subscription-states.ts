@@ -1,6 +1,6 @@
 /** @module The one table of a subscription's states. The store refuses a change of status that it does not allow. */
 
-import { DomainError } from '../../core/errors.ts';
+import type { OpenCall } from '../../calls/exclusions.ts';
 import type { Transitions } from '../../core/states.ts';
 import { DAY_MS, HOUR_MS, type Instant, instant } from '../../core/time.ts';
 import type { Charge, StoredStatus, Subscription } from './subscription.ts';
@@ -76,7 +76,10 @@ const TRIAL_NOTICE_MS = 3 * DAY_MS;
 export const noticeTime = ({ trialEnd, createdAt }: Subscription): Instant | undefined =>
   trialEnd === undefined ? undefined : Math.max(instant(createdAt), instant(trialEnd) - TRIAL_NOTICE_MS);
 
-/** @throws DomainError PAYMENT_IN_PROGRESS while a change or a transfer is under way */
-export const requireNoChange = ({ change, priceUpdate, transfer }: Subscription): void => {
-  if (change || priceUpdate || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
-};
+/** A paid change is applied by a price update at the billing provider. */
+export const openCallsOf = ({ charge, change, priceUpdate, transfer }: Subscription): readonly OpenCall[] => [
+  ...(charge ? (['charge'] as const) : []),
+  ...(change ? (['plan change'] as const) : []),
+  ...(change?.step === 'paid' || priceUpdate ? (['price update'] as const) : []),
+  ...(transfer ? (['transfer'] as const) : []),
+];

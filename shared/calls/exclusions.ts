@@ -1,0 +1,28 @@
+/** @module Which calls exclude each other on one record. No other place decides this. Pure. */
+
+import { DomainError } from '../core/errors.ts';
+
+/** A call that a payment or a subscription may have open. */
+export type OpenCall = 'capture' | 'release' | 'charge' | 'plan change' | 'price update' | 'transfer';
+
+const ON_HOLDS: readonly OpenCall[] = ['capture', 'release'];
+const ON_PLANS: readonly OpenCall[] = ['plan change', 'price update', 'transfer'];
+
+/** What may be claimed, and the open calls that exclude it. */
+const EXCLUDED_BY = {
+  capture: ON_HOLDS,
+  release: ON_HOLDS,
+  'plan change': [...ON_PLANS, 'charge'],
+  transfer: [...ON_PLANS, 'charge'],
+  pause: ON_PLANS,
+  /** An unpaid change stays beside the price of a scheduled change. */
+  'price update': ['price update', 'transfer'],
+  /** Cancel, resume, reactivate, and another method at the provider. */
+  command: ['transfer'],
+} as const satisfies Readonly<Record<string, readonly OpenCall[]>>;
+
+/** @throws DomainError PAYMENT_IN_PROGRESS if one of the open calls excludes the wanted call */
+export const requireFree = (wanted: keyof typeof EXCLUDED_BY, open: readonly OpenCall[]): void => {
+  const excluding: readonly OpenCall[] = EXCLUDED_BY[wanted];
+  if (open.some((call) => excluding.includes(call))) throw new DomainError('PAYMENT_IN_PROGRESS');
+};
