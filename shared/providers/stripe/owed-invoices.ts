@@ -54,14 +54,7 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
   /** Voids the invoices, so that they can no longer be paid. @returns those that are not drafts, read again */
   const drop = async (owed: Invoices, options: CallOptions): Promise<Outcome<Invoices>> => {
     const held = await setCollection(owed.filter(isDraft), { ...options, collects: false });
-    return held.kind === 'done'
-      ? afterChange(
-          await each(
-            owed.filter((one) => !isDraft(one)),
-            voidOne,
-          ),
-        )
-      : held;
+    return held.kind === 'done' ? afterChange(await each(owed.filter(isFinal), voidOne)) : held;
   };
 
   /** Sets whether Stripe collects these invoices, because paused collection stops only later invoices. */
@@ -125,6 +118,7 @@ const each = async <T, R>(
 
 /** Stripe creates the intent when it finalizes a draft. */
 const isDraft = ({ intentId, status }: ProviderInvoice): boolean => intentId === undefined && status === 'pending';
+const isFinal = (invoice: ProviderInvoice): boolean => !isDraft(invoice);
 
 const isPayable = (invoice: ProviderInvoice): boolean =>
   !isDraft(invoice) && (invoice.status === 'failed' || invoice.status === 'pending');
