@@ -40,6 +40,12 @@ export interface CallResult<R> {
   readonly isUnclear?: boolean;
 }
 
+/** `open` is the claim if it stays. */
+export type MadeCall<R, Claim extends R> = CallResult<R> & { readonly open?: Claim };
+
+/** `text` is the result for the log. */
+export type LookedUpCall<R> = CallResult<R> & { readonly text: string };
+
 /** What the provider says about a claimed call, in its response, in a read after a refusal, or in a later look. */
 export type Said<Report, Found> =
   | { readonly by: 'response'; readonly report: Report }
@@ -99,8 +105,8 @@ export interface LookedUp<Parts extends CallParts, R, Claim extends R> {
   readonly claimedAt: (claim: Claim) => Instant;
   /** The number of looks so far. */
   readonly step: (claim: Claim) => number;
-  /** True if the record still has the claim. */
-  readonly isOpen: (record: R, claim: Claim) => record is Claim;
+  /** How long after its claim a call that never arrived is sent again; RESEND_WITHIN_MS if absent. */
+  readonly resendWithinMs?: number;
   /** True if the call may be sent again, by the rules that held when it was claimed. */
   readonly maySend: (parts: Parts, claim: Claim) => Promise<boolean>;
   /** Stores the time of the next look, without a new version. */

@@ -1,69 +1,68 @@
 /** @module Due work of a claimed call with an unknown outcome. The provider is read before anything is sent again. */
 
-import type { CallKind, CallParts, LookedUp } from './call-kind.ts';
+import type { CallKind, CallParts, LookedUp, LookedUpCall } from './call-kind.ts';
 import { type LookResult, nextLook, RESEND_WITHIN_MS, STUCK_AFTER_MS } from './call-times.ts';
 import { recordOutcome } from './run-call.ts';
+
+type DueKind<Parts extends CallParts, R, Claim extends R, Report, Found> = CallKind<Parts, R, Claim, Report, Found> &
+  LookedUp<Parts, R, Claim>;
 
 /**
  * Looks up a call. A call that never reached the provider is sent again under its own key, for half an hour after its
  * claim, and then ends.
- * @returns the result for the log
  */
 export const lookUpCall = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
-  kind: CallKind<Parts, R, Claim, Report, Found> & LookedUp<Parts, R, Claim>,
+  kind: DueKind<Parts, R, Claim, Report, Found>,
   parts: Parts,
   claim: Claim,
-): Promise<string> => {
+): Promise<LookedUpCall<R>> => {
   const read = await kind.find(parts, claim);
-  if (read.kind !== 'done') return lookAgain(kind, { parts, claim, result: 'provider unclear' });
+  if (read.kind !== 'done') return lookAgain(kind, parts, claim, { text: 'provider unclear' });
   const found = read.value;
   const applied = await kind.apply(parts, claim, { by: 'look', report: found });
-  const end = async (current: Claim): Promise<string> =>
-    kind.statusOf((await kind.end(parts, current, { cause: 'ended', found, isLate: true })).record);
+  const end = async (current: Claim): Promise<LookedUpCall<R>> => {
+    const ended = await kind.end(parts, current, { cause: 'ended', found, isLate: true });
+    return { ...ended, text: kind.statusOf(ended.record) };
+  };
   switch (applied.state) {
     case 'settled':
-      return applied.says ?? kind.statusOf(applied.record);
+      return { record: applied.record, text: applied.says ?? kind.statusOf(applied.record) };
     case 'open':
-      return lookAgain(kind, { parts, claim: applied.record, result: 'still under way', looked: 'still_under_way' });
+      return lookAgain(kind, parts, applied.record, { text: 'still under way', looked: 'still_under_way' });
     case 'over':
       return end(applied.record);
     case 'absent': {
       const current = applied.record;
-      const isLate = parts.deps.now() > kind.claimedAt(current) + RESEND_WITHIN_MS;
+      const isLate = parts.deps.now() > kind.claimedAt(current) + (kind.resendWithinMs ?? RESEND_WITHIN_MS);
       return isLate || !(await kind.maySend(parts, current)) ? end(current) : sendAgain(kind, parts, current);
     }
   }
 };
 
 const sendAgain = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
-  kind: CallKind<Parts, R, Claim, Report, Found> & LookedUp<Parts, R, Claim>,
+  kind: DueKind<Parts, R, Claim, Report, Found>,
   parts: Parts,
   claimed: Claim,
-): Promise<string> => {
+): Promise<LookedUpCall<R>> => {
   const { claim, outcome } = await kind.send(parts, claimed);
   // This call did nothing, but an earlier call may have reached the provider since, so the claim stays.
-  if (outcome.kind === 'not_done') return lookAgain(kind, { parts, claim, result: 'not sent' });
-  const { record } = await recordOutcome(kind, { parts, isLate: true }, { claim, outcome });
-  const result = kind.statusOf(record);
-  return kind.isOpen(record, claim) ? lookAgain(kind, { parts, claim: record, result }) : result;
+  if (outcome.kind === 'not_done') return lookAgain(kind, parts, claim, { text: 'not sent' });
+  const { open, ...made } = await recordOutcome(kind, { parts, isLate: true }, { claim, outcome });
+  const text = kind.statusOf(made.record);
+  return open === undefined ? { ...made, text } : lookAgain(kind, parts, open, { text });
 };
 
-interface Looked<Parts, Claim> {
-  readonly parts: Parts;
-  readonly claim: Claim;
-  readonly result: string;
-  readonly looked?: LookResult;
-}
-
-/** Sets the next look, by the ladder. The log warns of a call whose outcome stays unknown. */
+/** Sets the next look, by the ladder. The log warns of a call that is stuck. */
 const lookAgain = async <Parts extends CallParts, R, Claim extends R>(
   kind: LookedUp<Parts, R, Claim>,
-  { parts, claim, result, looked = 'outcome_unknown' }: Looked<Parts, Claim>,
-): Promise<string> => {
+  parts: Parts,
+  claim: Claim,
+  { text, looked = 'outcome_unknown' }: { readonly text: string; readonly looked?: LookResult },
+): Promise<LookedUpCall<R>> => {
   const { now, log } = parts.deps;
   const since = kind.claimedAt(claim);
   const stuck = now() - since >= STUCK_AFTER_MS[looked] ? kind.stuck(claim) : undefined;
   if (stuck) log.warn(stuck[0], { ...stuck[1], reason: looked });
   await kind.setLook(parts, claim, { ...nextLook(since, kind.step(claim), now()), looked });
-  return result;
+  return { record: claim, isUnclear: true, text };
 };

@@ -2,14 +2,14 @@
 
 import { assertNever } from '../core/errors.ts';
 import type { Arrived } from '../core/outcome.ts';
-import { type CallKind, type CallParts, type CallResult, OVER, type RefusedCall } from './call-kind.ts';
+import { type CallKind, type CallParts, type MadeCall, OVER, type RefusedCall } from './call-kind.ts';
 
 /** If the call certainly did not happen, the claim is taken back. */
 export const makeCall = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
   kind: CallKind<Parts, R, Claim, Report, Found>,
   parts: Parts,
   claimed: Claim,
-): Promise<CallResult<R>> => {
+): Promise<MadeCall<R, Claim>> => {
   const { claim, outcome } = await kind.send(parts, claimed);
   if (outcome.kind === 'not_done') return kind.takeBack(parts, claim, outcome);
   return recordOutcome(kind, { parts, isLate: false }, { claim, outcome });
@@ -26,15 +26,15 @@ export const recordOutcome = async <Parts extends CallParts, R, Claim extends R,
   kind: CallKind<Parts, R, Claim, Report, Found>,
   context: Recorded<Parts>,
   { claim, outcome }: { readonly claim: Claim; readonly outcome: Arrived<Report> },
-): Promise<CallResult<R>> => {
+): Promise<MadeCall<R, Claim>> => {
   const { parts, isLate } = context;
   switch (outcome.kind) {
     case 'unknown':
-      return { record: claim, isUnclear: true };
+      return { record: claim, open: claim, isUnclear: true };
     case 'done': {
       const applied = await kind.apply(parts, claim, { by: 'response', report: outcome.value });
       if (applied.state === 'settled') return { record: applied.record, refusal: applied.refusal };
-      if (applied.state !== 'over') return { record: applied.record };
+      if (applied.state !== 'over') return { record: applied.record, open: applied.record };
       return kind.end(parts, applied.record, { cause: 'refused', refusal: OVER, isLate });
     }
     case 'declined':
@@ -55,11 +55,11 @@ const recordRefusal = async <Parts extends CallParts, R, Claim extends R, Report
   kind: CallKind<Parts, R, Claim, Report, Found>,
   { parts, isLate }: Recorded<Parts>,
   { claim, refusal }: { readonly claim: Claim; readonly refusal: RefusedCall },
-): Promise<CallResult<R>> => {
+): Promise<MadeCall<R, Claim>> => {
   const read = await kind.find(parts, claim);
-  if (read.kind !== 'done') return { record: claim, isUnclear: true };
+  if (read.kind !== 'done') return { record: claim, open: claim, isUnclear: true };
   const applied = await kind.apply(parts, claim, { by: 'refusal', report: read.value });
   if (applied.state === 'settled') return { record: applied.record, refusal: applied.refusal };
-  if (applied.state === 'open') return { record: applied.record, isUnclear: true };
+  if (applied.state === 'open') return { record: applied.record, open: applied.record, isUnclear: true };
   return kind.end(parts, applied.record, { cause: 'refused', refusal, found: read.value, isLate });
 };

@@ -174,8 +174,8 @@ const expire = async (parts: OpenParts, payment: VisiblePayment): Promise<string
   return expired.status;
 };
 
-const reconcile = (parts: OpenParts, payment: VisiblePayment): Promise<string> =>
-  lookUpCall(DUE_CHARGE, parts, payment);
+const reconcile = async (parts: OpenParts, payment: VisiblePayment): Promise<string> =>
+  (await lookUpCall(DUE_CHARGE, parts, payment)).text;
 
 const DUE_CHARGE: CallKind<OpenParts, VisiblePayment, VisiblePayment, ProviderPayment, ProviderPayment | undefined> &
   LookedUp<OpenParts, VisiblePayment, VisiblePayment> = {
@@ -188,7 +188,6 @@ const DUE_CHARGE: CallKind<OpenParts, VisiblePayment, VisiblePayment, ProviderPa
   },
   claimedAt: ({ claimedAt, createdAt }) => instant(claimedAt ?? createdAt),
   step: ({ reconcileStep = 0 }) => reconcileStep,
-  isOpen: (payment, claim): payment is VisiblePayment => payment === claim,
   maySend: async ({ deps }, claim) => (await deps.isChargeOpen(claim)) && (await mayStillCharge(deps.table, claim)),
   // An approval lasts only a few hours, so a payment that waits for its payer is read more often.
   setLook: ({ deps, store }, claim, { at, step, looked }) =>

@@ -46,8 +46,8 @@ export const makeHoldCall = async (parts: IntentParts, claim: HoldClaim): Promis
 };
 
 /** Due work. @returns the result for the log */
-export const lookUpHoldCall = (parts: IntentParts, claim: HoldClaim): Promise<string> =>
-  lookUpCall(HOLD_CALL, parts, claim);
+export const lookUpHoldCall = async (parts: IntentParts, claim: HoldClaim): Promise<string> =>
+  (await lookUpCall(HOLD_CALL, parts, claim)).text;
 
 const errorOf = ({ record: { id }, refusal, notDone }: CallResult<VisiblePayment>): DomainError | undefined => {
   if (notDone) return unavailableError(notDone, { payment_id: id });
@@ -86,7 +86,6 @@ const HOLD_CALL: CallKind<IntentParts, VisiblePayment, HoldClaim, ProviderPaymen
 
   claimedAt: ({ holdCall }) => instant(holdCall.claimedAt),
   step: ({ reconcileStep = 0 }) => reconcileStep,
-  isOpen: (payment, claim): payment is HoldClaim => isSameCall(payment, claim),
   maySend: async () => true,
   setLook: async ({ store }, claim, { at, step }) => store.reschedule(claim, iso(at), step),
   stuck: ({ id, providerId }) => ['payment stuck', { payment_id: id, provider: providerId }],

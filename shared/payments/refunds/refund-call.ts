@@ -35,8 +35,8 @@ export const sendRefund = (parts: RefundParts, refund: Refund): Promise<CallResu
   makeCall(REFUND_CALL, parts, refund);
 
 /** Due work of a pending refund. @returns the result for the log */
-export const lookUpRefund = (parts: RefundParts, refund: Refund): Promise<string> =>
-  lookUpCall(REFUND_CALL, parts, refund);
+export const lookUpRefund = async (parts: RefundParts, refund: Refund): Promise<string> =>
+  (await lookUpCall(REFUND_CALL, parts, refund)).text;
 
 /** `find` stores all of the payment's refunds, and finds this one if the provider has it. */
 const REFUND_CALL: CallKind<RefundParts, Refund, Refund, ProviderRefund, Refund | undefined> &
@@ -72,7 +72,6 @@ const REFUND_CALL: CallKind<RefundParts, Refund, Refund, ProviderRefund, Refund 
 
   claimedAt: ({ createdAt }) => instant(createdAt),
   step: ({ reconcileStep = 0 }) => reconcileStep,
-  isOpen: (refund): refund is Refund => refund.status === 'pending',
   maySend: async ({ payment }) => payment.status === 'succeeded',
   setLook: ({ deps }, refund, { at, step }) => refundStore(deps).reschedule(refund, iso(at), step),
   // A refund that the provider has may take days.

@@ -1,11 +1,11 @@
-/**
- * @module Gives a provider that bills the price that it has to charge. The update is stored before the call, and a lost
- * response is looked up before the call is repeated, so that the provider's price is ours in the end.
- */
+/** @module Gives a billing provider the price that it charges, as a kind of call. */
 
+import type { CallKind, LookedUp } from '../../calls/call-kind.ts';
 import { nextLook } from '../../calls/call-times.ts';
+import { lookUpCall } from '../../calls/look-up.ts';
+import { makeCall } from '../../calls/run-call.ts';
 import { epochSeconds, type Instant, instant, iso } from '../../core/time.ts';
-import type { SubscriptionsPort } from '../../providers/subscription-port.ts';
+import type { ProviderSubscription, SubscriptionsPort } from '../../providers/subscription-port.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { planAtProvider, syncAfterChange } from '../record/held-plan.ts';
 import type { PriceUpdate } from '../record/plan-change.ts';
@@ -13,7 +13,7 @@ import { isLive, type Subscription } from '../record/subscription.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { edit } from '../record/subscription-versions.ts';
 import { providerInterval, subscriptionsPortOf } from './provider-biller.ts';
-import { syncIfKnown } from './store-report.ts';
+import { storeState } from './store-report.ts';
 
 export interface SentPrice {
   readonly subscription: Subscription;
@@ -25,38 +25,58 @@ export interface SentPrice {
 export const sendPrice = async (deps: BillingDeps, subscription: Subscription): Promise<SentPrice> => {
   const { priceUpdate, providerSubscriptionId } = subscription;
   if (!priceUpdate || providerSubscriptionId === undefined) return { subscription, result: 'sent' };
-  const port = await subscriptionsPortOf(deps, subscription);
+  const claim = { ...subscription, priceUpdate, providerSubscriptionId };
+  const parts = { deps, port: await subscriptionsPortOf(deps, subscription) };
   const isRepeated = instant(priceUpdate.lookAt) <= deps.now();
-  const found = isRepeated ? await hasPrice(port, subscription, priceUpdate) : false;
-  if (found === undefined) return { subscription: await sendPriceLater(deps, subscription), result: 'unclear' };
-  if (found) return { subscription, result: 'sent' };
-  const outcome = await port.changePrice(requestOf(deps, subscription, priceUpdate));
-  if (outcome.kind === 'done') return { subscription, result: 'sent' };
-  if (outcome.kind === 'unknown' || outcome.kind === 'not_done') {
-    return { subscription: await sendPriceLater(deps, subscription), result: 'unclear' };
-  }
-  const synced = await syncIfKnown(deps, subscription);
-  return { subscription: synced ?? subscription, result: 'refused' };
+  const run = isRepeated ? lookUpCall : makeCall;
+  const { record, refusal, notDone, isUnclear } = await run(PRICE_CALL, parts, claim);
+  return { subscription: record, result: refusal ? 'refused' : notDone || isUnclear ? 'unclear' : 'sent' };
 };
 
-/** @returns undefined if the provider cannot be read now */
-const hasPrice = async (
-  port: SubscriptionsPort,
-  { providerSubscriptionId = '' }: Subscription,
-  { id }: PriceUpdate,
-): Promise<boolean | undefined> => {
-  const found = await port.find(providerSubscriptionId);
-  if (found.kind === 'unknown' || found.kind === 'not_done') return undefined;
-  return found.kind === 'done' && found.value.changeId === id;
+interface PriceParts {
+  readonly deps: BillingDeps;
+  readonly port: SubscriptionsPort;
+}
+
+type PriceClaim = Subscription & { readonly priceUpdate: PriceUpdate; readonly providerSubscriptionId: string };
+
+/** The found subscription is undefined if the provider does not know it. */
+const PRICE_CALL: CallKind<
+  PriceParts,
+  Subscription,
+  PriceClaim,
+  Pick<ProviderSubscription, 'subscriptionId'>,
+  ProviderSubscription | undefined
+> &
+  LookedUp<PriceParts, Subscription, PriceClaim> = {
+  send: async ({ deps, port }, claim) => ({ claim, outcome: await port.changePrice(requestOf(deps, claim)) }),
+  find: async ({ port }, claim) => {
+    const found = await port.find(claim.providerSubscriptionId);
+    return found.kind === 'refused' || found.kind === 'declined' ? { kind: 'done', value: undefined } : found;
+  },
+  apply: async (_, claim, said) => {
+    const isThere = said.by === 'response' || said.report?.changeId === claim.priceUpdate.id;
+    return { state: isThere ? 'settled' : 'absent', record: claim };
+  },
+  end: async ({ deps }, claim, { refusal, found }) => ({
+    record: found ? await storeState(deps, claim, found) : claim,
+    refusal,
+  }),
+  takeBack: async (_, claim, notDone) => ({ record: claim, notDone }),
+  claimedAt: ({ priceUpdate }) => instant(priceUpdate.claimedAt),
+  step: () => -1,
+  // The billing provider must have our price in the end.
+  resendWithinMs: Number.POSITIVE_INFINITY,
+  maySend: async () => true,
+  setLook: ({ deps }, claim) => sendPriceLater(deps, claim),
+  stuck: () => undefined,
+  statusOf: ({ status }) => status,
 };
 
-const requestOf = (
-  deps: BillingDeps,
-  subscription: Subscription,
-  { id, freeUntil }: PriceUpdate,
-): Parameters<SubscriptionsPort['changePrice']>[0] => {
+const requestOf = (deps: BillingDeps, subscription: PriceClaim): Parameters<SubscriptionsPort['changePrice']>[0] => {
   const plan = planAtProvider(subscription);
-  const { change, currency, providerSubscriptionId = '', paidUntil = '' } = subscription;
+  const { change, currency, providerSubscriptionId, paidUntil = '' } = subscription;
+  const { id, freeUntil } = subscription.priceUpdate;
   // The period of an update that came late is over, and the next one may be paid already.
   const isLate = freeUntil !== undefined && instant(freeUntil) <= deps.now();
   const until = isLate ? (instant(paidUntil || freeUntil) > deps.now() ? paidUntil : undefined) : freeUntil;
