@@ -8,8 +8,8 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, instant, iso } from '../core/time.ts';
 import { timestamp } from '../http/fields.ts';
 import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../platform/keys.ts';
-import { storedRecordFields } from '../platform/record-store.ts';
 import type { Item } from '../platform/table.ts';
+import { storedRecordFields } from '../platform/versioned-record.ts';
 
 const optional = z.string().optional();
 

@@ -8,8 +8,8 @@ import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payme
 import { erasePayment } from '../payments/erase-payment.ts';
 import { aliasRemoval } from '../platform/alias.ts';
 import { type Key, keyOf, ownerPartition } from '../platform/keys.ts';
-import { parseRecord, recordStore } from '../platform/record-store.ts';
 import type { TransactionStep } from '../platform/table.ts';
+import { versionedRecord } from '../platform/versioned-record.ts';
 import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
 import { requireDone } from '../providers/unwrap.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
@@ -73,7 +73,7 @@ const removeRecord = async (
   customer: Customer,
   successorSteps: readonly TransactionStep[],
 ): Promise<void> => {
-  const store = recordStore(deps, customerShape);
+  const store = versionedRecord(deps, customerShape);
   const alias = aliasRemoval(customer.providerId, customer.providerCustomerId);
   let steps = successorSteps;
   for (let tries = 0; tries < REMOVE_TRIES; tries += 1) {
@@ -100,7 +100,7 @@ const requireMethodsFree = async (
 async function* loadMethods(deps: ProviderRecordDeps, keys: readonly Key[]): AsyncGenerator<PaymentMethod> {
   for (const key of keys) {
     const item = await deps.table.get(key);
-    const method = item && parseRecord(paymentMethodShape, item);
+    const method = item && paymentMethodShape.parse(item);
     if (method) yield method;
   }
 }

@@ -11,8 +11,8 @@ import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { type Instant, iso } from '../../core/time.ts';
 import { jsonValue, timestamp } from '../../http/fields.ts';
 import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../platform/keys.ts';
-import { type Found, storedRecordFields } from '../../platform/record-store.ts';
 import type { Item } from '../../platform/table.ts';
+import { type Found, storedRecordFields } from '../../platform/versioned-record.ts';
 import { settlementFor, settlementViewSchema } from '../facts-view.ts';
 
 const optional = z.string().optional();

@@ -14,8 +14,8 @@ import {
   recordKey,
   usedByKey,
 } from '../../platform/keys.ts';
-import { type Found, recordItem } from '../../platform/record-store.ts';
 import type { Item, Table, TransactionStep, Written } from '../../platform/table.ts';
+import { type Found, recordItem } from '../../platform/versioned-record.ts';
 import { isSameMembership, membershipIdsOf, membershipOf } from './membership-of.ts';
 import {
   isLive,
