@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
-import { DAY_MS, epochSeconds, instant, iso } from '../core/time.ts';
+import { type Instant, instant } from '../core/time.ts';
 import { type Changed, type Commit, type Committed, changeRecord, type Decide, inOrder } from './change.ts';
 import type { Clause } from './expression.ts';
 import { dueShard, type Key } from './keys.ts';
@@ -47,6 +47,8 @@ export interface ItemShape<T extends Identified> {
   attributes(record: T): Item;
   /** The conditions that the record is as read. */
   asRead(record: T): readonly Clause[];
+  /** The conditions of a change of its times, if these are fewer. */
+  asTimed?(record: T): readonly Clause[];
   /** ISO time of the record's next due work, by all of its times; undefined without due work. */
   dueAt?(record: T): string | undefined;
   /** The shard of the due work, if the id does not choose it. */
@@ -91,8 +93,6 @@ export const recordStep = <T extends Identified>(shape: ItemShape<T>, was: T | u
   if: was ? shape.asRead(was) : ([{ absent: true }] as const),
 });
 
-const TOMBSTONE_MS = DAY_MS;
-
 export type Found<T> =
   | { readonly kind: 'record'; readonly record: T }
   | { readonly kind: 'tombstone'; readonly requestHash: string | undefined; readonly createdAt: string };
@@ -111,8 +111,10 @@ type StepsOf<T> = (was: T, next: T) => readonly TransactionStep[];
 
 const NO_STEPS = (): readonly TransactionStep[] => [];
 
-export const versionedRecord = <T extends StoredRecord>(deps: StoreDeps, shape: VersionedShape<T>) => {
-  const { table, now } = deps;
+export const versionedRecord = <T extends StoredRecord>(
+  { table }: Pick<StoreDeps, 'table'>,
+  shape: VersionedShape<T>,
+) => {
   const parse = (item: Item | undefined): T | undefined => item && shape.parse(item);
   const foundOf = (item: Item | undefined): Found<T> | undefined => item && foundIn(item, shape.parse(item));
 
@@ -135,7 +137,7 @@ export const versionedRecord = <T extends StoredRecord>(deps: StoreDeps, shape: 
     const written = await table.transact([step, ...dependent, ...onlyIf]);
     if (written.ok) return { kind: 'written' };
     if (written.failed.every((index) => index > dependent.length)) return { kind: 'unmet' };
-    if (!written.failed.includes(0)) throw new Error(`an item beside ${step.put['pk']} was written already`);
+    if (!written.failed.includes(0)) throw clashWith(dependent[(written.failed[0] ?? 0) - 1]);
     return { kind: 'refused', item: written.found[0] };
   };
 
@@ -165,21 +167,13 @@ export const versionedRecord = <T extends StoredRecord>(deps: StoreDeps, shape: 
     return { ok: false, found: parse(outcome.item) };
   };
 
-  /** Stores the changed fields as the next version. @throws DomainError VERSION_CONFLICT after another commit */
-  const revise = async (was: T, changed: Partial<T>): Promise<T> => {
-    const next = { ...was, ...changed, version: was.version + 1, updatedAt: iso(now()) };
-    const committed = await commit(was, next);
-    if (!committed.ok) throw new DomainError('VERSION_CONFLICT');
-    return committed.record;
-  };
-
   /** Changes a record; see `changeRecord`. `stepsOf` returns the further steps of each write. */
   const change = (record: T, decide: Decide<T>, stepsOf: StepsOf<T> = NO_STEPS): Promise<Changed<T>> => {
     const tryOnce: Commit<T> = (was, next) => commit(was, next, stepsOf(was, next));
     return changeRecord(tryOnce, record, decide);
   };
 
-  return { find, load, insertOrFind, commit, revise, change, ...recordTimes(deps, shape), ...removal(deps, shape) };
+  return { find, load, insertOrFind, commit, change, ...recordTimes({ table }, shape) };
 };
 
 type Outcome =
@@ -187,58 +181,55 @@ type Outcome =
   | { readonly kind: 'unmet' }
   | { readonly kind: 'refused'; readonly item: Item | undefined };
 
+const clashWith = (step: TransactionStep | undefined): Error => {
+  const { pk, sk } = step && 'put' in step ? step.put : {};
+  return new Error(`${sk} of ${pk} was written already`);
+};
+
 interface TimesOptions {
   /** Further conditions on the item. */
   readonly onlyIf?: readonly Clause[];
-  /** When due work runs again at the latest. Work that is due already waits until then. */
-  readonly wait?: string;
+  /** Due work runs again at `until` at the latest. Work that is due at `now` waits until then. */
+  readonly wait?: { readonly now: Instant; readonly until: string };
 }
 
+const dueAfter = (dueAt: string | undefined, { now, until }: NonNullable<TimesOptions['wait']>): string =>
+  dueAt !== undefined && dueAt < until && instant(dueAt) > now ? dueAt : until;
+
 /** Times change without a new version, because readers do not see them. */
-export const recordTimes = <T extends Identified>({ table, now }: StoreDeps, shape: ItemShape<T>) => {
-  const dueOf = (record: T, wait: string | undefined): string | undefined => {
-    const dueAt = shape.dueAt?.(record);
-    if (wait === undefined) return dueAt;
-    return dueAt !== undefined && dueAt < wait && instant(dueAt) > now() ? dueAt : wait;
+export const recordTimes = <T extends Identified>({ table }: Pick<StoreDeps, 'table'>, shape: ItemShape<T>) => {
+  const asTimed = (record: T): readonly Clause[] => (shape.asTimed ?? shape.asRead)(record);
+
+  /** The step of `setTimes`, for a transaction. */
+  const timesStep = <N extends T>(record: N, patch: Partial<T>, { onlyIf = [], wait }: TimesOptions = {}) => {
+    const next = { ...record, ...patch };
+    const dueAt = shape.dueAt?.(next);
+    const due = dueAttributes(shardOf(shape, next), wait ? dueAfter(dueAt, wait) : dueAt);
+    return {
+      update: shape.key(record.id),
+      changes: { set: { ...patch, ...due } },
+      if: [...asTimed(record), ...onlyIf],
+    } as const;
   };
 
   /**
-   * Stores times of the record, and the due time that follows from all of them.
+   * Stores times of the record, and the due time that follows from all of its times.
    * @returns the record with these times; undefined if it is not as read
    */
-  const setTimes = async (
-    record: T,
+  const setTimes = async <N extends T>(
+    record: N,
     patch: Partial<T>,
-    { onlyIf = [], wait }: TimesOptions = {},
-  ): Promise<T | undefined> => {
-    const next = { ...record, ...patch };
-    const set = { ...patch, ...dueAttributes(shardOf(shape, next), dueOf(next, wait)) };
-    return (await table.update(shape.key(record.id), { set }, [...shape.asRead(record), ...onlyIf])).ok
-      ? next
-      : undefined;
+    options?: TimesOptions,
+  ): Promise<N | undefined> => {
+    const step = timesStep(record, patch, options);
+    return (await table.update(step.update, step.changes, step.if)).ok ? { ...record, ...patch } : undefined;
   };
 
-  /** Moves the due time only; the work that is due stays. @returns false if the record is not as read */
-  const putOff = async (record: T, until: string): Promise<boolean> => {
-    const set = dueAttributes(shardOf(shape, record), until);
-    return (await table.update(shape.key(record.id), { set }, shape.asRead(record))).ok;
+  /** Moves the due time, whatever the times of the record; the work that is due stays. @returns false if it is not as read */
+  const putOff = async (record: T, until: string, patch: Partial<T> = {}): Promise<boolean> => {
+    const set = { ...patch, ...dueAttributes(shardOf(shape, record), until) };
+    return (await table.update(shape.key(record.id), { set }, asTimed(record))).ok;
   };
 
-  return { setTimes, putOff };
-};
-
-const removal = <T extends StoredRecord>({ table, now }: StoreDeps, shape: VersionedShape<T>) => {
-  /** A record that was created with an Idempotency-Key leaves a tombstone until the key expires. */
-  const removalStep = (record: T): TransactionStep => {
-    const keyEndsAt = instant(record.createdAt) + TOMBSTONE_MS;
-    if (record.requestHash === undefined || keyEndsAt <= now()) return { delete: shape.key(record.id) };
-    const { requestHash, createdAt } = record;
-    return { put: { ...shape.key(record.id), tombstone: true, requestHash, createdAt, ttl: epochSeconds(keyEndsAt) } };
-  };
-
-  /** Removes a record and runs the further steps, in one transaction. @returns false if one of the steps failed. */
-  const remove = async (record: T, beside: readonly TransactionStep[] = []): Promise<boolean> =>
-    (await table.transact([removalStep(record), ...beside])).ok;
-
-  return { remove };
+  return { timesStep, setTimes, putOff };
 };

@@ -38,7 +38,7 @@ export const runEndedMembership = async (deps: BillingDeps, memberId: string): P
     return 'some subscriptions failed';
   }
   if (!isBack && !isLastPass) {
-    await times.setTimes(ended, { isLastPass: true }, { wait: iso(deps.now() + LAST_PASS_MS) });
+    await times.putOff(ended, iso(deps.now() + LAST_PASS_MS), { isLastPass: true });
     return 'methods removed, one more pass to come';
   }
   await deps.table.remove(key);

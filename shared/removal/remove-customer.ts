@@ -8,8 +8,8 @@ import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payme
 import { erasePayment } from '../payments/erase-payment.ts';
 import { aliasRemoval } from '../platform/alias.ts';
 import { type Key, keyOf, ownerPartition } from '../platform/keys.ts';
+import { ownedRecord } from '../platform/owned-record.ts';
 import type { TransactionStep } from '../platform/table.ts';
-import { versionedRecord } from '../platform/versioned-record.ts';
 import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
 import { requireDone } from '../providers/unwrap.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
@@ -73,7 +73,7 @@ const removeRecord = async (
   customer: Customer,
   successorSteps: readonly TransactionStep[],
 ): Promise<void> => {
-  const store = versionedRecord(deps, customerShape);
+  const store = ownedRecord(deps, customerShape);
   const alias = aliasRemoval(customer.providerId, customer.providerCustomerId);
   let steps = successorSteps;
   for (let tries = 0; tries < REMOVE_TRIES; tries += 1) {

@@ -105,7 +105,7 @@ export const runDueOrganization = async (deps: RemovalDeps, organizationId: stri
   const since = isEmpty ? (emptySince ?? iso(startedAt)) : undefined;
   const next = since === undefined ? deps.now() + waitOf({ failed, more }) : instant(since) + LAST_OUTCOMES_MS;
   const deleted = { id: organizationId, emptySince };
-  await recordTimes(deps, deletedShape).setTimes(deleted, { emptySince: since }, { wait: iso(next) });
+  await recordTimes(deps, deletedShape).putOff(deleted, iso(next), { emptySince: since });
   return failed > 0 ? 'some records failed' : 'to be continued';
 };
 
