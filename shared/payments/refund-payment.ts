@@ -26,7 +26,7 @@ import { moneyAccount } from './money-account.ts';
 import type { VisiblePayment } from './payment.ts';
 import { reconcileTime } from './payment-due.ts';
 import { readDisputesOf } from './read-money-back.ts';
-import { foundRefund, type Refund, refundView } from './refunds/refund.ts';
+import { type Refund, refundView } from './refunds/refund.ts';
 import {
   nowOrLater,
   type RefundParts,
@@ -105,10 +105,10 @@ export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<
   let made: MadeRefund | undefined;
   const { record, replayed } = await createOnce<Refund>(deps, {
     store: {
-      find: async (id) => foundRefund(await store.load(id)),
+      find: store.find,
       insertOrFind: async (refund) => {
         made = await insertUnlessMade(deps, { payment, refund, asked: body });
-        return made ? undefined : foundRefund(await store.load(refund.id));
+        return made ? undefined : store.find(refund.id);
       },
     },
     kind: 'refund',
