@@ -71,6 +71,12 @@ describe('the settlement of a refund', () => {
     expect(recordItem(refundShape, made)['due_at']).toBe(iso(NOON + MINUTE_MS));
   });
 
+  test('is read by one of two functions that run the due work at the same time', async () => {
+    const { run, reads } = await setUp(refunded());
+    expect((await Promise.all([run(), run()])).toSorted()).toEqual(['another write came first', 'no settlement']);
+    expect(reads).toHaveLength(1);
+  });
+
   test('is not read for a refund that failed', async () => {
     const { deps, paid } = await setUp(refunded());
     const failed = await recordReportedRefund(deps, { payment: paid, report: reported({ status: 'failed' }) });
