@@ -48,7 +48,7 @@ const organizationShape: VersionedShape<Organization> = {
 };
 
 /** A membership that has ended. Its work is due immediately, because its methods may still pay for subscriptions. */
-export interface EndedMembership extends Pick<Member, 'id' | 'organizationId' | 'userId'> {
+interface EndedMembership extends Pick<Member, 'id' | 'organizationId' | 'userId'> {
   readonly isLastPass?: boolean | undefined;
   /** When its work begins. */
   readonly dueAt?: string;
