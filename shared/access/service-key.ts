@@ -8,6 +8,7 @@ import * as z from 'zod';
 import { DAY_MS, epochSeconds, type Instant, instant, iso } from '../core/time.ts';
 import { KEYS_PARTITION, keyKey, listSort } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
+import { asVersion, storedRecordFields, type VersionedShape } from '../platform/versioned-record.ts';
 import { SCOPES } from './scopes.ts';
 
 const secretSchema = z.object({
@@ -23,20 +24,16 @@ type StoredSecret = z.output<typeof secretSchema>;
 const scopeSchema = z.string().transform((text) => SCOPES.find((scope) => scope === text));
 
 export const serviceKeySchema = z.object({
-  id: z.string(),
-  version: z.int(),
+  ...storedRecordFields,
   name: z.string(),
   /** A scope that no longer exists permits nothing. */
   scopes: z.array(scopeSchema).transform((scopes) => scopes.filter((scope) => scope !== undefined)),
   allowedIps: z.array(z.string()),
   expiresAt: z.string().optional(),
   createdBy: z.string(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
   revokedAt: z.string().optional(),
   /** The newest first; only former ones have an end. */
   secrets: z.array(secretSchema),
-  requestHash: z.string().optional(),
 });
 export type StoredKey = z.output<typeof serviceKeySchema>;
 
@@ -116,11 +113,15 @@ export const matchingSecret = (key: StoredKey | undefined, last: string, now: In
 /** How long a revoked key stays. */
 const KEPT_MS = 400 * DAY_MS;
 
-/** The key's item, with its place in the list of all keys. */
-export const listedKeyItem = (key: StoredKey): Item => ({
-  ...keyKey(key.id),
-  ...key,
-  owner: KEYS_PARTITION,
-  sort: listSort(key.createdAt, key.id),
-  ...(key.revokedAt !== undefined && { ttl: epochSeconds(instant(key.revokedAt) + KEPT_MS) }),
-});
+/** A key has a place in the list of all keys. */
+export const serviceKeyShape: VersionedShape<StoredKey> = {
+  key: keyKey,
+  parse: serviceKeyOf,
+  attributes: (key) => ({
+    ...key,
+    owner: KEYS_PARTITION,
+    sort: listSort(key.createdAt, key.id),
+    ...(key.revokedAt !== undefined && { ttl: epochSeconds(instant(key.revokedAt) + KEPT_MS) }),
+  }),
+  asRead: asVersion,
+};

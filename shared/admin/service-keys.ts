@@ -9,12 +9,12 @@ import type { Caller } from '../access/caller.ts';
 import { SCOPES } from '../access/scopes.ts';
 import {
   hashOfSecret,
-  listedKeyItem,
   prefixOf,
   rotated,
   type StoredKey,
   secretOf,
   serviceKeyOf,
+  serviceKeyShape,
   statusOfKey,
 } from '../access/service-key.ts';
 import { DomainError, notFound } from '../core/errors.ts';
@@ -29,8 +29,8 @@ import type { ApiRequest, Reply } from '../http/request.ts';
 import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
 import { emailHash, KEYS_PARTITION, keyKey, keyUseKey } from '../platform/keys.ts';
 import { listRows } from '../platform/listing.ts';
-import { type Found, firstVersion } from '../platform/record-store.ts';
-import type { Item, StoreDeps, Table } from '../platform/table.ts';
+import type { Item, StoreDeps } from '../platform/table.ts';
+import { type Found, firstVersion, versionedRecord } from '../platform/versioned-record.ts';
 import { cursorParameter } from '../queries/parameters.ts';
 
 const MAX_RANGES = 20;
@@ -160,7 +160,7 @@ export const createKey = async (
   const last = deps.newSecret();
   const at = iso(deps.now());
   const { record, replayed } = await createOnce<StoredKey>(deps, {
-    store: storeOf(deps.table),
+    store: storeOf(deps),
     kind: 'key',
     idempotency,
     build: async (id) => ({
@@ -185,19 +185,15 @@ export const createKey = async (
 const makerOfSecret = (caller: Caller): StoredKey['secrets'][number]['maker'] =>
   caller.kind === 'session' ? { userId: caller.userId, emailHash: caller.email && emailHash(caller.email) } : undefined;
 
-const storeOf = (table: Table) => {
-  const find = async (id: string): Promise<Found<StoredKey> | undefined> => {
-    const key = serviceKeyOf((await table.get(keyKey(id))) ?? {});
-    return key && { kind: 'record', record: key };
-  };
+const storeOf = (deps: StoreDeps) => {
+  const store = versionedRecord(deps, serviceKeyShape);
   const insertOrFind = async (key: StoredKey): Promise<Found<StoredKey> | undefined> => {
-    const { ok } = await table.put(listedKeyItem(key), [{ absent: true }]);
-    const found = ok ? undefined : await find(key.id);
+    const found = await store.insertOrFind(key);
     // The SDK repeats a write whose response was lost, and then finds what it wrote.
     const isOurs = found?.kind === 'record' && found.record.secrets[0]?.hash === key.secrets[0]?.hash;
     return isOurs ? undefined : found;
   };
-  return { find, insertOrFind };
+  return { ...store, insertOrFind };
 };
 
 const LIST = 'service keys';
@@ -247,23 +243,19 @@ export const getKey = async (deps: StoreDeps, request: OfKey): Promise<Reply> =>
 
 /** Applies the change to the newest version. @throws DomainError VERSION_CONFLICT, or RESOURCE_NOT_FOUND */
 const changed = async (
-  { table, now }: StoreDeps,
+  deps: StoreDeps,
   id: string,
   change: (key: StoredKey) => StoredKey | undefined,
 ): Promise<StoredKey> => {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const key = serviceKeyOf((await table.get(keyKey(id))) ?? {});
-    if (!key) throw notFound('service_key');
-    const next = change(key);
-    if (!next) return key;
-    const stored = { ...next, version: key.version + 1, updatedAt: iso(now()) };
-    const written = await table.put(listedKeyItem(stored), [{ equals: ['version', key.version] }]);
-    if (written.ok) return stored;
-  }
-  throw new DomainError('VERSION_CONFLICT');
+  const store = storeOf(deps);
+  const key = await store.load(id);
+  if (!key) throw notFound('service_key');
+  const { record } = await store.change(key, (known) => {
+    const next = change(known);
+    return next && { ...next, version: known.version + 1, updatedAt: iso(deps.now()) };
+  });
+  return record;
 };
-
-const TRIES = 5;
 
 const requireUnrevoked = ({ revokedAt }: StoredKey): void => {
   if (revokedAt !== undefined)

@@ -13,7 +13,7 @@ import {
 } from '../access/record-kind.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { type Owner, recordKey } from '../platform/keys.ts';
-import { parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
+import { ownedShape } from '../platform/owned-record.ts';
 import type { Table } from '../platform/table.ts';
 import {
   type DefaultSlot,
@@ -23,6 +23,7 @@ import {
   readDefault,
   setDefault,
 } from '../platform/table-defaults.ts';
+import { storedRecordFields } from '../platform/versioned-record.ts';
 
 export const TAX_ID_TYPES = [
   'vat',
@@ -66,18 +67,18 @@ const addressSchema = z.object({
 });
 export type Address = z.infer<typeof addressSchema>;
 
-export const addressShape: RecordShape<Address> = {
+export const addressShape = /* @__PURE__ */ ownedShape<Address>({
   kind: 'ADDR',
   schema: addressSchema,
   ownerOf: ownerOfRecord,
   listFields: ({ type, isPartial }) => ({ t: type, c: isPartial ? 'partial' : 'full' }),
-};
+});
 
 export const addressRecord: RecordKind<Address> = {
   resource: 'address',
   readScope: 'customers:read',
   key: (id) => recordKey('ADDR', id),
-  parse: (item) => parseRecord(addressShape, item),
+  parse: (item) => addressShape.parse(item),
   ownedBy: ownerIdsOf,
   provesGuest: guestCreationOf,
   rule: 'owned',

@@ -8,9 +8,9 @@ import { iso } from '../core/time.ts';
 import { createOnce } from '../http/create-once.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Owner } from '../platform/keys.ts';
-import { firstVersion, recordStore } from '../platform/record-store.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import { setDefault } from '../platform/table-defaults.ts';
+import { firstVersion, versionedRecord } from '../platform/versioned-record.ts';
 import { type Address, addressDefaultSlot, addressShape, addressView, isDefaultAddress } from './address.ts';
 import type { CreateAddressBody } from './address-requests.ts';
 import { isTaxIdValid } from './tax-id.ts';
@@ -25,7 +25,7 @@ export const createAddress = async (deps: CreateDeps, request: CreateRequest): P
   const { body, caller, owner, idempotency } = request;
   if (!owner) throw new Error('an address needs an owner');
   const { record, replayed } = await createOnce(deps, {
-    store: recordStore(deps, addressShape),
+    store: versionedRecord(deps, addressShape),
     kind: 'address',
     idempotency,
     build: async (id) => newAddress(request, owner, { id, at: iso(deps.now()) }),

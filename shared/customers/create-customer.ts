@@ -13,8 +13,8 @@ import { canonicalJson } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { aliasStep } from '../platform/alias.ts';
 import type { Owner } from '../platform/keys.ts';
-import { firstVersion, recordStore } from '../platform/record-store.ts';
 import type { TransactionStep } from '../platform/table.ts';
+import { firstVersion, versionedRecord } from '../platform/versioned-record.ts';
 import type { CustomerDetails } from '../providers/customer-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
@@ -39,7 +39,7 @@ export const createCustomer = async (
   if (!owner) throw new Error('a customer needs an owner');
   const provider = await deps.providers.require(body.provider_id, 'customers');
   const { record, replayed } = await createOnce(deps, {
-    store: recordStore(deps, customerShape),
+    store: versionedRecord(deps, customerShape),
     kind: 'customer',
     idempotency,
     hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS.customer },

@@ -14,9 +14,10 @@ import {
 } from '../access/record-kind.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } from '../platform/keys.ts';
-import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
+import { knownAtSchema, ownedShape } from '../platform/owned-record.ts';
 import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import { ownerKeyOf } from '../platform/table-defaults.ts';
+import { storedRecordFields } from '../platform/versioned-record.ts';
 import type { ContactField, CustomerDetails } from '../providers/customer-port.ts';
 
 const optional = z.string().optional();
@@ -40,19 +41,19 @@ export const customerSchema = z.object({
 });
 export type Customer = z.infer<typeof customerSchema>;
 
-export const customerShape: RecordShape<Customer> = {
+export const customerShape = /* @__PURE__ */ ownedShape<Customer>({
   kind: 'CUS',
   schema: customerSchema,
   ownerOf: ownerOfRecord,
   projectOf: ({ projectId }) => projectId,
   listFields: ({ providerId }) => ({ p: providerId }),
-};
+});
 
 export const customerRecord: RecordKind<Customer> = {
   resource: 'customer',
   readScope: 'customers:read',
   key: (id) => recordKey('CUS', id),
-  parse: (item) => parseRecord(customerShape, item),
+  parse: (item) => customerShape.parse(item),
   ownedBy: ownerIdsOf,
   provesGuest: guestCreationOf,
   rule: 'owned',
@@ -162,5 +163,5 @@ const oldestOf = async (
 
 const load = async (table: Table, id: string): Promise<Customer | undefined> => {
   const item = await table.get(recordKey('CUS', id));
-  return item && parseRecord(customerShape, item);
+  return item && customerShape.parse(item);
 };

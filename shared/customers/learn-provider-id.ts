@@ -7,8 +7,8 @@ import { ownerOfRecord } from '../access/record-kind.ts';
 import { iso } from '../core/time.ts';
 import { aliasRemoval } from '../platform/alias.ts';
 import { type Commit, changeRecord } from '../platform/change.ts';
-import { recordStore } from '../platform/record-store.ts';
 import type { StoreDeps, Table, TransactionStep } from '../platform/table.ts';
+import { versionedRecord } from '../platform/versioned-record.ts';
 import type { ProviderMethod } from '../providers/method-port.ts';
 import { customerAlias } from './create-customer.ts';
 import {
@@ -37,14 +37,13 @@ export const learnProviderId = async (
 ): Promise<OwnerCustomer> => {
   const { customerId: id } = known;
   if (known.providerCustomerId !== id || given === undefined || given === id) return known;
-  const store = recordStore(deps, customerShape);
+  const store = versionedRecord(deps, customerShape);
   const customer = await store.load(id);
   if (!customer) return known;
   const commit: Commit<Customer> = async (was, next) => {
     const steps = [aliasRemoval(was.providerId, id), customerAlias(next), ...(await pointerSteps(deps.table, next))];
-    const committed = await store.commit(was, next, steps);
-    if (committed) return { ok: true, record: committed };
-    return { ok: false, found: await store.load(id) };
+    // A step that failed is built again for the next try, because the pointer may have changed.
+    return { ...(await store.commit(was, next, steps)), unmet: false };
   };
   const { record } = await changeRecord(commit, customer, (current) =>
     current.providerCustomerId === id

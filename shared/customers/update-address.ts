@@ -3,7 +3,7 @@
 import { invalid } from '../core/errors.ts';
 import { canonicalJson } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
-import { recordStore } from '../platform/record-store.ts';
+import { ownedRecord } from '../platform/owned-record.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import { clearDefault, promoteNewest, setDefault } from '../platform/table-defaults.ts';
 import { type Address, addressDefaultSlot, addressShape, addressView, isDefaultAddress } from './address.ts';
@@ -60,5 +60,5 @@ const withChanges = (address: Address, body: UpdateAddressBody): Address => {
 
 const commit = async (deps: StoreDeps, address: Address, changed: Address): Promise<Address> => {
   if (canonicalJson(changed) === canonicalJson(address)) return address;
-  return recordStore(deps, addressShape).revise(address, changed);
+  return ownedRecord(deps, addressShape).revise(address, changed);
 };

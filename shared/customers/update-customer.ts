@@ -4,7 +4,7 @@ import { currentWork } from '../core/actor.ts';
 import { epochSeconds, iso } from '../core/time.ts';
 import { canonicalJson } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
-import { recordStore } from '../platform/record-store.ts';
+import { versionedRecord } from '../platform/versioned-record.ts';
 import type { ContactField } from '../providers/customer-port.ts';
 import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
 import { requireDone } from '../providers/unwrap.ts';
@@ -17,7 +17,7 @@ export const updateCustomer = async (
   { record: customer, body }: ApiRequest<unknown, unknown, UpdateCustomerBody, Customer>,
 ): Promise<Reply> => {
   let sent: Sent | undefined;
-  const { record } = await recordStore(deps, customerShape).change(customer, async (current) => {
+  const { record } = await versionedRecord(deps, customerShape).change(customer, async (current) => {
     const echoed = sent && isEchoOf(sent, current) ? sent.was : undefined;
     const changed = withChanges(echoed ? { ...current, ...namesOf(echoed) } : current, body);
     const fields = CONTACT_FIELDS.filter((field) => body[field] !== undefined || changed[field] !== current[field]);

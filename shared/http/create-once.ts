@@ -8,8 +8,8 @@ import { DomainError } from '../core/errors.ts';
 import { type IdKind, isPlainKind, plainId } from '../core/ids.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
 import { DAY_MS, type Instant, instant, type Now } from '../core/time.ts';
-import type { Found, StoredRecord } from '../platform/record-store.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
+import type { Found, StoredRecord } from '../platform/versioned-record.ts';
 import { claimKey, type IdempotentRequest, inProgressError, keyReusedError, settleKey } from './idempotency.ts';
 
 const KEY_LIFETIME_MS = DAY_MS;

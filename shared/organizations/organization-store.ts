@@ -15,8 +15,15 @@ import {
   membershipPartition,
   organizationKey,
 } from '../platform/keys.ts';
-import { type Found, foundIn } from '../platform/record-store.ts';
-import type { Item, StoreDeps, TransactionStep } from '../platform/table.ts';
+import type { Item, StoreDeps, TransactionStep, Written } from '../platform/table.ts';
+import {
+  dueAttributes,
+  type ItemShape,
+  recordItem,
+  recordStep,
+  type VersionedShape,
+  versionedRecord,
+} from '../platform/versioned-record.ts';
 import {
   countAttribute,
   type Member,
@@ -26,23 +33,33 @@ import {
   organizationOf,
 } from './organization.ts';
 
-const organizationItem = ({ members, ...organization }: Organization): Item => ({
-  ...organizationKey(organization.id),
-  ...organization,
-  [countAttribute('owner')]: members.owner,
-  [countAttribute('admin')]: members.admin,
-  [countAttribute('billing')]: members.billing,
-  [countAttribute('member')]: members.member,
-});
+const organizationShape: VersionedShape<Organization> = {
+  key: organizationKey,
+  parse: organizationOf,
+  attributes: ({ members, ...organization }) => ({
+    ...organization,
+    [countAttribute('owner')]: members.owner,
+    [countAttribute('admin')]: members.admin,
+    [countAttribute('billing')]: members.billing,
+    [countAttribute('member')]: members.member,
+  }),
+  asRead: () => ORGANIZATION_EXISTS,
+  beside: (was, organization) => (was ? [] : [insertMember(ownerOf(organization))]),
+};
 
-/** Due immediately, because subscriptions that the member's own methods pay for need another method. */
-const endedItem = ({ id, organizationId, userId }: Member, at: string): Item => ({
-  ...endedMembershipKey(id),
-  organizationId,
-  userId,
-  due: dueShard(id),
-  due_at: at,
-});
+/** A membership that has ended. Its work is due immediately, because its methods may still pay for subscriptions. */
+interface EndedMembership extends Pick<Member, 'id' | 'organizationId' | 'userId'> {
+  readonly isLastPass?: boolean | undefined;
+  /** When its work begins. */
+  readonly dueAt?: string;
+}
+
+export const endedMembershipShape: ItemShape<EndedMembership> = {
+  key: endedMembershipKey,
+  attributes: ({ id: _, dueAt: __, ...attributes }) => attributes,
+  asRead: () => [{ exists: true }],
+  dueAt: ({ dueAt }) => dueAt,
+};
 
 const memberItem = (member: Member): Item => ({
   ...memberKeyById(member.organizationId, member.id),
@@ -53,36 +70,28 @@ const memberItem = (member: Member): Item => ({
   f: { r: member.role, u: member.userId, o: member.organizationId },
 });
 
+const insertMember = (member: Member) => ({ put: memberItem(member), if: [{ absent: true }] }) as const;
+
+const ownerOf = ({ id: organizationId, ownerUserId: userId, createdAt }: Organization): Member =>
+  newMember({ organizationId, userId, role: 'owner' }, createdAt);
+
 /** Stores a new organization with its owner and further members, which its counts already include. */
-export const insertSteps = (organization: Organization, others: readonly Member[] = []): readonly TransactionStep[] => {
-  const { id: organizationId, ownerUserId: userId, createdAt } = organization;
-  const owner = newMember({ organizationId, userId, role: 'owner' }, createdAt);
-  return [
-    { put: organizationItem(organization), if: [{ absent: true }] },
-    ...[owner, ...others].map((member) => ({ put: memberItem(member), if: [{ absent: true }] as const })),
-  ];
-};
+export const insertSteps = (organization: Organization, others: readonly Member[] = []): readonly TransactionStep[] => [
+  recordStep(organizationShape, undefined, organization),
+  ...[ownerOf(organization), ...others].map(insertMember),
+];
 
-export const organizationStore = ({ table, now }: StoreDeps) => {
-  const foundOf = (item: Item | undefined): Found<Organization> | undefined =>
-    item && foundIn(item, organizationOf(item));
+export const organizationStore = (deps: StoreDeps) => {
+  const { table, now } = deps;
+  const { find, insertOrFind } = versionedRecord(deps, organizationShape);
 
-  const find = async (id: string): Promise<Found<Organization> | undefined> =>
-    foundOf(await table.get(organizationKey(id)));
-
-  /** Stores the organization with its owner. @returns the existing organization if the id is taken. */
-  const insertOrFind = async (organization: Organization): Promise<Found<Organization> | undefined> => {
-    const written = await table.transact(insertSteps(organization));
-    if (written.ok) return undefined;
-    const found = foundOf(written.found[0]);
-    if (!found) throw new Error('the organization of the member is missing');
-    return found;
-  };
+  /** Changes the fields only, because the counts of members change without a new version. */
+  const set = (id: string, fields: Readonly<Record<string, string | undefined>>): Promise<Written> =>
+    table.update(organizationKey(id), { set: fields, add: { version: 1 } }, ORGANIZATION_EXISTS);
 
   /** @throws DomainError RESOURCE_NOT_FOUND if the organization is deleted. */
-  const update = async (id: string, set: Readonly<Record<string, string | undefined>>): Promise<Organization> => {
-    const changes = { set: { ...set, updatedAt: iso(now()) }, add: { version: 1 } };
-    const written = await table.update(organizationKey(id), changes, ORGANIZATION_EXISTS);
+  const update = async (id: string, fields: Readonly<Record<string, string | undefined>>): Promise<Organization> => {
+    const written = await set(id, { ...fields, updatedAt: iso(now()) });
     const updated = written.ok ? organizationOf(written.item) : undefined;
     if (!updated) throw notFound('organization');
     return updated;
@@ -94,8 +103,7 @@ export const organizationStore = ({ table, now }: StoreDeps) => {
    */
   const markDeleted = async (id: string): Promise<void> => {
     const at = iso(now());
-    const set = { deletedAt: at, due: dueShard(id), due_at: at };
-    const written = await table.update(organizationKey(id), { set, add: { version: 1 } }, ORGANIZATION_EXISTS);
+    const written = await set(id, { deletedAt: at, ...dueAttributes(dueShard(id), at) });
     if (!written.ok) throw notFound('organization');
   };
 
@@ -129,8 +137,7 @@ export const memberStore = ({ table, now }: StoreDeps) => {
 
   /** @returns the existing member if the user is a member already. */
   const add = async (member: Member): Promise<Member | undefined> => {
-    const step = { put: memberItem(member), if: [{ absent: true }] } as const;
-    const added = await commit(member.organizationId, { step, counts: [[member.role, 1]] });
+    const added = await commit(member.organizationId, { step: insertMember(member), counts: [[member.role, 1]] });
     return added.done ? undefined : added.found;
   };
 
@@ -153,11 +160,12 @@ export const memberStore = ({ table, now }: StoreDeps) => {
 
   /** @returns false if another request has changed the membership. */
   const remove = async (member: Member): Promise<boolean> => {
-    const key = memberKeyById(member.organizationId, member.id);
-    const removed = await commit(member.organizationId, {
-      step: { delete: key, if: ifUnchanged(member) },
-      counts: [[member.role, -1]],
-      beside: [{ put: endedItem(member, iso(now())) }],
+    const { id, organizationId, userId, role } = member;
+    const ended = { id, organizationId, userId, dueAt: iso(now()) };
+    const removed = await commit(organizationId, {
+      step: { delete: memberKeyById(organizationId, id), if: ifUnchanged(member) },
+      counts: [[role, -1]],
+      beside: [{ put: recordItem(endedMembershipShape, ended) }],
     });
     return removed.done;
   };

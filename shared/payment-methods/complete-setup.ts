@@ -2,9 +2,9 @@
 
 import { iso } from '../core/time.ts';
 import { aliasKey } from '../platform/keys.ts';
-import { recordStore } from '../platform/record-store.ts';
 import type { StoreDeps, TransactionStep } from '../platform/table.ts';
 import { defaultStep } from '../platform/table-defaults.ts';
+import { versionedRecord } from '../platform/versioned-record.ts';
 import type { ProviderSetup } from '../providers/method-port.ts';
 import { storedMethodFields } from './create-method.ts';
 import { methodDefaultSlotOf, type PaymentMethod, paymentMethodShape } from './payment-method.ts';
@@ -26,7 +26,7 @@ export const applySetupReport = async (
   report: ProviderSetup,
 ): Promise<SetupProgress> => {
   if (report.status === 'canceled') return 'over';
-  const { record, isOurs, unmet } = await recordStore(deps, paymentMethodShape).change(
+  const { record, isOurs, unmet } = await versionedRecord(deps, paymentMethodShape).change(
     method,
     (current) => (current.setup?.id === report.setupId ? nextOf(deps, current, report) : undefined),
     completionSteps,

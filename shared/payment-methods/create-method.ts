@@ -18,8 +18,8 @@ import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { aliasStep } from '../platform/alias.ts';
 import type { Owner } from '../platform/keys.ts';
-import { firstVersion, recordStore } from '../platform/record-store.ts';
 import { defaultStep } from '../platform/table-defaults.ts';
+import { firstVersion, versionedRecord } from '../platform/versioned-record.ts';
 import { type AttachMethod, NOT_ATTACHABLE, type ProviderMethod } from '../providers/method-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MethodDeps } from '../providers/provider-deps.ts';
@@ -61,7 +61,7 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
   const { provider_payment_method_token: token } = body;
   if (token) requireOwnToken(provider, { path: 'provider_payment_method_token', token, record: 'payment method' });
   const { record, replayed } = await createOnce(deps, {
-    store: recordStore(deps, paymentMethodShape),
+    store: versionedRecord(deps, paymentMethodShape),
     kind: 'payment_method',
     idempotency,
     hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method },

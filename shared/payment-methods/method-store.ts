@@ -3,8 +3,8 @@
 import { DomainError } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
 import { addressUseKey, recordKey } from '../platform/keys.ts';
-import { recordStore } from '../platform/record-store.ts';
 import type { StoreDeps, TransactionStep } from '../platform/table.ts';
+import { versionedRecord } from '../platform/versioned-record.ts';
 import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
 export type MethodChange = Pick<PaymentMethod, 'alias' | 'billingAddressId' | 'setup'>;
@@ -18,7 +18,7 @@ export const commitMethod = async (
   method: PaymentMethod,
   changeOf: (current: PaymentMethod) => MethodChange,
 ): Promise<PaymentMethod> => {
-  const { record, unmet } = await recordStore(deps, paymentMethodShape).change(
+  const { record, unmet } = await versionedRecord(deps, paymentMethodShape).change(
     method,
     (current) => {
       const changed = changeOf(current);
@@ -36,7 +36,7 @@ export const commitMethod = async (
 
 /** Unlinks an address from a method that still uses it. */
 export const unlinkMethod = async (deps: StoreDeps, methodId: string, addressId: string): Promise<void> => {
-  const store = recordStore(deps, paymentMethodShape);
+  const store = versionedRecord(deps, paymentMethodShape);
   const method = await store.load(methodId);
   if (!method) return;
   await store.change(

@@ -19,9 +19,10 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { Instant } from '../core/time.ts';
 import { aliasesOf } from '../platform/alias.ts';
 import { type Owner, recordKey } from '../platform/keys.ts';
-import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
+import { knownAtSchema, ownedShape } from '../platform/owned-record.ts';
 import type { Table } from '../platform/table.ts';
 import { type DefaultSlot, promoteNewest, readDefault } from '../platform/table-defaults.ts';
+import { storedRecordFields } from '../platform/versioned-record.ts';
 import { openSetupSchema, setupEndsAt, setupSecretView, setupStatusView } from './method-setup.ts';
 
 const optional = z.string().optional();
@@ -59,7 +60,7 @@ export type PaymentMethod = z.infer<typeof paymentMethodSchema>;
 export const kindOf = ({ type, walletType }: Pick<PaymentMethod, 'type' | 'walletType'>): MethodKind =>
   walletType === undefined ? type : 'wallet';
 
-export const paymentMethodShape: RecordShape<PaymentMethod> = {
+export const paymentMethodShape = /* @__PURE__ */ ownedShape<PaymentMethod>({
   kind: 'PM',
   schema: paymentMethodSchema,
   ownerOf: ownerOfRecord,
@@ -73,7 +74,7 @@ export const paymentMethodShape: RecordShape<PaymentMethod> = {
     n: method.setup && true,
   }),
   dueAt: setupEndsAt,
-};
+});
 
 export const paymentMethodRecord: RecordKind<PaymentMethod> = {
   resource: 'payment_method',
@@ -83,7 +84,7 @@ export const paymentMethodRecord: RecordKind<PaymentMethod> = {
     isIdOf('payment_method', id)
       ? undefined
       : { ...aliasesOf('PM', PROVIDER_SLOTS, id), isNamed: (item) => item['providerMethodId'] === id },
-  parse: (item) => parseRecord(paymentMethodShape, item),
+  parse: (item) => paymentMethodShape.parse(item),
   ownedBy: ownerIdsOf,
   provesGuest: guestCreationOf,
   rule: 'owned',

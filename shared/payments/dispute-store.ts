@@ -4,18 +4,10 @@ import type { Log } from '../core/logger.ts';
 import { isClosedDispute } from '../core/money-back.ts';
 import { type Instant, instant, iso } from '../core/time.ts';
 import { type Committed, changeRecord, inOrder } from '../platform/change.ts';
-import type { Clause } from '../platform/expression.ts';
-import type { StoreDeps, Table } from '../platform/table.ts';
+import type { StoreDeps } from '../platform/table.ts';
+import { recordStep, versionedRecord } from '../platform/versioned-record.ts';
 import type { ProviderDispute } from '../providers/refund-port.ts';
-import {
-  type Dispute,
-  disputeIdOf,
-  disputeItem,
-  disputeKey,
-  disputeOf,
-  isEvidenceDueSoon,
-  nextReminder,
-} from './dispute.ts';
+import { type Dispute, disputeIdOf, disputeShape, isEvidenceDueSoon, nextReminder } from './dispute.ts';
 import { type DisputeDecision, decideReport, firstReport, type SeenDispute } from './dispute-report.ts';
 import { requireDisputeTransition } from './dispute-states.ts';
 import type { VisiblePayment } from './payment.ts';
@@ -34,16 +26,13 @@ export interface ShownDispute {
 
 export type ReportedDispute = ShownDispute & SeenDispute;
 
-const load = async (table: Table, id: string): Promise<Dispute | undefined> => {
-  const item = await table.get(disputeKey(id));
-  return item && disputeOf(item);
-};
+const disputeRecords = (deps: Pick<DisputeDeps, 'table'>) => versionedRecord(deps, disputeShape);
 
 /** The record of the dispute that the provider reports; undefined if it is not recorded. */
 export const findReportedDispute = (
-  { table }: Pick<DisputeDeps, 'table'>,
+  deps: Pick<DisputeDeps, 'table'>,
   shown: ShownDispute,
-): Promise<Dispute | undefined> => load(table, idOfReported(shown));
+): Promise<Dispute | undefined> => disputeRecords(deps).load(idOfReported(shown));
 
 const idOfReported = ({ payment, report }: ShownDispute): string => disputeIdOf(payment.providerId, report.disputeId);
 
@@ -65,11 +54,11 @@ export const recordDispute = async (deps: DisputeDeps, reported: ReportedDispute
   await changeRecord<Dispute>(
     (was, next) => {
       if (was === blank) return commit(deps, reported.payment, { was: undefined, next });
-      if (decided?.kind !== 'apply') return storeTime(deps, was, next);
+      if (decided?.kind !== 'apply') return disputeRecords(deps).commit(was, next);
       requireDisputeTransition(was, next, decided.cause);
       return commit(deps, reported.payment, { was, next });
     },
-    (await load(deps.table, id)) ?? blank,
+    (await disputeRecords(deps).load(id)) ?? blank,
     (current) => {
       decided = current === blank ? undefined : decideReport(current, reported, deps.now());
       return decided ? decided.next : { ...blank };
@@ -93,20 +82,6 @@ const newDispute = (id: string, { payment, ...seen }: ReportedDispute, now: Inst
   ...firstReport(seen, now),
 });
 
-/** Conditions that the dispute is as it was read. A later report changes `reportedAt` without a new version. */
-const unchanged = ({ version, reportedAt }: Dispute): readonly Clause[] => [
-  { exists: true },
-  { equals: ['version', version] },
-  reportedAt === undefined ? { lacks: 'reportedAt' } : { equals: ['reportedAt', reportedAt] },
-];
-
-/** Stores the time of a later report that says the same. Readers see no change. */
-const storeTime = async ({ table }: DisputeDeps, was: Dispute, next: Dispute): Promise<Committed<Dispute>> => {
-  const written = await table.put(disputeItem(next), unchanged(was));
-  if (written.ok) return { ok: true, record: next };
-  return { ok: false, found: written.found && disputeOf(written.found) };
-};
-
 interface Change {
   readonly was: Dispute | undefined;
   readonly next: Dispute;
@@ -119,12 +94,11 @@ const commit = async (
 ): Promise<Committed<Dispute>> => {
   const next = was ? inOrder(was, decided) : decided;
   const change = { was, next };
-  const step = { put: disputeItem(next), if: was ? unchanged(was) : ([{ absent: true }] as const) };
   const changed = await paymentStore(deps.table, deps.now).change(payment, (current) => ({
     next: withDispute(current, change, deps.now()),
-    onlyIf: [step],
+    onlyIf: [recordStep(disputeShape, was, next)],
   }));
-  if (changed.unmet) return { ok: false, found: await load(deps.table, next.id) };
+  if (changed.unmet) return { ok: false, found: await disputeRecords(deps).load(next.id) };
   logChange(deps, change);
   warnOfTooMuch(deps, changed.record, next);
   return { ok: true, record: next };
@@ -190,7 +164,7 @@ const logChange = ({ log }: DisputeDeps, { was, next }: Change): void => {
 
 /** Reminds an operator daily, within three days of the evidence's due time, until the dispute needs no response. */
 export const runDueDispute = async (deps: DisputeDeps, disputeId: string): Promise<string> => {
-  const dispute = await load(deps.table, disputeId);
+  const dispute = await disputeRecords(deps).load(disputeId);
   if (!dispute) return 'gone';
   const now = deps.now();
   const isDue = isEvidenceDueSoon(dispute, now);
@@ -205,6 +179,6 @@ export const runDueDispute = async (deps: DisputeDeps, disputeId: string): Promi
   }
   const first = nextReminder(dispute, undefined);
   const next = isDue ? nextReminder(dispute, now) : first !== undefined && instant(first) > now ? first : undefined;
-  await deps.table.put(disputeItem({ ...dispute, remindAt: next }), unchanged(dispute));
+  await disputeRecords(deps).setTimes(dispute, { remindAt: next });
   return isDue ? 'reminded' : 'nothing due';
 };

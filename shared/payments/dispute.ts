@@ -7,9 +7,9 @@ import { once } from '../core/once.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, instant, iso } from '../core/time.ts';
 import { timestamp } from '../http/fields.ts';
-import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../platform/keys.ts';
-import { storedRecordFields } from '../platform/record-store.ts';
+import { besidePayment, listSort, monthPartition, recordKey } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
+import { asVersion, storedRecordFields, type VersionedShape } from '../platform/versioned-record.ts';
 
 const optional = z.string().optional();
 
@@ -64,17 +64,25 @@ export const disputeIdOf = (providerId: string, providerDisputeId: string): stri
 
 export const disputeKey = (id: string) => recordKey('DSP', id);
 
-export const disputeItem = (dispute: Dispute): Item => ({
-  ...disputeKey(dispute.id),
-  ...dispute,
-  owner: besidePayment(dispute.paymentId, 'DSP'),
-  project: monthPartition(dispute.createdAt.slice(0, 'YYYY-MM'.length), 'DSP'),
-  sort: listSort(dispute.createdAt, dispute.id),
-  f: { s: dispute.status, p: dispute.providerId, e: dispute.evidenceDueBy },
-  ...(dispute.remindAt && { due: dueShard(dispute.id), due_at: dispute.remindAt }),
-});
-
 export const disputeOf = (item: Item): Dispute => disputeSchema.parse(item);
+
+export const disputeShape: VersionedShape<Dispute> = {
+  key: disputeKey,
+  parse: disputeOf,
+  attributes: (dispute) => ({
+    ...dispute,
+    owner: besidePayment(dispute.paymentId, 'DSP'),
+    project: monthPartition(dispute.createdAt.slice(0, 'YYYY-MM'.length), 'DSP'),
+    sort: listSort(dispute.createdAt, dispute.id),
+    f: { s: dispute.status, p: dispute.providerId, e: dispute.evidenceDueBy },
+  }),
+  // A later report without news changes only `reportedAt`, not the version.
+  asRead: ({ version, reportedAt }) => [
+    ...asVersion({ version }),
+    reportedAt === undefined ? { lacks: 'reportedAt' } : { equals: ['reportedAt', reportedAt] },
+  ],
+  dueAt: ({ remindAt }) => remindAt,
+};
 
 export const disputeView = (dispute: Dispute) => ({
   id: dispute.id,

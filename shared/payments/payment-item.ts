@@ -1,11 +1,13 @@
-/** @module The item of a payment, with its list keys, its due time and its end. */
+/** @module The shape of a payment's item, with its list keys, its conditions, its due time and its end. */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { cutText, normalizedEmail } from '../core/text.ts';
-import { epochSeconds, type Instant } from '../core/time.ts';
-import { dueShard, listSort, ownerPartition, paymentKey, projectPartition } from '../platform/keys.ts';
+import { epochSeconds, type Instant, type Now } from '../core/time.ts';
+import type { Clause } from '../platform/expression.ts';
+import { listSort, ownerPartition, paymentKey, projectPartition } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
-import { forgottenAt, isShown, keptSecret, type Payment, storedFields } from './payment.ts';
+import { recordItem, type VersionedShape } from '../platform/versioned-record.ts';
+import { forgottenAt, isShown, keptSecret, type Payment, paymentOf, storedFields } from './payment.ts';
 import { nextPaymentDue } from './payment-due.ts';
 
 const DESCRIPTION_IN_INDEX = 200;
@@ -29,26 +31,52 @@ const listFields = (payment: Payment) => ({
   t: payment.description && cutText(payment.description, DESCRIPTION_IN_INDEX).toLowerCase(),
 });
 
-export const paymentItem = (payment: Payment, now: Instant): Item => {
+/** An item with a ttl keeps no client secret and gets no reads for facts. */
+const storedPayment = (payment: Payment, now: Instant): Payment =>
+  forgottenAt(payment) === undefined
+    ? { ...payment, clientSecret: keptSecret(payment, now) }
+    : { ...payment, clientSecret: undefined, factsAt: undefined, factLooks: undefined };
+
+const attributesOf = (payment: Payment): Item => {
   const endsAt = forgottenAt(payment);
-  // An item with a ttl keeps no client secret and gets no reads for facts.
-  const kept: Payment =
-    endsAt === undefined
-      ? { ...payment, clientSecret: keptSecret(payment, now) }
-      : { ...payment, clientSecret: undefined, factsAt: undefined, factLooks: undefined };
   const owner = ownerOfRecord(payment);
-  const dueAt = nextPaymentDue(kept);
   const listed = isShown(payment) && owner !== undefined;
   return {
-    ...paymentKey(payment.id),
-    ...storedFields(kept, listed),
+    ...storedFields(payment, listed),
     ...(listed && {
       owner: ownerPartition(owner, 'PAY'),
       sort: listSort(payment.createdAt, payment.id),
       f: listFields(payment),
       ...(payment.projectId && { project: projectPartition(payment.projectId, 'PAY') }),
     }),
-    ...(dueAt && { due: dueShard(payment.id), due_at: dueAt }),
     ...(endsAt !== undefined && { ttl: epochSeconds(endsAt) }),
   };
 };
+
+/** The conditions that the draft is as it was read, either absent or held by the same function. */
+export const draftGuard = ({ draft, draftBusyUntil: until }: Payment): readonly Clause[] => {
+  if (!draft) return [{ lacks: 'draft' }];
+  return [{ has: 'draft' }, until === undefined ? { lacks: 'draftBusyUntil' } : { equals: ['draftBusyUntil', until] }];
+};
+
+export const paymentShape = (now: Now) =>
+  ({
+    key: paymentKey,
+    parse: paymentOf,
+    attributes: attributesOf,
+    asRead: (was) => [
+      { equals: ['version', was.version] },
+      { equals: ['status', was.status] },
+      { equals: ['attempt', was.attempt] },
+      ...draftGuard(was),
+    ],
+    asTimed: ({ version }) => [{ equals: ['version', version] }],
+    dueAt: nextPaymentDue,
+    stored: (payment) => storedPayment(payment, now()),
+  }) satisfies VersionedShape<Payment>;
+
+export const paymentItem = (payment: Payment, now: Instant): Item =>
+  recordItem(
+    paymentShape(() => now),
+    payment,
+  );

@@ -5,10 +5,11 @@ import { currentMaker } from '../core/actor.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { type Instant, instant, iso, type Now, SECOND_MS } from '../core/time.ts';
 import { putAlias } from '../platform/alias.ts';
-import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../platform/change.ts';
-import type { Changes, Clause } from '../platform/expression.ts';
-import { dueShard, type Key, paymentKey } from '../platform/keys.ts';
-import type { Item, Table, TransactionStep, Written } from '../platform/table.ts';
+import { type Changed, type Committed, changeRecord, type Decide } from '../platform/change.ts';
+import type { Changes } from '../platform/expression.ts';
+import { paymentKey } from '../platform/keys.ts';
+import type { Table, TransactionStep, Written } from '../platform/table.ts';
+import { recordTimes, type VersionedShape, versionedRecord } from '../platform/versioned-record.ts';
 import {
   type Draft,
   type HistoryCause,
@@ -20,22 +21,22 @@ import {
 } from './payment.ts';
 import { newAliases, type ProviderIds } from './payment-aliases.ts';
 import type { ReportedAmount } from './payment-amounts.ts';
-import { nextPaymentDue } from './payment-due.ts';
-import { paymentItem } from './payment-item.ts';
+import { draftGuard, paymentShape } from './payment-item.ts';
 import { isAhead, type PaymentCause, requireTransition } from './payment-states.ts';
 import { advancePayment } from './payment-versions.ts';
-import { afterFactLook, oneFactLook } from './recorded-facts.ts';
+import { afterFactLook, sameFactLook } from './recorded-facts.ts';
 
 /** Every stored version names its actor and request. */
-const stampedItem = (payment: Payment, now: Instant): Item => paymentItem({ ...payment, ...currentMaker() }, now);
+const stampedShape = (now: Now): VersionedShape<Payment> => {
+  const shape = paymentShape(now);
+  return { ...shape, stored: (payment) => ({ ...shape.stored(payment), ...currentMaker() }) };
+};
 
 export type PaymentStore = ReturnType<typeof paymentStore>;
 
-export const paymentStore = (table: Table, now: () => Instant) => {
-  const parsed = (item: Item | undefined): Payment | undefined => item && paymentOf(item);
-
-  /** Loads any payment, also a payment that is still `creating`. */
-  const load = async (id: string): Promise<Payment | undefined> => parsed(await table.get(paymentKey(id)));
+export const paymentStore = (table: Table, now: Now) => {
+  const payments = versionedRecord({ table }, stampedShape(now));
+  const { load, setTimes, putOff } = payments;
 
   const loadVisible = async (id: string): Promise<VisiblePayment | undefined> => {
     const payment = await load(id);
@@ -43,10 +44,8 @@ export const paymentStore = (table: Table, now: () => Instant) => {
   };
 
   const insertOrFind = async (payment: Payment): Promise<Payment | undefined> => {
-    const written = await table.put(stampedItem(payment, now()), [{ absent: true }]);
-    if (written.ok) return undefined;
-    if (!written.found) throw new Error('a payment was removed while its id was claimed');
-    return paymentOf(written.found);
+    const found = await payments.insertOrFind(payment);
+    return found?.kind === 'record' ? found.record : undefined;
   };
 
   /** Stores aliases of ids that the provider has assigned since (for example a capture's). */
@@ -63,33 +62,11 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     { by, onlyIf = [] }: CommitOptions = {},
   ): Promise<Committed<Payment, P>> => {
     requireTransition(was, decided, by);
-    const next = inOrder(was, decided);
     // Neither write waits for the other, and only the commit decides. `project-changes` writes an alias that is
     // missing. Until then an event finds the payment by our id, which the provider holds.
-    const [committed] = await Promise.allSettled([write(was, next, onlyIf), learnIds(was, next)]);
+    const [committed] = await Promise.allSettled([payments.commit(was, decided, onlyIf), learnIds(was, decided)]);
     if (committed.status === 'rejected') throw committed.reason;
     return committed.value;
-  };
-
-  const write = async <P extends Payment>(
-    was: Payment,
-    next: P,
-    onlyIf: readonly TransactionStep[],
-  ): Promise<Committed<Payment, P>> => {
-    const guard: Clause[] = [
-      { equals: ['version', was.version] },
-      { equals: ['status', was.status] },
-      { equals: ['attempt', was.attempt] },
-      ...draftGuard(was),
-    ];
-    if (onlyIf.length > 0) {
-      const all = await table.transact([{ put: stampedItem(next, now()), if: guard }, ...onlyIf]);
-      if (all.ok) return { ok: true, record: next };
-      const isOvertaken = all.failed.includes(0);
-      return { ok: false, found: isOvertaken ? parsed(all.found[0]) : was, unmet: !isOvertaken };
-    }
-    const written = await table.put(stampedItem(next, now()), guard);
-    return written.ok ? { ok: true, record: next } : { ok: false, found: parsed(written.found) };
   };
 
   /**
@@ -128,8 +105,10 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     commit,
     change,
     changeById,
+    setTimes,
+    putOff,
     ...creations(table),
-    ...dueTimes(table, now),
+    ...lookups(table, now),
     ...drafts(table, now),
     giveUpMethod,
   };
@@ -151,15 +130,6 @@ const creations = (table: Table) => {
 
   return { removeCreating, takeOver };
 };
-
-/** Conditions that the draft is as it was read, either absent or held by the same function. */
-const draftGuard = ({ draft, draftBusyUntil }: Payment): readonly Clause[] => {
-  if (!draft) return [{ lacks: 'draft' }];
-  return [{ has: 'draft' }, busyGuard(draftBusyUntil)];
-};
-
-const busyGuard = (until: string | undefined): Clause =>
-  until === undefined ? { lacks: 'draftBusyUntil' } : { equals: ['draftBusyUntil', until] };
 
 /** Longer than the timeout of a function that sends a draft to the provider. */
 const DRAFT_BUSY_MS = 25 * SECOND_MS;
@@ -183,23 +153,13 @@ const drafts = (table: Table, now: () => Instant) => {
   ): Promise<(P & { readonly draft: Draft }) | undefined> => {
     const at = iso(now() + FIRST_LOOK_MS);
     const held = { draft, draftBusyUntil: iso(now() + DRAFT_BUSY_MS), draftVersion: payment.version };
-    const claim = {
-      update: paymentKey(payment.id),
-      changes: { set: { ...held, reconcileAt: at, due: dueShard(payment.id), due_at: at } },
-      if: [{ equals: ['version', payment.version] }, { lacks: 'draft' }],
-    } as const;
-    if (!(await isWritten(claim, onlyIf))) return undefined;
-    return { ...payment, ...held, reconcileAt: at };
-  };
-
-  const isWritten = async (
-    claim: Extract<TransactionStep, { readonly update: Key }>,
-    onlyIf: readonly TransactionStep[],
-  ): Promise<boolean> => {
-    if (onlyIf.length === 0) return (await table.update(claim.update, claim.changes, claim.if)).ok;
-    const written = await table.transact([claim, ...onlyIf]);
+    const patch = { ...held, reconcileAt: at };
+    const options = { onlyIf: [{ lacks: 'draft' }], wait: { now: now(), until: at } } as const;
+    const times = recordTimes({ table }, paymentShape(now));
+    if (onlyIf.length === 0) return (await times.setTimes(payment, patch, options)) && { ...payment, ...patch };
+    const written = await table.transact([times.timesStep(payment, patch, options), ...onlyIf]);
     if (!written.ok && !written.failed.includes(0)) throw new DomainError('VERSION_CONFLICT');
-    return written.ok;
+    return written.ok ? { ...payment, ...patch } : undefined;
   };
 
   /** Holds a draft that no function works on. @returns the current payment; undefined if another function holds it */
@@ -220,18 +180,17 @@ const drafts = (table: Table, now: () => Instant) => {
   return { claimDraft, holdDraft, releaseDraft, dropDraft };
 };
 
-/** Due times change without a new version, because readers do not see them. */
-const dueTimes = (table: Table, now: Now) => {
+/** Lookups of the provider are planned without a new version, because readers do not see them. */
+const lookups = (table: Table, now: Now) => {
+  const { setTimes } = recordTimes({ table }, paymentShape(now));
+
   /** Other work that is already due waits for the lookup, because it needs the same provider. */
-  const reschedule = (payment: Payment, at: string, step = payment.reconcileStep ?? 0): Promise<Written> => {
-    const other = nextPaymentDue({ ...payment, reconcileAt: at });
-    const dueAt = other !== undefined && other < at && instant(other) > now() ? other : at;
-    return table.update(
-      paymentKey(payment.id),
-      { set: { reconcileAt: at, reconcileStep: step, due: dueShard(payment.id), due_at: dueAt } },
-      [{ equals: ['version', payment.version] }],
-    );
-  };
+  const reschedule = (payment: Payment, at: string, step = payment.reconcileStep ?? 0): Promise<Payment | undefined> =>
+    setTimes(payment, { reconcileAt: at, reconcileStep: step }, { wait: { now: now(), until: at } });
+
+  /** Counts the read for facts that is due before it is made, so that a stopped function cannot repeat it. */
+  const claimFactLook = (payment: VisiblePayment): Promise<VisiblePayment | undefined> =>
+    setTimes(payment, afterFactLook(payment), { onlyIf: sameFactLook(payment) });
 
   /** Stores the provider's id of an attempt under way, without a new version, so that lookups find the attempt. */
   const learnAttempt = async (payment: Payment, attemptRef: string | undefined): Promise<void> => {
@@ -239,84 +198,7 @@ const dueTimes = (table: Table, now: Now) => {
     await table.update(paymentKey(payment.id), { set: { attemptRef } }, [{ equals: ['version', payment.version] }]);
   };
 
-  /** Moves the due time only; the work that is due stays. */
-  const deferDue = (payment: Payment, dueAt: string): Promise<Written> =>
-    table.update(paymentKey(payment.id), { set: { due: dueShard(payment.id), due_at: dueAt } }, [
-      { equals: ['version', payment.version] },
-    ]);
-
-  /** Removes the client secret from the item and sets the next due time, if any. */
-  const removeSecret = (payment: Payment): Promise<Written> => {
-    const next = nextPaymentDue({ ...payment, clientSecret: undefined });
-    return table.update(
-      paymentKey(payment.id),
-      next ? { set: { due_at: next }, remove: ['clientSecret'] } : { remove: ['clientSecret', 'due', 'due_at'] },
-      [{ equals: ['version', payment.version] }],
-    );
-  };
-
-  const dropDue = (payment: Payment): Promise<Written> =>
-    table.update(paymentKey(payment.id), { remove: ['due', 'due_at'] }, [{ equals: ['version', payment.version] }]);
-
-  /** Ends the lookup that an event asked for, so that other due work is not taken for it. */
-  const endLookup = (payment: Payment): Promise<Written> => {
-    const dueAt = nextPaymentDue({ ...payment, reconcileAt: undefined });
-    return table.update(
-      paymentKey(payment.id),
-      {
-        set: dueAt ? { due: dueShard(payment.id), due_at: dueAt } : {},
-        remove: ['reconcileAt', 'reconcileStep', ...(dueAt ? [] : ['due', 'due_at'])],
-      },
-      [{ equals: ['version', payment.version] }],
-    );
-  };
-
-  /** Sets when due work looks at the hold again. */
-  const checkHoldAt = (payment: Payment, holdCheckAt: string): Promise<Written> => {
-    const dueAt = nextPaymentDue({ ...payment, holdCheckAt }) ?? holdCheckAt;
-    return table.update(paymentKey(payment.id), { set: { holdCheckAt, due: dueShard(payment.id), due_at: dueAt } }, [
-      { equals: ['version', payment.version] },
-    ]);
-  };
-
-  /** Counts the read for facts that is due before it is made, so that a stopped function cannot repeat it. */
-  const claimFactLook = async (payment: VisiblePayment): Promise<VisiblePayment | undefined> => {
-    const claimed = { ...payment, ...afterFactLook(payment) };
-    const { factsAt, factLooks } = claimed;
-    const dueAt = nextPaymentDue(claimed);
-    const written = await table.update(
-      paymentKey(payment.id),
-      {
-        set: { ...(factsAt && { factsAt, factLooks }), ...(dueAt && { due_at: dueAt }) },
-        remove: [...(factsAt ? [] : ['factsAt', 'factLooks']), ...(dueAt ? [] : ['due', 'due_at'])],
-      },
-      [{ equals: ['version', payment.version] }, { equals: ['factsAt', payment.factsAt ?? null] }],
-    );
-    return written.ok ? claimed : undefined;
-  };
-
-  /** Makes one read for facts due now. */
-  const askForFacts = (payment: Payment): Promise<Written> => {
-    const look = oneFactLook(now());
-    const dueAt = nextPaymentDue({ ...payment, ...look });
-    return table.update(
-      paymentKey(payment.id),
-      { set: { ...look, ...(dueAt && { due: dueShard(payment.id), due_at: dueAt }) } },
-      [{ equals: ['version', payment.version] }],
-    );
-  };
-
-  return {
-    reschedule,
-    learnAttempt,
-    deferDue,
-    removeSecret,
-    dropDue,
-    endLookup,
-    checkHoldAt,
-    claimFactLook,
-    askForFacts,
-  };
+  return { reschedule, claimFactLook, learnAttempt };
 };
 
 interface CommitOptions {

@@ -6,6 +6,7 @@
 
 import type { MethodDetails, PaymentFacts } from '../core/payment-facts.ts';
 import { DAY_MS, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
+import type { Clause } from '../platform/expression.ts';
 import { holdChange } from './holds/hold-versions.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
 import type { ReportedAmount } from './payment-amounts.ts';
@@ -29,6 +30,9 @@ export const afterFactLook = ({ factsAt, factLooks = 0 }: FactLooks): FactLooks 
   if (factsAt === undefined || current === undefined || next === undefined) return NO_LOOK;
   return { factsAt: iso(instant(factsAt) - current + next), factLooks: factLooks + 1 };
 };
+
+/** The condition that no other run has claimed the look that is due. */
+export const sameFactLook = ({ factsAt }: FactLooks): readonly Clause[] => [{ equals: ['factsAt', factsAt ?? null] }];
 
 /** One read now, because an event tells another settlement than the record. */
 export const oneFactLook = (now: Instant): FactLooks => ({ factsAt: iso(now), factLooks: FACT_LOOKS_MS.length - 1 });

@@ -14,8 +14,8 @@ import { iso } from '../core/time.ts';
 import { createOnce } from '../http/create-once.ts';
 import { boundedText, metadataField } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
-import { firstVersion } from '../platform/record-store.ts';
 import type { TransactionStep } from '../platform/table.ts';
+import { firstVersion } from '../platform/versioned-record.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { REFUND_DISPUTED, type RefundsPort } from '../providers/refund-port.ts';
@@ -25,7 +25,7 @@ import { captureToRefund } from './holds/several-captures.ts';
 import { moneyAccount } from './money-account.ts';
 import type { VisiblePayment } from './payment.ts';
 import { readDisputesOf } from './read-money-back.ts';
-import { foundRefund, type Refund, refundView } from './refunds/refund.ts';
+import { type Refund, refundView } from './refunds/refund.ts';
 import { refundRefusedError, sendRefund } from './refunds/refund-call.ts';
 import { type RefundStore, refundStore } from './refunds/refund-store.ts';
 import { requireRefundable } from './refunds/refund-sums.ts';
@@ -97,10 +97,10 @@ const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<Ordered
   let made: MadeRefund | undefined;
   const { record, replayed } = await createOnce<Refund>(deps, {
     store: {
-      find: async (id) => foundRefund(await store.load(id)),
+      find: store.find,
       insertOrFind: async (refund) => {
         made = await insertUnlessMade(deps, { payment, refund, asked: body });
-        return made ? undefined : foundRefund(await store.load(refund.id));
+        return made ? undefined : store.find(refund.id);
       },
     },
     kind: 'refund',

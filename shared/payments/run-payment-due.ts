@@ -87,7 +87,7 @@ const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<str
   const { deps, store } = parts;
   const now = deps.now();
   if (payment.clientSecret !== undefined && keptSecret(payment, now) === undefined) {
-    await store.removeSecret(payment);
+    await store.setTimes(payment, { clientSecret: undefined });
     const rest = { ...payment, clientSecret: undefined };
     return isDue(nextPaymentDue(rest), now) ? runVisible(parts, rest) : 'secret removed';
   }
@@ -144,7 +144,7 @@ const saveMethodNow = async ({ deps, store }: DueParts, payment: VisiblePayment)
     return 'method not kept';
   }
   if (saved !== payment) return 'method saved';
-  await store.deferDue(payment, iso(deps.now() + RETRY_MS));
+  await store.putOff(payment, iso(deps.now() + RETRY_MS));
   return 'method not saved yet';
 };
 
@@ -230,7 +230,7 @@ const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<s
   const isLate = payerIsLate(payment, now) && !payment.providerInvoiceId;
   if (isLate || hasExpired(payment, now)) return expire(parts, payment);
   if (isUnderWay(payment.status)) await scheduleNext(parts, payment, 'still_under_way');
-  else await parts.store.endLookup(payment);
+  else await parts.store.setTimes(payment, { reconcileAt: undefined, reconcileStep: undefined });
   return 'unchanged';
 };
 
@@ -268,12 +268,10 @@ const retryLater = async (deps: DuePaymentDeps, store: PaymentStore, paymentId: 
   const payment = await store.load(paymentId);
   if (!payment || !nextPaymentDue(payment)) return;
   warnIfStuck(deps, payment, 'outcome_unknown');
-  await store.deferDue(payment, iso(deps.now() + RETRY_MS));
+  await store.putOff(payment, iso(deps.now() + RETRY_MS));
 };
 
 /** Restores the due time that follows from the record, because the lease has moved it. */
 const resetDue = async (store: PaymentStore, payment: VisiblePayment): Promise<void> => {
-  const at = nextPaymentDue(payment);
-  if (at === undefined) await store.dropDue(payment);
-  else await store.deferDue(payment, at);
+  await store.setTimes(payment, {});
 };

@@ -20,9 +20,9 @@ import { addressUseSteps } from '../payment-methods/method-store.ts';
 import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
 import { aliasStep, findAlias } from '../platform/alias.ts';
 import type { Owner } from '../platform/keys.ts';
-import { firstVersion, recordStore } from '../platform/record-store.ts';
 import type { StoreDeps, Table } from '../platform/table.ts';
 import { ownerKeyOf } from '../platform/table-defaults.ts';
+import { firstVersion, versionedRecord } from '../platform/versioned-record.ts';
 import type { ProviderMethod } from '../providers/method-port.ts';
 import type { Providers } from '../providers/registry.ts';
 import { isVisiblePayment, type VisiblePayment, wantsMethodSaved } from './payment.ts';
@@ -94,7 +94,7 @@ const customerOf = async (
 ): Promise<Customer | undefined> => {
   if (providerCustomerId === undefined) return undefined;
   const id = await customerIdOf(deps.table, providerId, providerCustomerId);
-  const customer = id && (await recordStore(deps, customerShape).load(id));
+  const customer = id && (await versionedRecord(deps, customerShape).load(id));
   return customer && isOf(customer, owner) ? customer : undefined;
 };
 
@@ -116,7 +116,7 @@ const knownMethod = async (
   { methodId }: ProviderMethod,
 ): Promise<PaymentMethod | undefined> => {
   const alias = await findAlias(deps.table, providerId, methodId);
-  const found = alias?.kind === 'PM' ? await recordStore(deps, paymentMethodShape).load(alias.id) : undefined;
+  const found = alias?.kind === 'PM' ? await versionedRecord(deps, paymentMethodShape).load(alias.id) : undefined;
   // If the ids differ, the payer replaced this card during the set-up.
   return found?.providerMethodId === methodId ? found : undefined;
 };
@@ -129,7 +129,7 @@ const isOf = (record: PaymentMethod | Customer, owner: Owner): boolean => {
 const save = async (deps: SaveDeps, method: PaymentMethod): Promise<PaymentMethod> => {
   const alias = aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id });
   const steps = [alias, ...addressUseSteps(undefined, method), ...organizationCheck(method)];
-  await recordStore(deps, paymentMethodShape).insertOrFind(method, steps);
+  await versionedRecord(deps, paymentMethodShape).insertOrFind(method, steps);
   return method;
 };
 
@@ -155,4 +155,4 @@ const newMethod = async (deps: SaveDeps, { payment, kept, holder }: Kept): Promi
 
 /** The address that the payment names, unless it was deleted since. */
 const addressOf = async (deps: SaveDeps, { billingAddressId }: VisiblePayment): Promise<string | undefined> =>
-  billingAddressId === undefined ? undefined : (await recordStore(deps, addressShape).load(billingAddressId))?.id;
+  billingAddressId === undefined ? undefined : (await versionedRecord(deps, addressShape).load(billingAddressId))?.id;

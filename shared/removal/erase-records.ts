@@ -20,7 +20,7 @@ import { blankPayment } from '../payments/payment-versions.ts';
 import { blankRefund, type Refund, refundOf } from '../payments/refunds/refund.ts';
 import { refundStore } from '../payments/refunds/refund-store.ts';
 import { type ItemKind, keyOf, type PayloadKind } from '../platform/keys.ts';
-import { recordStore } from '../platform/record-store.ts';
+import { ownedRecord } from '../platform/owned-record.ts';
 import type { Item, Table } from '../platform/table.ts';
 import { requireDone } from '../providers/unwrap.ts';
 import { cancelNow } from '../subscriptions/commands/cancel-subscription.ts';
@@ -183,7 +183,7 @@ const clearCustomerEmail = async ({ deps, emails, subject }: Erasing, customer: 
   });
   requireDone(outcome, 'email');
   const knownAt = Math.max(customer.knownAt ?? 0, epochSeconds(startedAt));
-  await recordStore(deps, customerShape).revise(customer, { email: undefined, knownAt });
+  await ownedRecord(deps, customerShape).revise(customer, { email: undefined, knownAt });
   return true;
 };
 

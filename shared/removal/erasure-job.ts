@@ -7,9 +7,9 @@ import * as z from 'zod';
 import { notFound } from '../core/errors.ts';
 import { timestamp } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
-import { dueShard, erasureKey, erasureLockKey, type Key } from '../platform/keys.ts';
-import { storedRecordFields } from '../platform/record-store.ts';
+import { erasureKey, erasureLockKey, type Key } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
+import { asVersion, storedRecordFields, type VersionedShape } from '../platform/versioned-record.ts';
 
 const ERASURE_STATUSES = ['pending', 'running', 'done'] as const;
 
@@ -51,6 +51,8 @@ const jobSchema = z.object({
   /** When the job last changed an item. */
   changedAt: z.string(),
   completedAt: optional,
+  /** When the next slice is due. Undefined if no work is left. */
+  dueAt: optional,
 });
 export type ErasureJob = z.infer<typeof jobSchema>;
 
@@ -68,14 +70,15 @@ export const erasedSubject = ({ userId, email }: Pick<ErasureJob, 'userId' | 'em
 export const lockKeyOf = (subject: Subject): Key =>
   erasureLockKey(subject.kind, subject.kind === 'user' ? subject.userId : subject.email);
 
-export const jobOf = (item: Item): ErasureJob => jobSchema.parse(item);
+export const jobOf = (item: Item): ErasureJob => jobSchema.parse({ ...item, dueAt: item['due_at'] });
 
-/** @param dueAt undefined if no work is left */
-export const jobItem = (job: ErasureJob, dueAt: string | undefined): Item => ({
-  ...erasureKey(job.id),
-  ...job,
-  ...(dueAt !== undefined && { due: dueShard(job.id), due_at: dueAt }),
-});
+export const erasureShape: VersionedShape<ErasureJob> = {
+  key: erasureKey,
+  parse: jobOf,
+  attributes: ({ dueAt: _, ...attributes }) => attributes,
+  asRead: asVersion,
+  dueAt: ({ dueAt }) => dueAt,
+};
 
 export const erasureView = (job: ErasureJob) => ({
   id: job.id,

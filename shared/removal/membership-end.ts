@@ -9,8 +9,10 @@ import { standingKeys, standingOf } from '../access/standing.ts';
 import { RETRY_MS } from '../calls/call-times.ts';
 import { DomainError } from '../core/errors.ts';
 import { iso, MINUTE_MS } from '../core/time.ts';
+import { endedMembershipShape } from '../organizations/organization-store.ts';
 import { endedMembershipKey, ownerPartition } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
+import { recordTimes } from '../platform/versioned-record.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { removeMethodFrom } from '../subscriptions/commands/change-method.ts';
 import { subscriptionsUsing } from '../subscriptions/record/linked-records.ts';
@@ -25,16 +27,17 @@ export const runEndedMembership = async (deps: BillingDeps, memberId: string): P
   const key = endedMembershipKey(memberId);
   const item = await deps.table.get(key);
   if (!item) return 'gone';
-  const { organizationId, userId, isLastPass } = endedSchema.parse(item);
+  const ended = { id: memberId, ...endedSchema.parse(item) };
+  const { organizationId, userId, isLastPass } = ended;
+  const times = recordTimes(deps, endedMembershipShape);
   const isBack = await isMember(deps.table, userId, organizationId);
   const failed = isBack ? 0 : await removeMethods(deps, userId, organizationId);
   if (failed > 0) {
-    await deps.table.update(key, { set: { due_at: iso(deps.now() + RETRY_MS) } }, [{ exists: true }]);
+    await times.putOff(ended, iso(deps.now() + RETRY_MS));
     return 'some subscriptions failed';
   }
   if (!isBack && !isLastPass) {
-    const set = { isLastPass: true, due_at: iso(deps.now() + LAST_PASS_MS) };
-    await deps.table.update(key, { set }, [{ exists: true }]);
+    await times.putOff(ended, iso(deps.now() + LAST_PASS_MS), { isLastPass: true });
     return 'methods removed, one more pass to come';
   }
   await deps.table.remove(key);

@@ -4,7 +4,7 @@ import { type Address, addressDefaultSlot, addressShape, isDefaultAddress } from
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { unlinkMethod } from '../payment-methods/method-store.ts';
 import { ADDRESS_USES, type Key, keyOf, recordKey } from '../platform/keys.ts';
-import { recordStore } from '../platform/record-store.ts';
+import { ownedRecord } from '../platform/owned-record.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import { promoteNewest } from '../platform/table-defaults.ts';
 import { unlinkSubscription } from '../subscriptions/record/linked-records.ts';
@@ -36,7 +36,7 @@ export const removeAddress = async (deps: StoreDeps, record: Address): Promise<v
   await unlinkAddress(deps, record.id);
   const [wasDefault] = await Promise.all([
     isDefaultAddress(deps.table, record),
-    recordStore(deps, addressShape).remove(record),
+    ownedRecord(deps, addressShape).remove(record),
   ]);
   // Repeated for methods and subscriptions that were linked during the removal.
   await unlinkAddress(deps, record.id);

@@ -8,7 +8,7 @@ import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payme
 import { erasePayment } from '../payments/erase-payment.ts';
 import { aliasRemoval } from '../platform/alias.ts';
 import { type Key, keyOf, ownerPartition } from '../platform/keys.ts';
-import { parseRecord, recordStore } from '../platform/record-store.ts';
+import { ownedRecord } from '../platform/owned-record.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
 import { requireDone } from '../providers/unwrap.ts';
@@ -73,7 +73,7 @@ const removeRecord = async (
   customer: Customer,
   successorSteps: readonly TransactionStep[],
 ): Promise<void> => {
-  const store = recordStore(deps, customerShape);
+  const store = ownedRecord(deps, customerShape);
   const alias = aliasRemoval(customer.providerId, customer.providerCustomerId);
   let steps = successorSteps;
   for (let tries = 0; tries < REMOVE_TRIES; tries += 1) {
@@ -100,7 +100,7 @@ const requireMethodsFree = async (
 async function* loadMethods(deps: ProviderRecordDeps, keys: readonly Key[]): AsyncGenerator<PaymentMethod> {
   for (const key of keys) {
     const item = await deps.table.get(key);
-    const method = item && parseRecord(paymentMethodShape, item);
+    const method = item && paymentMethodShape.parse(item);
     if (method) yield method;
   }
 }

@@ -11,7 +11,7 @@ import {
   paymentMethodShape,
 } from '../payment-methods/payment-method.ts';
 import { aliasRemoval, findAlias } from '../platform/alias.ts';
-import { recordStore } from '../platform/record-store.ts';
+import { ownedRecord } from '../platform/owned-record.ts';
 import { successorSteps } from '../platform/table-defaults.ts';
 import type { ProviderSetup } from '../providers/method-port.ts';
 import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
@@ -45,7 +45,7 @@ export const removeMethod = async (
     replaceMethodEverywhere(deps, method, { isGone: !atProvider }),
   ]);
   const attachedId = atProvider ? await detach(deps, method) : undefined;
-  const store = recordStore(deps, paymentMethodShape);
+  const store = ownedRecord(deps, paymentMethodShape);
   // A method that was never set up is not detached, and its provider would still charge it. Its alias stays, so that no
   // caller can use the method by the provider's id.
   const detachedId = attachedId ?? (method.setup ? undefined : method.providerMethodId);
@@ -94,7 +94,7 @@ export const refreshSetup = async (deps: RemoveMethodDeps, method: PaymentMethod
  * run ends.
  */
 export const runDueMethod = async (deps: RemoveMethodDeps, id: string): Promise<string> => {
-  const method = await recordStore(deps, paymentMethodShape).load(id);
+  const method = await ownedRecord(deps, paymentMethodShape).load(id);
   if (!method?.setup) return 'nothing to do';
   const ended = await cancelSetup(deps, method, method.setup.id);
   if (ended.kind === 'done') return settle(deps, method, ended.value);

@@ -9,6 +9,7 @@ import type { Organization } from '../organizations/organization.ts';
 import { organizationStore } from '../organizations/organization-store.ts';
 import { type Key, keyOf, organizationKey, ownerPartition } from '../platform/keys.ts';
 import type { StoreDeps, Table } from '../platform/table.ts';
+import { type ItemShape, recordTimes } from '../platform/versioned-record.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { cancelNow } from '../subscriptions/commands/cancel-subscription.ts';
 import {
@@ -102,11 +103,17 @@ export const runDueOrganization = async (deps: RemovalDeps, organizationId: stri
   }
   const since = isEmpty ? (emptySince ?? iso(startedAt)) : undefined;
   const next = since === undefined ? deps.now() + waitOf({ failed, more }) : instant(since) + LAST_OUTCOMES_MS;
-  await deps.table.update(key, { set: { due_at: iso(next), emptySince: since } }, [
-    { exists: true },
-    { has: 'deletedAt' },
-  ]);
+  const deleted = { id: organizationId, emptySince };
+  await recordTimes(deps, deletedShape).putOff(deleted, iso(next), { emptySince: since });
   return failed > 0 ? 'some records failed' : 'to be continued';
+};
+
+const IS_DELETED = [{ exists: true }, { has: 'deletedAt' }] as const;
+
+const deletedShape: ItemShape<Pick<z.infer<typeof deletedSchema>, 'emptySince'> & { readonly id: string }> = {
+  key: organizationKey,
+  attributes: ({ id: _, ...attributes }) => attributes,
+  asRead: () => IS_DELETED,
 };
 
 const waitOf = ({ failed, more }: { readonly failed: number; readonly more: boolean }): number => {
@@ -121,7 +128,6 @@ const removeOrganization = async (
   { requestHash, ...deleted }: Omit<z.infer<typeof deletedSchema>, 'emptySince'>,
 ): Promise<void> => {
   const key = organizationKey(id);
-  const guard = [{ exists: true }, { has: 'deletedAt' }] as const;
-  if (requestHash === undefined) await table.remove(key, guard);
-  else await table.put({ ...key, id, ...deleted, requestHash }, guard);
+  if (requestHash === undefined) await table.remove(key, IS_DELETED);
+  else await table.put({ ...key, id, ...deleted, requestHash }, IS_DELETED);
 };

@@ -10,9 +10,9 @@ import { createOnce } from '../http/create-once.ts';
 import { emailSchema, idParameter, requiredRule } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { erasureKey } from '../platform/keys.ts';
-import { type Found, firstVersion } from '../platform/record-store.ts';
 import type { StoreDeps } from '../platform/table.ts';
-import { type ErasureJob, erasureView, jobItem, jobOf, lockKeyOf, type Subject } from './erasure-job.ts';
+import { firstVersion, versionedRecord } from '../platform/versioned-record.ts';
+import { type ErasureJob, erasureShape, erasureView, jobOf, lockKeyOf, type Subject } from './erasure-job.ts';
 
 export const erasureBody = z
   .object({
@@ -53,7 +53,8 @@ export const startErasure = async (
   for (let tries = 0; tries < TRIES; tries += 1) {
     try {
       const { record, replayed } = await createOnce(deps, {
-        store: storeOf(deps, subject),
+        store: versionedRecord(deps, erasureShape),
+        beside: ({ id }) => [{ put: { ...lockKeyOf(subject), erasureId: id }, if: [{ absent: true }] }],
         kind: 'erasure',
         idempotency,
         build: async (id) => newJob(subject, { id, at: iso(deps.now()), by, idempotency }),
@@ -64,6 +65,7 @@ export const startErasure = async (
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'VERSION_CONFLICT') throw error;
     }
+    // Another erasure of the person runs.
     const running = await findRunningErasure(deps, subject);
     if (running) return { job: running, replayed: false };
   }
@@ -72,27 +74,6 @@ export const startErasure = async (
 
 /** A running job may end between the conflict and the lookup. */
 const TRIES = 3;
-
-const storeOf = ({ table }: RequestDeps, subject: Subject) => {
-  const find = async (id: string): Promise<Found<ErasureJob> | undefined> => {
-    const item = await table.get(erasureKey(id));
-    return item && { kind: 'record', record: jobOf(item) };
-  };
-  return {
-    find,
-    /** @throws DomainError VERSION_CONFLICT while another erasure of the person runs */
-    insertOrFind: async (job: ErasureJob): Promise<Found<ErasureJob> | undefined> => {
-      const written = await table.transact([
-        { put: jobItem(job, job.createdAt), if: [{ absent: true }] },
-        { put: { ...lockKeyOf(subject), erasureId: job.id }, if: [{ absent: true }] },
-      ]);
-      if (written.ok) return undefined;
-      const found = written.found[0];
-      if (!found) throw new DomainError('VERSION_CONFLICT');
-      return { kind: 'record', record: jobOf(found) };
-    },
-  };
-};
 
 const lockSchema = z.object({ erasureId: z.string() });
 
@@ -124,4 +105,5 @@ const newJob = (subject: Subject, { id, at, by, idempotency }: Made): ErasureJob
   step: 0,
   failed: 0,
   changedAt: at,
+  dueAt: at,
 });

@@ -8,18 +8,11 @@ import { RETRY_MS } from '../calls/call-times.ts';
 import { DomainError } from '../core/errors.ts';
 import { keysOf, rowOf } from '../core/rows.ts';
 import { epochSeconds, instant, iso, MINUTE_MS, SECOND_MS } from '../core/time.ts';
-import { erasureKey, guestPartition, keyOf, ownerPartition } from '../platform/keys.ts';
+import { guestPartition, keyOf, ownerPartition } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
+import { versionedRecord } from '../platform/versioned-record.ts';
 import { type ErasedKind, type Erasing, RECORD_ERASURES, removeExpired } from './erase-records.ts';
-import {
-  type Counted,
-  type ErasureJob,
-  erasedSubject,
-  jobItem,
-  jobOf,
-  lockKeyOf,
-  type Subject,
-} from './erasure-job.ts';
+import { type Counted, type ErasureJob, erasedSubject, erasureShape, lockKeyOf, type Subject } from './erasure-job.ts';
 import { blankTrace, forgetSought, removeClaim, removeCounter, type Sought, soughtBy } from './erasure-traces.ts';
 import type { RemovalDeps } from './organization-children.ts';
 
@@ -39,8 +32,7 @@ const AT_ONCE = 25;
 
 /** @returns the outcome, for the log */
 export const runDueErasure = async (deps: RemovalDeps, id: string): Promise<string> => {
-  const item = await deps.table.get(erasureKey(id));
-  const job = item && jobOf(item);
+  const job = await versionedRecord(deps, erasureShape).load(id);
   if (!job || job.status === 'done') return 'nothing to do';
   const until = deps.now() + MAX_RUN_MS;
   let now: ErasureJob = { ...job, status: 'running' };
@@ -157,9 +149,9 @@ const counted = (job: ErasureJob, results: readonly Result[], at: string): Erasu
 
 const save = async (deps: RemovalDeps, job: ErasureJob, next: Next): Promise<string> => {
   const at = deps.now();
-  const saved = { ...job, version: job.version + 1, updatedAt: iso(at) };
   const dueAt = iso(at + (next.kind === 'wait' ? next.ms : 0));
-  await deps.table.put(jobItem(saved, dueAt), [{ exists: true }, { equals: ['version', job.version] }]);
+  const saved = { ...job, dueAt, version: job.version + 1, updatedAt: iso(at) };
+  await versionedRecord(deps, erasureShape).commit(job, saved);
   return next.kind === 'wait' ? 'waits for the next pass' : 'to be continued';
 };
 
@@ -174,10 +166,8 @@ const finish = async (deps: RemovalDeps, job: ErasureJob): Promise<string> => {
     version: job.version + 1,
     updatedAt: at,
     completedAt: at,
+    dueAt: undefined,
   };
-  await deps.table.transact([
-    { put: jobItem(done, undefined), if: [{ exists: true }, { equals: ['version', job.version] }] },
-    { delete: lockKeyOf(erasedSubject(job)) },
-  ]);
+  await versionedRecord(deps, erasureShape).commit(job, done, [{ delete: lockKeyOf(erasedSubject(job)) }]);
   return 'done';
 };

@@ -6,7 +6,7 @@
 import { normalizedEmail } from '../core/text.ts';
 import { CONTACT_FIELDS, type Customer, customerShape, detailsFor } from '../customers/customer.ts';
 import { findAlias } from '../platform/alias.ts';
-import { recordStore } from '../platform/record-store.ts';
+import { versionedRecord } from '../platform/versioned-record.ts';
 import type { ReportedDetails } from '../providers/customer-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import { requireDone } from '../providers/unwrap.ts';
@@ -20,7 +20,7 @@ export const applyCustomerEvent = async (
   { slot, type, event }: CustomerEvent,
 ): Promise<EventResult> => {
   const alias = await findAlias(deps.table, slot, event.object.id);
-  const customer = alias?.kind === 'CUS' ? await recordStore(deps, customerShape).load(alias.id) : undefined;
+  const customer = alias?.kind === 'CUS' ? await versionedRecord(deps, customerShape).load(alias.id) : undefined;
   if (!customer) return type === 'customer.updated' ? { kind: 'early' } : ignored({}, 'no such customer here');
   switch (type) {
     case 'customer.created':

@@ -3,8 +3,9 @@
 import type { ProviderSlot } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
 import type { Historic } from '../platform/keys.ts';
-import { isStale, type RecordShape, recordStore, type StoredRecord } from '../platform/record-store.ts';
+import { isStale } from '../platform/owned-record.ts';
 import type { StoreDeps } from '../platform/table.ts';
+import { type StoredRecord, type VersionedShape, versionedRecord } from '../platform/versioned-record.ts';
 import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
 
 /** A provider's event, of a type that the service acts on. */
@@ -38,7 +39,7 @@ export const ignored = (owner: OwnerIds, reason: string): EventResult => ({ kind
 type Refreshable = StoredRecord & OwnerIds & { readonly knownAt?: number | undefined };
 
 interface Refresh<T extends Refreshable> {
-  readonly shape: RecordShape<T>;
+  readonly shape: VersionedShape<T>;
   /** The name of the record in the log. */
   readonly name: string;
   readonly event: ProviderEvent;
@@ -72,7 +73,7 @@ export const refreshRecord = async <T extends Refreshable>(
   { shape, name, event, factsOf, readFacts }: Refresh<T>,
 ): Promise<EventResult> => {
   let makesVersion = false;
-  const { record: current, isOurs } = await recordStore(deps, shape).change(record, async (known) => {
+  const { record: current, isOurs } = await versionedRecord(deps, shape).change(record, async (known) => {
     const age = ageOf(known, event);
     if (age === 'older') return undefined;
     const isNew = (facts: Partial<T>): boolean =>

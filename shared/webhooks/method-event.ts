@@ -7,7 +7,8 @@ import { type Customer, customerShape } from '../customers/customer.ts';
 import { learnProviderId } from '../customers/learn-provider-id.ts';
 import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
 import { findAlias } from '../platform/alias.ts';
-import { isStale, recordStore } from '../platform/record-store.ts';
+import { isStale } from '../platform/owned-record.ts';
+import { versionedRecord } from '../platform/versioned-record.ts';
 import type { ProviderEvent } from '../providers/event-port.ts';
 import { requireDone } from '../providers/unwrap.ts';
 import { type RemoveMethodDeps, refreshSetup, removeMethod } from '../removal/remove-method.ts';
@@ -24,7 +25,7 @@ export const applyMethodEvent = async (
   deps: RemoveMethodDeps,
   { slot, type, event }: MethodEvent,
 ): Promise<EventResult> => {
-  const store = recordStore(deps, paymentMethodShape);
+  const store = versionedRecord(deps, paymentMethodShape);
   const alias = await findAlias(deps.table, slot, event.object.id);
   const found = alias?.kind === 'PM' ? await store.load(alias.id) : undefined;
   // If the ids differ, the payer has entered another card since, during the set-up.
@@ -69,7 +70,7 @@ export const applySetupEvent = async (
   deps: RemoveMethodDeps,
   { slot, event: { object } }: InboundEvent<'setup_intent.succeeded' | 'setup_intent.failed'>,
 ): Promise<EventResult> => {
-  const store = recordStore(deps, paymentMethodShape);
+  const store = versionedRecord(deps, paymentMethodShape);
   const methodId = object.ourMethodId ?? '';
   const method = isIdOf('payment_method', methodId) ? await store.load(methodId) : undefined;
   if (method?.providerId !== slot) return ignored({}, 'no such payment method here');
@@ -100,7 +101,7 @@ const learnCustomer = async (
 ): Promise<Customer | undefined> => {
   const id = methodOf?.ourCustomerId;
   if (!methodOf || id === undefined || !isIdOf('customer', id)) return undefined;
-  const customer = await recordStore(deps, customerShape).load(id);
+  const customer = await versionedRecord(deps, customerShape).load(id);
   if (customer?.providerId !== slot) return undefined;
   const { providerCustomerId } = customer;
   const learned = await learnProviderId(deps, { customerId: id, providerCustomerId }, methodOf);

@@ -12,7 +12,14 @@ import { decideApproval, decideEvent } from '../payments/payment-decisions.ts';
 import { isAhead } from '../payments/payment-states.ts';
 import { type PaymentCommit, type PaymentStore, paymentStore } from '../payments/payment-store.ts';
 import { advancePayment, providerReference, reportedFields } from '../payments/payment-versions.ts';
-import { attemptReported, differs, reportedFacts, withFacts, withHoldChange } from '../payments/recorded-facts.ts';
+import {
+  attemptReported,
+  differs,
+  oneFactLook,
+  reportedFacts,
+  withFacts,
+  withHoldChange,
+} from '../payments/recorded-facts.ts';
 import { finishUpdate } from '../payments/update-intent.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
@@ -212,7 +219,7 @@ const decideFacts = async (
     return nothing({ kind: 'ignored', payment, reason: 'another attempt' });
   }
   if (status === 'succeeded' && differs(payment.settlement, event.object.facts?.settlement)) {
-    if (payment.factsAt === undefined) await store.askForFacts(payment);
+    if (payment.factsAt === undefined) await store.setTimes(payment, oneFactLook(deps.now()));
     return nothing({ kind: 'ignored', payment, reason: 'another settlement' });
   }
   const known = withFacts(payment, event.object, deps.now());

@@ -15,7 +15,6 @@ import type { Bus } from '../platform/bus.ts';
 import type { BusEvent } from '../platform/bus-event.ts';
 import { newSpan } from '../platform/doors.ts';
 import type { PublishedKind } from '../platform/keys.ts';
-import { parseRecord } from '../platform/record-store.ts';
 import { traceOfItem } from '../platform/stored-trace.ts';
 import { changeOf, type ItemChange } from '../platform/stream-images.ts';
 import { subscriptionOf } from '../subscriptions/record/subscription.ts';
@@ -30,8 +29,8 @@ export interface PublishDeps {
 export const EVENTS_OF: Readonly<Record<PublishedKind, (change: ItemChange) => readonly BusEvent[]>> = {
   PAY: ({ before, after }) => paymentEvents(before && paymentOf(before), paymentOf(after)),
   CUS: ({ before, after }) => {
-    const customer = parseRecord(customerShape, after);
-    return customer ? customerEvents(before && parseRecord(customerShape, before), customer) : [];
+    const customer = customerShape.parse(after);
+    return customer ? customerEvents(before && customerShape.parse(before), customer) : [];
   },
   SUB: ({ before, after }) => {
     const subscription = subscriptionOf(after);

@@ -3,8 +3,8 @@ import { keysOf } from '../../shared/core/rows.ts';
 import { DAY_MS, iso, utcDay } from '../../shared/core/time.ts';
 import { isVisiblePayment, type Payment } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/payment-item.ts';
-import { recordItem } from '../../shared/platform/record-store.ts';
 import type { Item } from '../../shared/platform/table.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import { paymentEntries } from '../../shared/queries/payment-entry.ts';
 import { subscriptionEntries } from '../../shared/queries/subscription-entry.ts';
 import {

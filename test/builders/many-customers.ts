@@ -2,8 +2,8 @@ import type { Host } from '../../infra/local/host/host.ts';
 import { keyedId } from '../../shared/core/ids.ts';
 import { iso } from '../../shared/core/time.ts';
 import { customerShape } from '../../shared/customers/customer.ts';
-import { recordItem } from '../../shared/platform/record-store.ts';
 import type { Item } from '../../shared/platform/table.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 
 /** As many as a transaction accepts. */
 const BATCH = 100;

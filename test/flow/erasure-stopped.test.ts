@@ -10,7 +10,7 @@ import {
   requestErasure,
   untilErased,
 } from './erasures.ts';
-import { confirm, createPaidIntent, PATIENT, read, signIn, storedPayment } from './flow.ts';
+import { confirm, createPaidIntent, PATIENT, partitionOf, read, signIn, storedPayment } from './flow.ts';
 import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
 import { command, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
@@ -24,6 +24,16 @@ beforeAll(async () => {
 const STOPPED_MINUTES = 120;
 
 describe('a waiting erasure', () => {
+  test('has a due time until it is done', async () => {
+    const { service } = stoppable();
+    const { options } = await platformAdmin(service);
+    const { id } = await requestErasure(service, options, { email: planter('due').email() });
+    const dueAt = async () => (await partitionOf(service, `ERA#${id}`)).find(({ sk }) => sk === 'ERA')?.due_at;
+    expect(await dueAt()).toEqual(expect.any(String));
+    await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
+    expect(await dueAt()).toBeUndefined();
+  });
+
   test('waits for a provider that does not respond', async () => {
     const { service } = stoppable();
     const { options } = await platformAdmin(service);

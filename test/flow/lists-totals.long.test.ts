@@ -5,7 +5,7 @@ import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { addressShape } from '../../shared/customers/address.ts';
 import { logItem } from '../../shared/event-log/log-entry.ts';
 import { paymentItem } from '../../shared/payments/payment-item.ts';
-import { recordItem } from '../../shared/platform/record-store.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import { fullAddress } from '../builders/address.ts';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';

@@ -7,8 +7,8 @@ import { newMember, newOrganization as organizationDraft } from '../../shared/or
 import { insertSteps } from '../../shared/organizations/organization-store.ts';
 import { paymentMethodShape } from '../../shared/payment-methods/payment-method.ts';
 import { organizationKey } from '../../shared/platform/keys.ts';
-import { recordItem } from '../../shared/platform/record-store.ts';
 import type { Item } from '../../shared/platform/table.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import { intentBody, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';

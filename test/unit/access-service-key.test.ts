@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { serviceKeys } from '../../shared/access/identify-key.ts';
 import {
   hashOfSecret,
-  listedKeyItem,
   matchingSecret,
   prefixOf,
   readSecret,
@@ -10,11 +9,13 @@ import {
   type StoredKey,
   secretOf,
   serviceKeyOf,
+  serviceKeyShape,
   statusOfKey,
 } from '../../shared/access/service-key.ts';
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { keyUseKey } from '../../shared/platform/keys.ts';
 import type { Table } from '../../shared/platform/table.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
@@ -106,13 +107,15 @@ describe('the status of a key', () => {
 
 describe('a stored key', () => {
   test('is read back, without scopes that no longer exist', () => {
-    const item = { ...listedKeyItem(key()), scopes: ['payments:read', 'payments:everything'] };
+    const item = { ...recordItem(serviceKeyShape, key()), scopes: ['payments:read', 'payments:everything'] };
     expect(serviceKeyOf(item)).toEqual(key());
   });
 
   test('goes 400 days after it was revoked', () => {
-    expect(listedKeyItem(key())).not.toHaveProperty('ttl');
-    expect(listedKeyItem(key({ revokedAt: iso(NOON) }))).toMatchObject({ ttl: (NOON + 400 * DAY_MS) / 1_000 });
+    expect(recordItem(serviceKeyShape, key())).not.toHaveProperty('ttl');
+    expect(recordItem(serviceKeyShape, key({ revokedAt: iso(NOON) }))).toMatchObject({
+      ttl: (NOON + 400 * DAY_MS) / 1_000,
+    });
   });
 });
 
@@ -121,7 +124,7 @@ describe('serviceKeys', () => {
     const clock = { at: NOON };
     const now = () => clock.at;
     const { table } = memoryTable({ now });
-    for (const one of keys) await table.put(listedKeyItem(one));
+    for (const one of keys) await table.put(recordItem(serviceKeyShape, one));
     const calls = { reads: 0, notes: 0 };
     const counting: Table = {
       ...table,
@@ -149,7 +152,7 @@ describe('serviceKeys', () => {
     const unknown = secretOf('key_00000000000000000000000b', LAST);
     for (const secret of [secretOf(ID, LAST), secretOf(ID, last('b')), unknown, unknown]) await ask(secret);
     expect(calls.reads).toBe(2);
-    await table.put(listedKeyItem(key({ revokedAt: iso(NOON) })));
+    await table.put(recordItem(serviceKeyShape, key({ revokedAt: iso(NOON) })));
     clock.at = NOON + 5 * SECOND_MS - 1;
     expect(await ask()).toBeDefined();
     clock.at = NOON + 5 * SECOND_MS;
@@ -160,10 +163,10 @@ describe('serviceKeys', () => {
   test('finds a key that was created after its id was asked for', async () => {
     const { ask, clock, table } = await open();
     expect(await ask()).toBeUndefined();
-    await table.put(listedKeyItem(key()));
+    await table.put(recordItem(serviceKeyShape, key()));
     clock.at += 5 * SECOND_MS;
     expect(await ask()).toBeDefined();
-    await table.put(listedKeyItem(key({ scopes: [] })));
+    await table.put(recordItem(serviceKeyShape, key({ scopes: [] })));
     clock.at += 5 * SECOND_MS;
     expect(await ask()).toEqual({ id: ID, scopes: [], holders: ['user_1'] });
   });
@@ -182,7 +185,7 @@ describe('serviceKeys', () => {
 
   test('accepts a key although its use cannot be noted', async () => {
     const { table } = memoryTable({ now: () => NOON });
-    await table.put(listedKeyItem(key()));
+    await table.put(recordItem(serviceKeyShape, key()));
     const failing: Table = { ...table, update: () => Promise.reject(new Error('throttled')) };
     expect(await serviceKeys({ table: failing, now: () => NOON }).identify(secretOf(ID, LAST), '::1')).toBeDefined();
   });

@@ -6,7 +6,7 @@ import { createProviderCustomer } from '../../shared/customers/create-customer.t
 import { type Customer, customerShape } from '../../shared/customers/customer.ts';
 import { updateCustomer } from '../../shared/customers/update-customer.ts';
 import type { ApiRequest } from '../../shared/http/request.ts';
-import { recordItem } from '../../shared/platform/record-store.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import type { ProviderRecordDeps } from '../../shared/providers/provider-deps.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';

@@ -4,7 +4,8 @@ import { iso } from '../../shared/core/time.ts';
 import { type Customer, customerShape } from '../../shared/customers/customer.ts';
 import { updateCustomer } from '../../shared/customers/update-customer.ts';
 import type { ApiRequest } from '../../shared/http/request.ts';
-import { recordItem, recordStore } from '../../shared/platform/record-store.ts';
+import { ownedRecord } from '../../shared/platform/owned-record.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import type { ProviderRecordDeps } from '../../shared/providers/provider-deps.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
@@ -46,7 +47,7 @@ const openStage = async (during: (put: (body: Body) => Promise<unknown>) => Prom
     },
   };
   const deps = { table, now: () => now, providers: { require: async () => provider } } as unknown as ProviderRecordDeps;
-  const store = recordStore(deps, customerShape);
+  const store = ownedRecord(deps, customerShape);
   const load = () => store.load(read.id);
   let requests = 0;
   const put = async (body: Body): Promise<unknown> => {

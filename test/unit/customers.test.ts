@@ -8,7 +8,8 @@ import {
   listCustomersQuery,
   updateCustomerBody,
 } from '../../shared/customers/customer-requests.ts';
-import { isStale, parseRecord, recordItem } from '../../shared/platform/record-store.ts';
+import { isStale } from '../../shared/platform/owned-record.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import { NOON } from '../builders/payment.ts';
 
 /** A user's customer at provider_a; a test gives only the fields that it needs. */
@@ -143,8 +144,8 @@ test('a customer record is stored with its list keys, and shown without internal
   const item = recordItem(customerShape, record);
   expect(item).toMatchObject({ pk: `CUS#${record.id}`, sk: 'CUS', f: { p: 'provider_a', g: 'gst_1' } });
   expect(item['owner']).toMatch(/^GUEST#[0-9a-f]{32}#CUS$/);
-  expect(parseRecord(customerShape, item)).toEqual(record);
-  expect(parseRecord(customerShape, { ...item, tombstone: true })).toBeUndefined();
+  expect(customerShape.parse(item)).toEqual(record);
+  expect(customerShape.parse({ ...item, tombstone: true })).toBeUndefined();
   expect(Object.keys(customerView(record))).not.toEqual(expect.arrayContaining(['guest_id', 'known_at', 'version']));
   expect(JSON.stringify(customerView(record))).not.toContain('gst_1');
 });

@@ -13,8 +13,8 @@ import {
   LEFT_OPEN,
   settleKey,
 } from '../../shared/http/idempotency.ts';
-import type { Found, StoredRecord } from '../../shared/platform/record-store.ts';
 import type { TransactionStep } from '../../shared/platform/table.ts';
+import type { Found, StoredRecord } from '../../shared/platform/versioned-record.ts';
 import { testIds } from '../builders/ids.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';

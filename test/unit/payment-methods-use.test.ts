@@ -18,8 +18,8 @@ import {
 } from '../../shared/payment-methods/usable-method.ts';
 import { putAlias } from '../../shared/platform/alias.ts';
 import { memberKey, organizationKey } from '../../shared/platform/keys.ts';
-import { recordItem } from '../../shared/platform/record-store.ts';
 import type { Item, Table } from '../../shared/platform/table.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import type { ProviderMethod } from '../../shared/providers/method-port.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { session } from '../builders/api-request.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/method-requests.ts';
 import { methodBeside, methodView, paymentMethodShape } from '../../shared/payment-methods/payment-method.ts';
-import { parseRecord, recordItem } from '../../shared/platform/record-store.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import { methodBody, rawCardBody } from '../builders/payer.ts';
 import { savedCard } from '../builders/saved-card.ts';
 
@@ -95,7 +95,7 @@ test('a payment method is stored with its list keys, and shown without internal 
     owner: 'USER#user_1#PM',
     f: { y: 'card', b: 'visa', l: '4242', a: 'Work Card', s: 'work card' },
   });
-  expect(parseRecord(paymentMethodShape, item)).toEqual(record);
+  expect(paymentMethodShape.parse(item)).toEqual(record);
   const shown = methodView(record, true);
   expect(shown).toMatchObject({
     is_default: true,

@@ -7,8 +7,8 @@ import { type Customer, customerShape } from '../../shared/customers/customer.ts
 import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
 import { runDuePayment } from '../../shared/payments/run-payment-due.ts';
 import { aliasKey, organizationKey } from '../../shared/platform/keys.ts';
-import { recordItem } from '../../shared/platform/record-store.ts';
 import type { Item } from '../../shared/platform/table.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import type { ProviderMethod } from '../../shared/providers/method-port.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 import { paymentWork, reported, type Script, UNKNOWN } from '../builders/payment-work.ts';

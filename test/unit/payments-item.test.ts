@@ -270,12 +270,12 @@ describe('the payment store', () => {
   test('removes the client secret, and keeps the other due work', async () => {
     const processing = payment({ status: 'processing', reconcileAt: iso(NOON + MINUTE_MS), ...secret });
     const { store, memory } = await stored(processing);
-    await store.removeSecret(processing);
+    await store.setTimes(processing, { clientSecret: undefined });
     const [item] = memory.items();
     expect(item).toMatchObject({ due_at: iso(NOON + MINUTE_MS) });
     expect(item && 'clientSecret' in item).toBe(false);
     const done = await stored(payment({ status: 'succeeded', ...secret }));
-    await done.store.removeSecret(payment({ status: 'succeeded', ...secret }));
+    await done.store.setTimes(payment({ status: 'succeeded', ...secret }), { clientSecret: undefined });
     expect(done.memory.items().some((left) => 'due' in left || 'due_at' in left || 'clientSecret' in left)).toBe(false);
   });
 });

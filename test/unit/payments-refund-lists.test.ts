@@ -1,9 +1,10 @@
 /** @module The list of all refunds, whose records lie in one partition per month. */
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
-import { type Refund, refundItem } from '../../shared/payments/refunds/refund.ts';
+import { type Refund, refundShape } from '../../shared/payments/refunds/refund.ts';
 import { keyOf } from '../../shared/platform/keys.ts';
 import type { IndexQuery, Item, Table } from '../../shared/platform/table.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import { listRefunds } from '../../shared/queries/list-refunds.ts';
 import { apiRequest } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
@@ -72,7 +73,7 @@ const followed = async (table: Table, query: object) => {
 };
 
 describe('the list of all refunds', () => {
-  const table = tableOf(refunds.map(refundItem));
+  const table = tableOf(refunds.map((refund) => recordItem(refundShape, refund)));
 
   test('shows each refund once, over all months', async () => {
     expect((await followed(table, {})).shown).toEqual(refunds.map(({ id }) => id));

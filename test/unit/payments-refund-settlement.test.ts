@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { Settlement } from '../../shared/core/payment-facts.ts';
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
-import { type Refund, refundItem, refundOf, refundView } from '../../shared/payments/refunds/refund.ts';
+import { type Refund, refundOf, refundShape, refundView } from '../../shared/payments/refunds/refund.ts';
 import { recordReportedRefund } from '../../shared/payments/refunds/refund-reports.ts';
 import { runDueRefund } from '../../shared/payments/refunds/run-refund-due.ts';
 import { recordKey } from '../../shared/platform/keys.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import type { ProviderRefund, RefundsPort } from '../../shared/providers/refund-port.ts';
 import { NOON, payment } from '../builders/payment.ts';
 import { paymentWork, UNKNOWN } from '../builders/payment-work.ts';
@@ -38,7 +39,7 @@ const setUp = async (refund: Refund | undefined, read: Listed = listed(reported(
   };
   const refunds = { listRefunds } as unknown as RefundsPort;
   const paid = payment({ status: 'succeeded', refundedCents: 500, refundedCount: 1 });
-  const work = await paymentWork(paid, { refunds }, refund ? [refundItem(refund)] : []);
+  const work = await paymentWork(paid, { refunds }, refund ? [recordItem(refundShape, refund)] : []);
   const stored = async (id = ID) => work.table.get(recordKey('RFD', id));
   return { ...work, paid, reads, stored, run: () => runDueRefund(work.deps, ID) };
 };
@@ -67,7 +68,13 @@ describe('the settlement of a refund', () => {
     const { deps, paid } = await setUp(before);
     const made = await recordReportedRefund(deps, { payment: paid, report: reported() });
     expect([made.status, made.factsAt]).toEqual(['succeeded', iso(NOON + MINUTE_MS)]);
-    expect(refundItem(made)['due_at']).toBe(iso(NOON + MINUTE_MS));
+    expect(recordItem(refundShape, made)['due_at']).toBe(iso(NOON + MINUTE_MS));
+  });
+
+  test('is read by one of two functions that run the due work at the same time', async () => {
+    const { run, reads } = await setUp(refunded());
+    expect((await Promise.all([run(), run()])).toSorted()).toEqual(['another write came first', 'no settlement']);
+    expect(reads).toHaveLength(1);
   });
 
   test('is not read for a refund that failed', async () => {
@@ -146,7 +153,7 @@ describe('the settlement of a refund', () => {
   });
 
   test('is shown to platform admins only', () => {
-    const known = refundOf(refundItem(refunded({ settlement: GIVEN_BACK })));
+    const known = refundOf(recordItem(refundShape, refunded({ settlement: GIVEN_BACK })));
     expect(refundView(known, 'staff')).toMatchObject({ settlement: { fee_cents: -30, net_cents: -470 } });
     expect(refundView(refunded(), 'staff')).toMatchObject({ settlement: null });
     expect(refundView(known, 'payer')).not.toHaveProperty('settlement');

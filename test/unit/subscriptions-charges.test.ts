@@ -4,7 +4,7 @@ import { DECLINE_CODES, type DeclineCode } from '../../shared/core/outcome.ts';
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { type Customer, customerShape } from '../../shared/customers/customer.ts';
 import { recordKey } from '../../shared/platform/keys.ts';
-import { recordItem } from '../../shared/platform/record-store.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import { lastRetry, nextRetry } from '../../shared/subscriptions/billing/dunning.ts';
 import {
   markCanceled,

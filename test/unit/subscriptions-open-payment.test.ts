@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY_MS, iso } from '../../shared/core/time.ts';
 import { PAYMENT_STATUSES, type VisiblePayment } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/payment-item.ts';
-import { recordItem } from '../../shared/platform/record-store.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import {
   findOpenPayment,
   openPaymentView,

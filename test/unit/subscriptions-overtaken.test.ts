@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { UsableMethod } from '../../shared/payment-methods/usable-method.ts';
-import { recordItem } from '../../shared/platform/record-store.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
 import { changeMethod, removeMethodFrom } from '../../shared/subscriptions/commands/change-method.ts';
 import { type Subscription, subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';

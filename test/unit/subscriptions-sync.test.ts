@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { epochSeconds } from '../../shared/core/time.ts';
-import { recordItem } from '../../shared/platform/record-store.ts';
 import type { Table } from '../../shared/platform/table.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import type { ProviderSubscription } from '../../shared/providers/subscription-port.ts';
 import { storeReport } from '../../shared/subscriptions/at-provider/store-report.ts';
 import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';

@@ -4,7 +4,7 @@ import type { Outcome } from '../../shared/core/outcome.ts';
 import { DAY_MS, epochSeconds, HOUR_MS, type Instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import type { HeldMethod } from '../../shared/payment-methods/usable-method.ts';
 import { findAlias } from '../../shared/platform/alias.ts';
-import { recordItem } from '../../shared/platform/record-store.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
 import type {
   ProviderInvoice,
   ProviderSubscription,

@@ -1,9 +1,10 @@
 import type { Scope } from '../../../shared/access/scopes.ts';
-import { hashOfSecret, listedKeyItem, type StoredKey, secretOf } from '../../../shared/access/service-key.ts';
+import { hashOfSecret, type StoredKey, secretOf, serviceKeyShape } from '../../../shared/access/service-key.ts';
 import { iso, type Now } from '../../../shared/core/time.ts';
 import { newMember, newOrganization } from '../../../shared/organizations/organization.ts';
 import { insertSteps } from '../../../shared/organizations/organization-store.ts';
 import { openTable } from '../../../shared/platform/table.ts';
+import { recordItem } from '../../../shared/platform/versioned-record.ts';
 import type { Database } from '../dynamodb/database.ts';
 
 /** The organization of the demo sessions. */
@@ -56,6 +57,8 @@ export const seedDemo = async (database: Pick<Database, 'connect'>, now: Now): P
   const at = iso(now());
   const made = newOrganization({ id: DEMO.organization, name: 'Demo organization', ownerUserId: DEMO.owner }, at);
   const member = newMember({ organizationId: made.id, userId: DEMO.member, role: 'member' }, at);
-  for (const key of [BACKEND, OPERATOR]) await table.put(listedKeyItem(storedKey(key, at)), [{ absent: true }]);
+  for (const key of [BACKEND, OPERATOR]) {
+    await table.put(recordItem(serviceKeyShape, storedKey(key, at)), [{ absent: true }]);
+  }
   await table.transact(insertSteps({ ...made, members: { ...made.members, member: 1 } }, [member]));
 };

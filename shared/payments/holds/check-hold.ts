@@ -24,6 +24,6 @@ export const checkHold = async (parts: IntentParts, payment: VisiblePayment): Pr
       : { payment, outcome: 'provider unclear' };
   const { payment: current, outcome } = read;
   const isChecked = current.holdCheckAt !== payment.holdCheckAt || current.status !== 'requires_capture';
-  if (!isChecked) await store.checkHoldAt(current, nextHoldCheck(current, deps.now()));
+  if (!isChecked) await store.setTimes(current, { holdCheckAt: nextHoldCheck(current, deps.now()) });
   return outcome === 'stored' ? current.status : outcome;
 };

@@ -8,12 +8,12 @@ import type { Log } from '../../core/logger.ts';
 import { hasArrow } from '../../core/states.ts';
 import { putAlias } from '../../platform/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../../platform/change.ts';
-import { dueShard } from '../../platform/keys.ts';
-import type { StoreDeps, Table, TransactionStep } from '../../platform/table.ts';
+import type { StoreDeps, TransactionStep } from '../../platform/table.ts';
+import { recordStep, versionedRecord } from '../../platform/versioned-record.ts';
 import { isVisiblePayment, type VisiblePayment } from '../payment.ts';
 import { paymentStore } from '../payment-store.ts';
-import { afterFactLook } from '../recorded-facts.ts';
-import { type Refund, refundItem, refundKey, refundOf } from './refund.ts';
+import { afterFactLook, sameFactLook } from '../recorded-facts.ts';
+import { type Refund, refundKey, refundShape } from './refund.ts';
 import { REFUND_TRANSITIONS, type RefundCause } from './refund-states.ts';
 import { hasGivenBackTooMuch, isSameShare, withoutRefund, withRefund } from './refund-sums.ts';
 
@@ -26,11 +26,7 @@ export type RefundStore = ReturnType<typeof refundStore>;
 export const refundStore = (deps: RefundStoreDeps) => {
   const { table, now, log } = deps;
   const payments = paymentStore(table, now);
-
-  const load = async (id: string): Promise<Refund | undefined> => {
-    const item = await table.get(refundKey(id));
-    return item && refundOf(item);
-  };
+  const refunds = versionedRecord(deps, refundShape);
 
   /** Stores the alias of the provider's id before the commit, because an event that names this id may come early. */
   const learnId = async (was: Refund | undefined, next: Refund): Promise<void> => {
@@ -61,7 +57,7 @@ export const refundStore = (deps: RefundStoreDeps) => {
       await learnId(undefined, refund);
       return {
         next: withRefund(current, { was: undefined, next: refund, now: now() }),
-        onlyIf: [{ put: refundItem(refund), if: [{ absent: true }] }, ...onlyIf],
+        onlyIf: [recordStep(refundShape, undefined, refund), ...onlyIf],
       };
     });
     if (changed.unmet || built === undefined) return undefined;
@@ -72,18 +68,13 @@ export const refundStore = (deps: RefundStoreDeps) => {
   const commit = async (was: Refund, decided: Refund): Promise<Committed<Refund>> => {
     const next = inOrder(was, decided);
     await learnId(was, next);
-    const guard = [{ exists: true }, { equals: ['version', was.version] }] as const;
-    if (isSameShare(was, next)) {
-      const written = await table.put(refundItem(next), guard);
-      if (written.ok) return { ok: true, record: next };
-      return { ok: false, found: written.found && refundOf(written.found) };
-    }
+    if (isSameShare(was, next)) return refunds.commit(was, next);
     const changed = await payments.changeById(next.paymentId, (current) => ({
       next: withRefund(current, { was, next, now: now() }),
-      onlyIf: [{ put: refundItem(next), if: guard }],
+      onlyIf: [recordStep(refundShape, was, next)],
     }));
     if (!changed) throw notFound('payment');
-    if (changed.unmet) return { ok: false, found: await load(was.id) };
+    if (changed.unmet) return { ok: false, found: await refunds.load(was.id) };
     report(changed.record, next);
     return { ok: true, record: next };
   };
@@ -119,32 +110,16 @@ export const refundStore = (deps: RefundStoreDeps) => {
     return payment;
   };
 
-  return { load, insert, change, withdraw, loadPayment, ...dueTimes(table) };
-};
-
-const dueTimes = (table: Table) => {
-  /** Sets the next lookup without a new version, because readers do not see it. */
+  /** Sets the next lookup. */
   const reschedule = async (refund: Refund, at: string, step: number): Promise<void> => {
-    await table.update(
-      refundKey(refund.id),
-      { set: { reconcileAt: at, reconcileStep: step, due: dueShard(refund.id), due_at: at } },
-      [{ equals: ['version', refund.version] }, { equals: ['status', 'pending'] }],
-    );
+    const onlyIf = [{ equals: ['status', 'pending'] }] as const;
+    await refunds.setTimes(refund, { reconcileAt: at, reconcileStep: step }, { onlyIf });
   };
 
   /** Counts the read for the settlement that is due before it is made, so that a stopped function cannot repeat it. */
-  const claimFactLook = async (refund: Refund): Promise<Refund | undefined> => {
-    const claimed = { ...refund, ...afterFactLook(refund) };
-    const { factsAt, factLooks } = claimed;
-    const written = await table.update(
-      refundKey(refund.id),
-      factsAt
-        ? { set: { factsAt, factLooks, due_at: factsAt } }
-        : { remove: ['factsAt', 'factLooks', 'due', 'due_at'] },
-      [{ equals: ['version', refund.version] }, { equals: ['factsAt', refund.factsAt ?? null] }],
-    );
-    return written.ok ? claimed : undefined;
-  };
+  const claimFactLook = (refund: Refund): Promise<Refund | undefined> =>
+    refunds.setTimes(refund, afterFactLook(refund), { onlyIf: sameFactLook(refund) });
 
-  return { reschedule, claimFactLook };
+  const { find, load } = refunds;
+  return { find, load, insert, change, withdraw, loadPayment, reschedule, claimFactLook };
 };

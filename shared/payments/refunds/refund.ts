@@ -10,9 +10,9 @@ import { pick } from '../../core/pick.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { type Instant, iso } from '../../core/time.ts';
 import { jsonValue, timestamp } from '../../http/fields.ts';
-import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../platform/keys.ts';
-import { type Found, storedRecordFields } from '../../platform/record-store.ts';
+import { besidePayment, listSort, monthPartition, recordKey } from '../../platform/keys.ts';
 import type { Item } from '../../platform/table.ts';
+import { asVersion, storedRecordFields, type VersionedShape } from '../../platform/versioned-record.ts';
 import { settlementFor, settlementViewSchema } from '../facts-view.ts';
 
 const optional = z.string().optional();
@@ -65,23 +65,21 @@ const nextRefundDue = ({ status, reconcileAt, factsAt }: Refund): string | undef
   return status === 'succeeded' ? factsAt : undefined;
 };
 
-export const refundItem = (refund: Refund): Item => {
-  const dueAt = nextRefundDue(refund);
-  return {
-    ...refundKey(refund.id),
+export const refundOf = (item: Item): Refund => refundSchema.parse(item);
+
+export const refundShape: VersionedShape<Refund> = {
+  key: refundKey,
+  parse: refundOf,
+  attributes: (refund) => ({
     ...refund,
     owner: besidePayment(refund.paymentId, 'RFD'),
     project: monthPartition(refund.createdAt.slice(0, 'YYYY-MM'.length), 'RFD'),
     sort: listSort(refund.createdAt, refund.id),
     f: { s: refund.status, p: refund.providerId },
-    ...(dueAt && { due: dueShard(refund.id), due_at: dueAt }),
-  };
+  }),
+  asRead: asVersion,
+  dueAt: nextRefundDue,
 };
-
-export const refundOf = (item: Item): Refund => refundSchema.parse(item);
-
-export const foundRefund = (refund: Refund | undefined): Found<Refund> | undefined =>
-  refund && { kind: 'record', record: refund };
 
 export const refundRecord: RecordKind<Refund> = {
   resource: 'refund',

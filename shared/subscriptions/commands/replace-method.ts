@@ -9,8 +9,8 @@ import type { Customer } from '../../customers/customer.ts';
 import { methodDefaultSlotOf, type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import { paysFor } from '../../payment-methods/usable-method.ts';
 import type { Owner } from '../../platform/keys.ts';
-import { recordStore } from '../../platform/record-store.ts';
 import { ownerKeyOf, readDefault } from '../../platform/table-defaults.ts';
+import { versionedRecord } from '../../platform/versioned-record.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { readLinkedRecords, subscriptionsUsing } from '../record/linked-records.ts';
 import { isLive, isProviderBilled, type Subscription } from '../record/subscription.ts';
@@ -86,7 +86,7 @@ const findChargeableSuccessor = async (
 const findSuccessor = async (deps: BillingDeps, method: PaymentMethod): Promise<PaymentMethod | undefined> => {
   const id = await readDefault(deps.table, methodDefaultSlotOf(method));
   if (id === undefined || id === method.id) return undefined;
-  const successor = await recordStore(deps, paymentMethodShape).load(id);
+  const successor = await versionedRecord(deps, paymentMethodShape).load(id);
   return successor?.providerId === method.providerId ? successor : undefined;
 };
 
@@ -137,7 +137,7 @@ export const detachFormerMember = async (deps: BillingDeps, subscription: Subscr
   const { paymentMethodId, organizationId } = subscription;
   if (!isLive(subscription) || organizationId === undefined || paymentMethodId === undefined) return subscription;
   if (isSought(subscription)) return subscription;
-  const method = await recordStore(deps, paymentMethodShape).load(paymentMethodId);
+  const method = await versionedRecord(deps, paymentMethodShape).load(paymentMethodId);
   return !method || (await paysFor(deps.table, subscription, method))
     ? subscription
     : removeMethodFrom(deps, subscription, paymentMethodId);
@@ -151,7 +151,7 @@ const continueWithout = async (
 ): Promise<Subscription> => {
   const { paymentMethodId } = subscription;
   if (paymentMethodId === undefined) return subscription;
-  const method = await recordStore(deps, paymentMethodShape).load(paymentMethodId);
+  const method = await versionedRecord(deps, paymentMethodShape).load(paymentMethodId);
   if (method && method.customerId !== customerId) return setCustomerOf(deps, subscription, method);
   const successor = method && (await findChargeableSuccessor(deps, subscription, method));
   const isOfOther = successor !== undefined && successor.customerId !== customerId;

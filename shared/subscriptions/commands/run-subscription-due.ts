@@ -48,7 +48,7 @@ export const runDueSubscription = async (deps: BillingDeps, id: string): Promise
   if (!subscription) return 'gone';
   const step = dueStep(subscription, deps.now());
   if (step === undefined) {
-    await store.deferDue(subscription, nextSubscriptionDue(subscription));
+    await store.setTimes(subscription, {});
     return 'nothing due';
   }
   const work = { deps, store, subscription };
@@ -70,7 +70,7 @@ interface DueWork {
 
 const retryLater = async ({ deps, store, subscription }: DueWork): Promise<void> => {
   const current = await store.load(subscription.id);
-  if (current && nextSubscriptionDue(current)) await store.deferDue(current, iso(deps.now() + RETRY_MS));
+  if (current && nextSubscriptionDue(current)) await store.putOff(current, iso(deps.now() + RETRY_MS));
 };
 
 const OVERTAKEN = 'overtaken';
@@ -207,7 +207,7 @@ const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> 
   if (synced?.held?.isCollecting) await holdAgain(deps, synced);
   if (synced) return (await endOpenCommand(deps, synced)).status;
   deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: NOT_AT_PROVIDER });
-  await store.deferDue(subscription, iso(deps.now() + DAY_MS));
+  await store.putOff(subscription, iso(deps.now() + DAY_MS));
   return NOT_AT_PROVIDER;
 };
 

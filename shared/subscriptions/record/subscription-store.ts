@@ -14,8 +14,8 @@ import {
   recordKey,
   usedByKey,
 } from '../../platform/keys.ts';
-import { type Found, recordItem } from '../../platform/record-store.ts';
-import type { Item, Table, TransactionStep, Written } from '../../platform/table.ts';
+import type { Table, TransactionStep } from '../../platform/table.ts';
+import { type Found, type VersionedShape, versionedRecord } from '../../platform/versioned-record.ts';
 import { isSameMembership, membershipIdsOf, membershipOf } from './membership-of.ts';
 import {
   isLive,
@@ -24,7 +24,6 @@ import {
   mayExistAtProvider,
   type Subscription,
   storedSubscription,
-  subscriptionOf,
   subscriptionShape,
 } from './subscription.ts';
 import { nextSubscriptionDue } from './subscription-due.ts';
@@ -33,10 +32,7 @@ import { requireSubscriptionTransition } from './subscription-states.ts';
 export type SubscriptionStore = ReturnType<typeof subscriptionStore>;
 
 export const subscriptionStore = (table: Table) => {
-  const load = async (id: string): Promise<Subscription | undefined> => {
-    const item = await table.get(recordKey('SUB', id));
-    return item && subscriptionOf(item);
-  };
+  const { load, setTimes, putOff, ...records } = versionedRecord({ table }, storedShape);
 
   /**
    * Stores a new subscription with its dependent items.
@@ -47,18 +43,9 @@ export const subscriptionStore = (table: Table) => {
     subscription: Subscription,
     onlyIf: readonly TransactionStep[] = [],
   ): Promise<Found<Subscription> | undefined> => {
-    const put = { put: itemOf(stamped(undefined, started(undefined, subscription))), if: [{ absent: true }] } as const;
-    const steps = stepsBetween(undefined, subscription);
-    const beside = [...steps, ...onlyIf];
-    if (beside.length === 0) {
-      const written = await table.put(put.put, put.if);
-      return written.ok ? undefined : foundOf(written.found);
-    }
-    const written = await table.transact([put, ...beside]);
-    if (written.ok) return undefined;
-    if (isUnmet(written, steps)) throw new DomainError('VERSION_CONFLICT');
-    if (!written.failed.includes(0)) throw new Error('a period of a new subscription has been billed already');
-    return foundOf(written.found[0]);
+    const found = await records.insertOrFind(stamped(undefined, started(undefined, subscription)), onlyIf);
+    if (found?.kind === 'tombstone') throw new Error('a subscription was removed while its id was claimed');
+    return found;
   };
 
   /**
@@ -73,18 +60,8 @@ export const subscriptionStore = (table: Table) => {
     onlyIf: readonly TransactionStep[] = [],
   ): Promise<Committed<Subscription>> => {
     requireSubscriptionTransition(was.status, next.status);
-    const locked = { ...stamped(was, started(was, ended(inOrder(was, next)))), lock: was.lock + 1 };
-    const put = { put: itemOf(locked), if: asRead(was) };
-    const steps = stepsBetween(was, locked);
-    const beside = [...steps, ...onlyIf];
-    const written = beside.length === 0 ? await table.put(put.put, put.if) : await table.transact([put, ...beside]);
-    if (written.ok) return { ok: true, record: locked };
-    if ('failed' in written && isUnmet(written, steps)) {
-      return { ok: false, found: was, unmet: true };
-    }
-    if ('failed' in written && !written.failed.includes(0)) throw new Error('the period has been billed already');
-    const found = 'failed' in written ? written.found[0] : written.found;
-    return { ok: false, found: found && subscriptionOf(found) };
+    const stamp = stamped(was, started(was, ended(inOrder(was, next))));
+    return records.commit(was, { ...stamp, lock: was.lock + 1 }, onlyIf);
   };
 
   /**
@@ -108,14 +85,6 @@ export const subscriptionStore = (table: Table) => {
     if (onlyIf.length > 0 && !(await table.transact(onlyIf)).ok) throw new DomainError('VERSION_CONFLICT');
   };
 
-  /** Changes only the due time. */
-  const deferDue = (subscription: Subscription, dueAt: string | undefined): Promise<Written> =>
-    table.update(
-      recordKey('SUB', subscription.id),
-      dueAt === undefined ? { remove: ['due', 'due_at'] } : { set: { due: shardOf(subscription), due_at: dueAt } },
-      asRead(subscription),
-    );
-
   /** Removes the record of a failed creation. */
   const removeCreating = (subscription: Subscription): Promise<unknown> =>
     table.transact([
@@ -123,20 +92,10 @@ export const subscriptionStore = (table: Table) => {
       ...(subscription.charge ? [{ delete: periodKey(subscription.id, subscription.charge.start) }] : []),
     ]);
 
-  return { load, insertOrFind, commit, change, requireAll, deferDue, removeCreating };
+  return { load, insertOrFind, commit, change, requireAll, setTimes, putOff, removeCreating };
 };
-
-/** True if the record and its dependent items were accepted, so that only a further condition failed. */
-const isUnmet = ({ failed }: { readonly failed: readonly number[] }, steps: readonly TransactionStep[]): boolean =>
-  failed.every((index) => index > steps.length);
 
 const asRead = ({ lock }: Subscription): readonly Clause[] => [{ exists: true }, { equals: ['lock', lock] }];
-
-const foundOf = (item: Item | undefined): Found<Subscription> => {
-  const record = item && subscriptionOf(item);
-  if (!record) throw new Error('a subscription was removed while its id was claimed');
-  return { kind: 'record', record };
-};
 
 /** Adds the actor and the request to every version. A commit that readers do not see leaves them unchanged. */
 const stamped = (was: Subscription | undefined, next: Subscription): Subscription =>
@@ -154,21 +113,20 @@ const started = (was: Subscription | undefined, next: Subscription): Subscriptio
     ? { ...next, unconfirmedSince: next.updatedAt }
     : next;
 
-const shardOf = ({ providerId, id }: Subscription): string => billingShard(providerId, id);
-
-const itemOf = (subscription: Subscription): Item => {
-  const dueAt = nextSubscriptionDue(subscription);
-  return {
-    ...recordItem(subscriptionShape, storedSubscription(subscription)),
-    ...(dueAt && { due: shardOf(subscription), due_at: dueAt }),
-  };
-};
-
 const stepsBetween = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => [
   ...periodClaim(was, next),
   ...membershipSteps(was, next),
   ...usageSteps(was, next),
 ];
+
+const storedShape: VersionedShape<Subscription> = {
+  ...subscriptionShape,
+  stored: storedSubscription,
+  asRead,
+  dueAt: nextSubscriptionDue,
+  shardOf: ({ providerId, id }) => billingShard(providerId, id),
+  beside: stepsBetween,
+};
 
 /** A period that the service bills is claimed once. The claim is removed when the charge is dropped unpaid. */
 const periodClaim = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {

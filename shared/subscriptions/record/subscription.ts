@@ -10,7 +10,8 @@ import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/a
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { recordKey } from '../../platform/keys.ts';
-import { parseRecord, type RecordShape, storedRecordFields } from '../../platform/record-store.ts';
+import { ownedShape } from '../../platform/owned-record.ts';
+import { storedRecordFields } from '../../platform/versioned-record.ts';
 import { paidPeriodSchema } from './paid-period-record.ts';
 import {
   changeKeySchema,
@@ -296,16 +297,16 @@ export const storedSubscription = ({ actor, requestId, ...rest }: Subscription):
   ...makerAttributes({ actor, requestId }, rest),
 });
 
-export const subscriptionShape: RecordShape<Subscription> = {
+export const subscriptionShape = /* @__PURE__ */ ownedShape<Subscription>({
   kind: 'SUB',
   schema: storedSchema,
   ownerOf: (subscription) => (isVisibleSubscription(subscription) ? ownerOfRecord(subscription) : undefined),
   projectOf: (subscription) => (isVisibleSubscription(subscription) ? subscription.projectId : undefined),
   listFields: ({ status, organizationId, customerId }) => ({ s: status, o: organizationId, c: customerId }),
-};
+});
 
 export const subscriptionOf = (item: Readonly<Record<string, unknown>>): Subscription | undefined =>
-  parseRecord(subscriptionShape, item);
+  subscriptionShape.parse(item);
 
 /** Key, parsing and ownership of subscriptions, for access checks. */
 export const subscriptionRecord: RecordKind<VisibleSubscription> = {

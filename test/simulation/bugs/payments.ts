@@ -5,7 +5,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   {
     name: 'commit-without-version',
     what: 'A payment is stored without the condition on its version',
-    file: 'shared/payments/payment-store.ts',
+    file: 'shared/payments/payment-item.ts',
     text: `      { equals: ['version', was.version] },
       { equals: ['status', was.status] },
       { equals: ['attempt', was.attempt] },`,
@@ -117,8 +117,8 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     name: 'update-without-lease',
     what: 'Two updates of one payment are sent to the provider concurrently',
     file: 'shared/payments/payment-store.ts',
-    text: "[{ equals: ['version', payment.version] }, { lacks: 'draft' }],",
-    replacement: "[{ equals: ['version', payment.version] }],",
+    text: "onlyIf: [{ lacks: 'draft' }]",
+    replacement: 'onlyIf: []',
   },
   {
     name: 'update-with-old-amount',

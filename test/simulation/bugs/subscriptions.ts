@@ -6,8 +6,8 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     name: 'subscription-without-lock',
     what: 'A subscription is stored without the condition on its lock',
     file: 'shared/subscriptions/record/subscription-store.ts',
-    text: 'const put = { put: itemOf(locked), if: asRead(was) };',
-    replacement: 'const put = { put: itemOf(locked), if: [{ exists: true }] };',
+    text: "[{ exists: true }, { equals: ['lock', lock] }]",
+    replacement: '[{ exists: true }]',
   },
   {
     name: 'membership-kept-after-cancel',
