@@ -29,8 +29,8 @@ export const PLAN_BUGS: readonly Bug[] = [
     name: 'new-price-only-here',
     what: 'The provider that bills never gets the new price',
     file: 'shared/subscriptions/at-provider/price-at-provider.ts',
-    text: 'await port.changePrice(requestOf(deps, subscription, priceUpdate));',
-    replacement: "{ kind: 'done' };",
+    text: 'outcome: await port.changePrice(requestOf(deps, claim)) }',
+    replacement: "outcome: { kind: 'done', value: { subscriptionId: '' } } }",
   },
   {
     name: 'tier-before-its-money',
