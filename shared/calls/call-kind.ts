@@ -7,8 +7,8 @@
  * |---|---|
  * | claimed | The provider may or may not have carried out the call. Due work looks it up. |
  * | applied | The provider has carried out the call, and the record shows it. |
- * | refused | The provider has refused or declined the call, and a read has shown that it did nothing. |
- * | taken back | The call certainly never reached the provider. |
+ * | refused | The provider has declined the call, or has refused it and a read has shown that it did nothing. |
+ * | taken back | The call certainly never reached the provider. A call that must succeed keeps its claim. |
  * | ended | The call did not reach the provider within the time of resends, or what it acts on is over. |
  */
 
@@ -32,9 +32,9 @@ export const OVER: RefusedCall = { kind: 'refused', reason: 'over' };
 
 export interface CallResult<R> {
   readonly record: R;
-  /** The provider has refused the call, and the record is as before the claim. */
+  /** The provider has refused or declined the call. */
   readonly refusal?: RefusedCall | undefined;
-  /** The call certainly did not happen, and the record is as before the claim. */
+  /** The call certainly did not happen. */
   readonly notDone?: NotDone | undefined;
   /** True if it is not known whether the provider has carried out the call. */
   readonly isUnclear?: boolean;
@@ -63,7 +63,13 @@ export type Applied<Claim extends R, R> =
       /** The result of a look for the log, if it is not the status. */
       readonly says?: string;
     }
-  | { readonly state: 'open' | 'absent' | 'over'; readonly record: Claim };
+  | {
+      readonly state: 'open';
+      readonly record: Claim;
+      /** `still_under_way` if absent. */
+      readonly looked?: LookResult;
+    }
+  | { readonly state: 'absent' | 'over'; readonly record: Claim };
 
 /** What is known when a claim ends without its effect. */
 export interface EndedCall<Found> {
@@ -109,8 +115,8 @@ export interface LookedUp<Parts extends CallParts, R, Claim extends R> {
   readonly resendWithinMs?: number;
   /** True if the call may be sent again, by the rules that held when it was claimed. */
   readonly maySend: (parts: Parts, claim: Claim) => Promise<boolean>;
-  /** Stores the time of the next look, without a new version. */
-  readonly setLook: (parts: Parts, claim: Claim, next: NextLook) => Promise<unknown>;
+  /** Stores the time of the next look, without a new version. @returns the record, if the write has changed its lock */
+  readonly setLook: (parts: Parts, claim: Claim, next: NextLook) => Promise<R | undefined>;
   /** The line of the log for a call that is stuck; undefined for a call that may stay open for long. */
   readonly stuck: (claim: Claim) => readonly [message: LogMessage, ids: LogFields] | undefined;
   /** The result for the log. */

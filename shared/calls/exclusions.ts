@@ -1,4 +1,4 @@
-/** @module Which calls exclude each other on one record. No other place decides this. Pure. */
+/** @module The table of calls that exclude each other on one record. Pure. */
 
 import { DomainError } from '../core/errors.ts';
 

@@ -28,7 +28,10 @@ export const lookUpCall = async <Parts extends CallParts, R, Claim extends R, Re
     case 'settled':
       return { record: applied.record, text: applied.says ?? kind.statusOf(applied.record) };
     case 'open':
-      return lookAgain(kind, parts, applied.record, { text: 'still under way', looked: 'still_under_way' });
+      return lookAgain(kind, parts, applied.record, {
+        text: 'still under way',
+        looked: applied.looked ?? 'still_under_way',
+      });
     case 'over':
       return end(applied.record);
     case 'absent': {
@@ -63,6 +66,6 @@ const lookAgain = async <Parts extends CallParts, R, Claim extends R>(
   const since = kind.claimedAt(claim);
   const stuck = now() - since >= STUCK_AFTER_MS[looked] ? kind.stuck(claim) : undefined;
   if (stuck) log.warn(stuck[0], { ...stuck[1], reason: looked });
-  await kind.setLook(parts, claim, { ...nextLook(since, kind.step(claim), now()), looked });
-  return { record: claim, isUnclear: true, text };
+  const changed = await kind.setLook(parts, claim, { ...nextLook(since, kind.step(claim), now()), looked });
+  return { record: changed ?? claim, isUnclear: true, text };
 };

@@ -97,7 +97,8 @@ export const CHARGE_CALL: CallKind<
     const isNews = by === 'response' || (report && UNDER_WAY_OR_SETTLED.includes(report.status));
     if (!report || !isNews) return { state: 'absent', record: claim };
     const { record, refusal } = await recordReport(parts, claim, report);
-    return isOpen(record) ? { state: 'open', record } : { state: 'settled', record, refusal };
+    const isSame = isOpen(record) && record.attempt === claim.attempt;
+    return isSame ? { state: 'open', record } : { state: 'settled', record, refusal };
   },
 
   decline: async (parts, claim, refusal) => {

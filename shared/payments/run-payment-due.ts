@@ -190,10 +190,13 @@ const DUE_CHARGE: CallKind<OpenParts, VisiblePayment, VisiblePayment, ProviderPa
   step: ({ reconcileStep = 0 }) => reconcileStep,
   maySend: async ({ deps }, claim) => (await deps.isChargeOpen(claim)) && (await mayStillCharge(deps.table, claim)),
   // An approval lasts only a few hours, so a payment that waits for its payer is read more often.
-  setLook: ({ deps, store }, claim, { at, step, looked }) =>
-    claim.status === 'pending' && looked === 'outcome_unknown'
+  setLook: async ({ deps, store }, claim, { at, step, looked }) => {
+    const waitsForPayer = claim.status === 'pending' && looked === 'outcome_unknown';
+    await (waitsForPayer
       ? store.reschedule(claim, iso(deps.now() + RETRY_MS))
-      : store.reschedule(claim, iso(at), step),
+      : store.reschedule(claim, iso(at), step));
+    return undefined;
+  },
   stuck: (claim) =>
     mayBeStuck(claim) ? ['payment stuck', { payment_id: claim.id, provider: claim.providerId }] : undefined,
   statusOf: ({ status }) => status,

@@ -1,6 +1,6 @@
 /**
  * @module The one store of records that change version by version. The shape of a record says how it is keyed, parsed,
- * stored and guarded, and when its next work is due. No other code writes a record's due time.
+ * stored and guarded, and when its next work is due. Beside it, only the leases of due work move a due time.
  */
 
 import * as z from 'zod';

@@ -70,7 +70,10 @@ const play = ({ sent = UNKNOWN, read = UNKNOWN, afterMs = 0, mayNotSend, decline
     claimedAt: () => NOON,
     step: () => 0,
     maySend: async () => !mayNotSend,
-    setLook: async (_, __, look) => looks.push(look),
+    setLook: async (_, __, look) => {
+      looks.push(look);
+      return undefined;
+    },
     stuck: () => ['payment stuck', { payment_id: 'pay_1' }],
     statusOf: ({ status }) => status,
   };

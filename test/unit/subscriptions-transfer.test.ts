@@ -359,6 +359,14 @@ describe('a repeated transfer', () => {
     expect(moved).toMatchObject({ providerSubscriptionId: 'sub_2', paymentMethodId: 'pmt_b' });
   });
 
+  test('counts the search for a successor from its first look if an older version has claimed it', async () => {
+    const { claimedAt: _, ...transfer } = moving().transfer ?? expect.fail();
+    const claimed = moving({ transfer });
+    const { deps, inputOf } = await service(claimed, { findOurs: done([at(), SUCCESSOR]) }, LATE);
+    await continueTransfer(deps, claimed);
+    expect(inputOf('findOurs')).toMatchObject({ createdSince: epochSeconds(SINCE - MINUTE_MS) });
+  });
+
   test('creates the successor if no earlier run has created it, and waits for the provider instead of aborting', async () => {
     const created = await service(moving(), {}, LATE);
     await continueTransfer(created.deps, moving());

@@ -48,6 +48,10 @@ const makeRefund = async (api: Api, payment: ApiPayment, options: RefundOptions)
   return reportRefund(refundViewSchema().parse(made.data), await readApiPayment(api, payment.id));
 };
 
+/** After these codes, the refund may have been made. */
+const UNCLEAR: ReadonlySet<string> = new Set(['VERSION_CONFLICT', 'INTERNAL_ERROR', 'PROVIDER_TIMEOUT']);
+const READ_FIRST = 'the refund may have been made, so read the timeline before you try again';
+
 const refusedSchema = z.object({ refund_id: z.string() });
 
 /** The refund that the provider has refused. @throws NotReachable if there is none */
@@ -56,6 +60,7 @@ const readFailed = async (api: Api, payment: ApiPayment, error: unknown) => {
   const refused = refusedSchema.safeParse(error.details).data;
   if (refused) return api.get(`/refunds/${refused.refund_id}`);
   const disputed = disputedSchema.safeParse(error.details).data;
+  if (UNCLEAR.has(error.code)) throw new NotReachable(`${error.message}; ${READ_FIRST}`, { cause: error });
   const why = disputed ? describeDispute(payment, disputed) : `${error.message}; ${describeLeft(payment)}`;
   throw new NotReachable(why, { cause: error });
 };

@@ -3,7 +3,7 @@
  * send of a claim has the same key.
  */
 
-import { type Applied, type CallKind, type CallResult, type LookedUp, OVER } from '../../calls/call-kind.ts';
+import { type CallKind, type CallResult, type LookedUp, OVER } from '../../calls/call-kind.ts';
 import type { OpenCall } from '../../calls/exclusions.ts';
 import { lookUpCall } from '../../calls/look-up.ts';
 import { makeCall } from '../../calls/run-call.ts';
@@ -62,10 +62,14 @@ const HOLD_CALL: CallKind<IntentParts, VisiblePayment, HoldClaim, ProviderPaymen
   send: async (parts, claim) => ({ claim, outcome: await send(parts.provider, claim) }),
   find: ({ provider }, claim) => provider.findPayment(providerReference(claim)),
 
-  apply: async (parts, claim, { report }) => {
+  apply: async (parts, claim, { by, report }) => {
     const { payment, isOver } = await storeReport(parts, claim, report);
     if (!isSameCall(payment, claim)) return { state: 'settled', record: payment };
-    return { state: isOver ? 'over' : stateOf(report), record: payment };
+    if (isOver) return { state: 'over', record: payment };
+    const isUntouched = by === 'refusal' ? report.status === 'requires_capture' : !isCapturing(report);
+    return isUntouched
+      ? { state: 'absent', record: payment }
+      : { state: 'open', record: payment, looked: 'outcome_unknown' };
   },
 
   end: async (parts, claim, { cause, refusal, found, isLate }) => {
@@ -87,17 +91,17 @@ const HOLD_CALL: CallKind<IntentParts, VisiblePayment, HoldClaim, ProviderPaymen
   claimedAt: ({ holdCall }) => instant(holdCall.claimedAt),
   step: ({ reconcileStep = 0 }) => reconcileStep,
   maySend: async () => true,
-  setLook: async ({ store }, claim, { at, step }) => store.reschedule(claim, iso(at), step),
+  setLook: async ({ store }, claim, { at, step }) => {
+    await store.reschedule(claim, iso(at), step);
+    return undefined;
+  },
   stuck: ({ id, providerId }) => ['payment stuck', { payment_id: id, provider: providerId }],
   statusOf: ({ status }) => status,
 };
 
-/** Only PayPal delays a capture. Until it decides, nothing of the hold is left. */
-const stateOf = ({
-  status,
-  hold,
-}: ProviderPayment): Applied<HoldClaim, VisiblePayment>['state'] & ('open' | 'absent') =>
-  status === 'requires_capture' && hold?.capturableCents !== 0 ? 'absent' : 'open';
+/** True if the provider has not decided on a capture. Only PayPal delays one, and shows that nothing of the hold is left. */
+const isCapturing = ({ status, hold }: ProviderPayment): boolean =>
+  status !== 'requires_capture' || hold?.capturableCents === 0;
 
 /** @throws DomainError UNSUPPORTED_PROVIDER if the slot's provider holds no amounts */
 const holdsOf = ({ holds }: PaymentProvider): HoldsPort => {

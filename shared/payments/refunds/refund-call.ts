@@ -42,7 +42,7 @@ export const lookUpRefund = async (parts: RefundParts, refund: Refund): Promise<
 const REFUND_CALL: CallKind<RefundParts, Refund, Refund, ProviderRefund, Refund | undefined> &
   LookedUp<RefundParts, Refund, Refund> = {
   send: async (parts, claim) => ({ claim, outcome: await send(parts, claim) }),
-  find: (parts, claim) => readRefunds(parts, claim),
+  find: (parts, claim) => nowOrLater(UNREAD, () => readRefunds(parts, claim)),
 
   apply: async ({ deps }, claim, said) => {
     if (said.by !== 'response' && !said.report && claim.providerRefundId === undefined) {
@@ -67,13 +67,17 @@ const REFUND_CALL: CallKind<RefundParts, Refund, Refund, ProviderRefund, Refund 
   takeBack: async ({ deps }, claim, notDone) => {
     const store = refundStore(deps);
     const isWithdrawn = await nowOrLater(false, () => store.withdraw(claim));
-    return isWithdrawn ? { record: claim, notDone } : { record: (await store.load(claim.id)) ?? claim };
+    const stands = isWithdrawn ? undefined : await store.load(claim.id);
+    return stands ? { record: stands } : { record: claim, notDone };
   },
 
   claimedAt: ({ createdAt }) => instant(createdAt),
   step: ({ reconcileStep = 0 }) => reconcileStep,
   maySend: async ({ payment }) => payment.status === 'succeeded',
-  setLook: ({ deps }, refund, { at, step }) => refundStore(deps).reschedule(refund, iso(at), step),
+  setLook: async ({ deps }, refund, { at, step }) => {
+    await refundStore(deps).reschedule(refund, iso(at), step);
+    return undefined;
+  },
   // A refund that the provider has may take days.
   stuck: ({ id, paymentId, providerId, providerRefundId }) =>
     providerRefundId === undefined
@@ -81,6 +85,8 @@ const REFUND_CALL: CallKind<RefundParts, Refund, Refund, ProviderRefund, Refund 
       : undefined,
   statusOf: ({ status }) => status,
 };
+
+const UNREAD = { kind: 'unknown', reason: 'error' } as const;
 
 const send = ({ port, payment }: RefundParts, refund: Refund): Promise<Outcome<ProviderRefund>> =>
   port.createRefund({
@@ -108,7 +114,7 @@ export const readRefunds = async (
   refund: Refund,
 ): Promise<Outcome<Refund | undefined>> => {
   const read = await port.listRefunds(chargedAs(payment));
-  if (read.kind !== 'done') return { kind: 'unknown', reason: 'error' };
+  if (read.kind !== 'done') return UNREAD;
   const stored = await recordReportedRefunds(deps, payment, read.value);
   return { kind: 'done', value: stored.find(({ id }) => id === refund.id) };
 };

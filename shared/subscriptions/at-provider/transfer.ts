@@ -224,7 +224,7 @@ const findSuccessors = async ({
 }: TransferContext): Promise<readonly ProviderSubscription[]> => {
   const created = await findNewCreations(port, subscription, {
     customerId: transfer.providerCustomerId,
-    since: instant(transfer.claimedAt),
+    since: claimTimeOf(transfer),
   });
   const found: ProviderSubscription[] = [];
   for (const creation of created) {
@@ -260,13 +260,16 @@ const successorRequest = (
     .filter((until) => until !== undefined)
     .toSorted()
     .at(-1);
-  const isFree = freeUntil !== undefined && instant(freeUntil) > instant(transfer.claimedAt);
+  const isFree = freeUntil !== undefined && instant(freeUntil) > claimTimeOf(transfer);
   const request = creationRequest(
     { ...subscription, methodRef, providerCustomerId },
     isFree ? epochSeconds(instant(freeUntil)) : undefined,
   );
   return { ...request, isBridge: subscription.period >= 0 };
 };
+
+const claimTimeOf = ({ claimedAt, lookAt }: ActiveTransfer): Instant =>
+  claimedAt === undefined ? instant(lookAt) - FIRST_LOOK_MS : instant(claimedAt);
 
 const isSameTransfer = (current: Subscription, { transfer, providerGeneration }: Subscription): boolean =>
   current.transfer?.methodRef === transfer?.methodRef && current.providerGeneration === providerGeneration;

@@ -97,7 +97,8 @@ const transferSchema = z.lazy(() =>
     customerId: optional,
     /** End of the paid time. No charge is made before it. */
     freeUntil: optional,
-    claimedAt: z.string(),
+    /** Absent in a transfer that was claimed before 0.3.0. */
+    claimedAt: optional,
     lookAt: z.string(),
   }),
 );
