@@ -109,7 +109,7 @@ const csvPageOf = (exchange: Exchange): CsvPage | undefined => {
   return prefersCsv(exchange.headers['accept']) ? csvPageAt(exchange.query['cursor']) : undefined;
 };
 
-export const rendererOf = ({ deps: { csv }, spec }: Exchange): CsvRenderer => {
+export const rendererOf = ({ csv, spec }: Exchange): CsvRenderer => {
   if (!csv) throw new Error(`${spec.id} declares CSV and has nothing that writes it`);
   return csv;
 };
