@@ -32,7 +32,7 @@ const pathId = z.union([
 
 export const checkAccess = async (deps: AccessDeps, rule: AccessRule, sent: ApiRequest): Promise<ApiRequest> => {
   const asked = sent.sendsBack ? await withoutKnownIds(deps, rule, sent) : sent;
-  const scopes = scopesOfRoute(asked.endpointId);
+  const scopes = scopesOfRoute(asked.http.endpointId);
   const loaded = await load(deps, { ...scopeOf(rule, asked), rule, request: asked });
   await requireOrganization(deps, asked.caller, loaded);
   const { request, alongside } = await continued(deps, { rule, request: asked, loaded });

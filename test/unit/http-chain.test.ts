@@ -184,7 +184,7 @@ describe('a request', () => {
         params: { id: 'a' },
         query: { page: '2' },
         body: { amount: 1 },
-        sourceNetwork: '203.0.113.7',
+        http: { sourceNetwork: '203.0.113.7' },
       },
     ]);
   });
@@ -226,7 +226,7 @@ describe('a request', () => {
   });
 
   test('is refused over its limit with a retry delay', async () => {
-    const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
+    const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ http }: ApiRequest) => http.sourceNetwork };
     const ask = serve(itemEndpoint({ limits: [limit] }));
     const answers = [await ask(), await ask(), await ask()];
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 429]);
@@ -235,7 +235,7 @@ describe('a request', () => {
   });
 
   test('shares its rate window with all addresses of its IPv6 network, and with no other address', async () => {
-    const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
+    const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ http }: ApiRequest) => http.sourceNetwork };
     const ask = serve(itemEndpoint({ limits: [limit] }));
     const statuses: number[] = [];
     for (const sourceIp of ['2001:db8:1:2::1', '2001:db8:1:2:ffff::', '2001:db8:1:2:3:4:5:6', '2001:db8:1:3::1']) {
