@@ -23,7 +23,7 @@ import {
 } from './core/settings.ts';
 import { MINUTE_MS } from './core/time.ts';
 import { demoId, environment, holds, log, now, perHost, perInstance, queues, settings, table } from './host.ts';
-import type { WebDeps } from './http/exchange.ts';
+import type { ChainDeps } from './http/exchange.ts';
 import { openSecretsManager } from './platform/aws-clients.ts';
 import { fetchOverHttp } from './platform/fetch.ts';
 import { openCallRate } from './providers/call-rate.ts';
@@ -187,12 +187,14 @@ const edge = /* @__PURE__ */ perHost(() => {
 
 const epoch = /* @__PURE__ */ perInstance(() => cacheEpoch({ table: table(), now }));
 
-/** The dependencies of the request chain and of use cases that only read. */
-export const webDeps = /* @__PURE__ */ perInstance(() => ({
-  table: table(),
-  standings: standings({ table: table(), now, epoch: epoch() }),
-  epoch: epoch(),
-  identity: identity(),
+const standing = /* @__PURE__ */ perInstance(() => standings({ table: table(), now, epoch: epoch() }));
+
+/** The dependencies of every use case and of due work. */
+const coreDeps = () => ({ table: table(), log: log(), now, newId, ids: ids() });
+
+const chain = (): ChainDeps => ({
+  ...coreDeps(),
+  standings: standing(),
   callers: authenticator({
     identity: identity(),
     keys: serviceKeys({ table: table(), now }),
@@ -202,21 +204,31 @@ export const webDeps = /* @__PURE__ */ perInstance(() => ({
     epoch: epoch(),
     now,
   }),
-  guestTokens: guests(),
-  guestEmailList: settings().GUEST_EMAIL_LIST,
   // The full lists show the ids of methods and customers to everyone, so an id proves nothing.
   guestContinueSeconds: settings().GUEST_EMAIL_LIST === 'full' ? 0 : settings().GUEST_CONTINUE_SECONDS,
-  allowRawCards: settings().ALLOW_RAW_CARDS && settings().STAGE !== 'prod',
-  deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
   rateLimits: settings().RATE_LIMITS,
   keyDeclinesPerHour: settings().KEY_DECLINES_PER_HOUR,
   allowsCardNumbers: settings().CARD_NUMBERS === 'allow',
   edge: edge(),
-  log: log(),
-  now,
-  newId,
-  ids: ids(),
-})) satisfies () => WebDeps;
+});
+
+/** The dependencies of use cases that call no provider. */
+export const webDeps = /* @__PURE__ */ perInstance(() => ({ ...coreDeps(), guestTokens: guests(), chain: chain() }));
+
+/** The dependencies of use cases that look users up. */
+export const userDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), identity: identity() }));
+
+/** The dependencies of use cases that show or send entries of the webhook log. */
+export const logDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), standings: standing() }));
+
+/** The dependencies of the use case that clears the caches. */
+export const cacheDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), epoch: epoch() }));
+
+/** The dependencies of the lists of a guest's records by e-mail address. */
+export const guestListDeps = /* @__PURE__ */ perInstance(() => ({
+  ...webDeps(),
+  guestEmailList: settings().GUEST_EMAIL_LIST,
+}));
 
 /** The dependencies of use cases that make secrets of service keys. */
 export const keyDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), newSecret }));
@@ -249,9 +261,22 @@ export const moneyDeps = /* @__PURE__ */ perInstance(() => ({
   },
 }));
 
+/** The dependencies of the use case that saves a method. */
+export const methodDeps = /* @__PURE__ */ perInstance(() => ({
+  ...moneyDeps(),
+  allowRawCards: settings().ALLOW_RAW_CARDS && settings().STAGE !== 'prod',
+}));
+
+/** The dependencies of the use case that deletes a customer. */
+export const customerRemovalDeps = /* @__PURE__ */ perInstance(() => ({
+  ...moneyDeps(),
+  deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
+}));
+
 /** The dependencies of the receivers of providers' events. */
 export const receiverDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
+  rateLimits: settings().RATE_LIMITS,
   receivers: receivers(),
   prepare: receivers().openSlots,
 }));
@@ -279,15 +304,11 @@ export const consoleDeps = /* @__PURE__ */ perInstance(() => ({
 }));
 
 export const workerDeps = /* @__PURE__ */ perInstance(() => ({
-  table: table(),
+  ...coreDeps(),
   queues: queues(),
   providers: providers(),
   dunning: dunning(),
   deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
-  log: log(),
-  now,
-  newId,
-  ids: ids(),
 }));
 
 export const dueDeps = /* @__PURE__ */ perInstance(() => ({
@@ -320,9 +341,9 @@ const TEST_TIMEOUT_MS = 20_000;
 export const sendTestDeps = /* @__PURE__ */ perInstance(() => {
   const { EXTERNAL_WEBHOOK_TIMEOUT: timeoutMs, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate } = settings();
   return {
-    ...webDeps(),
+    ...logDeps(),
     targets: webhookTargets(),
     post: openPost({ timeoutMs: Math.min(timeoutMs, TEST_TIMEOUT_MS), allowPrivate }),
   };
 });
-export const replayDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), queues: queues() }));
+export const replayDeps = /* @__PURE__ */ perInstance(() => ({ ...logDeps(), queues: queues() }));

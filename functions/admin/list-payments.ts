@@ -1,9 +1,7 @@
 import { listEveryPayment } from '../../shared/admin/list-every-payment.ts';
-import { withCsv } from '../../shared/http/csv.ts';
+import { csvRenderer } from '../../shared/http/csv.ts';
 import { lambda } from '../../shared/http/lambda.ts';
-import { webDeps } from '../../shared/runtime.ts';
+import { userDeps } from '../../shared/runtime.ts';
 import { listEveryPaymentEndpoint } from './endpoints.ts';
 
-const deps = withCsv(webDeps);
-
-export const handler = lambda(listEveryPaymentEndpoint, deps, listEveryPayment);
+export const handler = lambda(listEveryPaymentEndpoint, userDeps, { run: listEveryPayment, csv: csvRenderer });

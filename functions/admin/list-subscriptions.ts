@@ -1,9 +1,10 @@
 import { listEverySubscription } from '../../shared/admin/list-every-subscription.ts';
-import { withCsv } from '../../shared/http/csv.ts';
+import { csvRenderer } from '../../shared/http/csv.ts';
 import { lambda } from '../../shared/http/lambda.ts';
-import { webDeps } from '../../shared/runtime.ts';
+import { userDeps } from '../../shared/runtime.ts';
 import { listEverySubscriptionEndpoint } from './endpoints.ts';
 
-const deps = withCsv(webDeps);
-
-export const handler = lambda(listEverySubscriptionEndpoint, deps, listEverySubscription);
+export const handler = lambda(listEverySubscriptionEndpoint, userDeps, {
+  run: listEverySubscription,
+  csv: csvRenderer,
+});

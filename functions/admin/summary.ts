@@ -1,7 +1,7 @@
-import { withCsv } from '../../shared/http/csv.ts';
+import { csvRenderer } from '../../shared/http/csv.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { summaryOfAll } from '../../shared/queries/payment-summary.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { adminSummaryEndpoint } from './endpoints.ts';
 
-export const handler = lambda(adminSummaryEndpoint, withCsv(webDeps), summaryOfAll);
+export const handler = lambda(adminSummaryEndpoint, webDeps, { run: summaryOfAll, csv: csvRenderer });

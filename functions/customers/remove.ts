@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { deleteCustomer } from '../../shared/removal/remove-customer.ts';
-import { moneyDeps } from '../../shared/runtime.ts';
+import { customerRemovalDeps } from '../../shared/runtime.ts';
 import { deleteCustomerEndpoint } from './endpoints.ts';
 
-export const handler = lambda(deleteCustomerEndpoint, moneyDeps, deleteCustomer);
+export const handler = lambda(deleteCustomerEndpoint, customerRemovalDeps, deleteCustomer);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { addMember } from '../../shared/organizations/organization-members.ts';
-import { webDeps } from '../../shared/runtime.ts';
+import { userDeps } from '../../shared/runtime.ts';
 import { addMemberEndpoint as spec } from './endpoints.ts';
 
-export const handler = lambda(spec, webDeps, addMember);
+export const handler = lambda(spec, userDeps, addMember);

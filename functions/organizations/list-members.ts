@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { listMembers } from '../../shared/organizations/read-organizations.ts';
-import { webDeps } from '../../shared/runtime.ts';
+import { userDeps } from '../../shared/runtime.ts';
 import { listMembersEndpoint as spec } from './endpoints.ts';
 
-export const handler = lambda(spec, webDeps, listMembers);
+export const handler = lambda(spec, userDeps, listMembers);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { createMethod } from '../../shared/payment-methods/create-method.ts';
-import { moneyDeps } from '../../shared/runtime.ts';
+import { methodDeps } from '../../shared/runtime.ts';
 import { createMethodEndpoint } from './endpoints.ts';
 
-export const handler = lambda(createMethodEndpoint, moneyDeps, createMethod);
+export const handler = lambda(createMethodEndpoint, methodDeps, createMethod);

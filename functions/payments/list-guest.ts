@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { listGuestPayments } from '../../shared/queries/guest-lists.ts';
-import { webDeps } from '../../shared/runtime.ts';
+import { guestListDeps } from '../../shared/runtime.ts';
 import { listGuestPaymentsEndpoint } from './endpoints.ts';
 
-export const handler = lambda(listGuestPaymentsEndpoint, webDeps, listGuestPayments);
+export const handler = lambda(listGuestPaymentsEndpoint, guestListDeps, listGuestPayments);

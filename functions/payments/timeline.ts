@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { paymentTimeline } from '../../shared/queries/payment-timeline.ts';
-import { webDeps } from '../../shared/runtime.ts';
+import { logDeps } from '../../shared/runtime.ts';
 import { getTimelineEndpoint } from './endpoints.ts';
 
-export const handler = lambda(getTimelineEndpoint, webDeps, paymentTimeline);
+export const handler = lambda(getTimelineEndpoint, logDeps, paymentTimeline);

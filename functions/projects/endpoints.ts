@@ -47,9 +47,7 @@ export const previewInviteEndpoint = /* @__PURE__ */ endpoint(() => ({
   status: 200,
   form: 'envelope',
   errors: ['INVITE_NOT_FOUND', 'INVITE_EXPIRED', 'RATE_LIMITED'],
-  limits: [
-    { name: 'invite-preview-ip', max: 30, windowSeconds: MINUTE_SECONDS, by: ({ sourceNetwork }) => sourceNetwork },
-  ],
+  limits: [{ name: 'invite-preview-ip', max: 30, windowSeconds: MINUTE_SECONDS, by: ({ http }) => http.sourceNetwork }],
   uses: ['table:read', 'table:count'],
 }));
 

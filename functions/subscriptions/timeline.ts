@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { subscriptionTimeline } from '../../shared/queries/subscription-timeline.ts';
-import { webDeps } from '../../shared/runtime.ts';
+import { logDeps } from '../../shared/runtime.ts';
 import { getSubscriptionTimelineEndpoint } from './endpoints.ts';
 
-export const handler = lambda(getSubscriptionTimelineEndpoint, webDeps, subscriptionTimeline);
+export const handler = lambda(getSubscriptionTimelineEndpoint, logDeps, subscriptionTimeline);

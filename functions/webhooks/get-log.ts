@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { webDeps } from '../../shared/runtime.ts';
+import { logDeps } from '../../shared/runtime.ts';
 import { getLog } from '../../shared/webhooks/read-logs.ts';
 import { getWebhookLogEndpoint } from './endpoints.ts';
 
-export const handler = lambda(getWebhookLogEndpoint, webDeps, getLog);
+export const handler = lambda(getWebhookLogEndpoint, logDeps, getLog);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { webDeps } from '../../shared/runtime.ts';
+import { logDeps } from '../../shared/runtime.ts';
 import { listLogs } from '../../shared/webhooks/read-logs.ts';
 import { listWebhookLogsEndpoint } from './endpoints.ts';
 
-export const handler = lambda(listWebhookLogsEndpoint, webDeps, listLogs);
+export const handler = lambda(listWebhookLogsEndpoint, logDeps, listLogs);

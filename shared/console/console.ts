@@ -49,13 +49,13 @@ const FILES = 'assets/';
 /** Serves a file of the console; every other path is a page. @throws DomainError ROUTE_NOT_FOUND for an unknown file */
 export const showConsoleFile =
   (entry: ConsoleEntry, files: ConsoleFiles) =>
-  async (deps: ConsoleDeps, { params, headers }: ApiRequest<{ path: string }>): Promise<Reply> => {
+  async (deps: ConsoleDeps, { params, http }: ApiRequest<{ path: string }>): Promise<Reply> => {
     const { path } = params;
     if (!path.startsWith(FILES)) return documentReply(deps, entry);
     const name = path.slice(FILES.length);
     const content = rowOf(files, name);
     if (content === undefined) throw new DomainError('ROUTE_NOT_FOUND');
-    return fileReply(name, Buffer.from(content, 'base64'), /\bgzip\b/.test(headers['accept-encoding'] ?? ''));
+    return fileReply(name, Buffer.from(content, 'base64'), /\bgzip\b/.test(http.headers['accept-encoding'] ?? ''));
   };
 
 const fileReply = (name: string, compressed: Buffer, takesGzip: boolean): Reply =>

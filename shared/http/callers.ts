@@ -122,7 +122,7 @@ export const withGuestNetwork = async ({ spec, deps }: Exchange, request: ApiReq
 };
 
 /** The payer's network, which a service key may name, else the network of the request. */
-const payerNetworkOf = ({ payerNetwork, sourceNetwork }: ApiRequest): string => payerNetwork ?? sourceNetwork;
+const payerNetworkOf = ({ http }: ApiRequest): string => http.payerNetwork ?? http.sourceNetwork;
 
 /** The network that limits by address count. */
 export const sourceNetworkOf = ({ event, headers, deps }: Exchange): string =>

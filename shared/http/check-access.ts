@@ -18,11 +18,11 @@ import type { Key, Owner } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import { idUnderKey, isKeyInForce } from './create-once.ts';
 import type { AccessRule } from './endpoint.ts';
-import type { WebDeps } from './exchange.ts';
+import type { ChainDeps } from './exchange.ts';
 import { keyReusedError } from './idempotency.ts';
 import type { ApiRequest } from './request.ts';
 
-type AccessDeps = Pick<WebDeps, 'table' | 'standings' | 'now' | 'guestContinueSeconds' | 'ids'>;
+type AccessDeps = Pick<ChainDeps, 'table' | 'standings' | 'now' | 'guestContinueSeconds' | 'ids'>;
 
 const namesOrganization = z.looseObject({ organization_id: z.string().nullish() });
 const pathId = z.union([
@@ -32,7 +32,7 @@ const pathId = z.union([
 
 export const checkAccess = async (deps: AccessDeps, rule: AccessRule, sent: ApiRequest): Promise<ApiRequest> => {
   const asked = sent.sendsBack ? await withoutKnownIds(deps, rule, sent) : sent;
-  const scopes = scopesOfRoute(asked.endpointId);
+  const scopes = scopesOfRoute(asked.http.endpointId);
   const loaded = await load(deps, { ...scopeOf(rule, asked), rule, request: asked });
   await requireOrganization(deps, asked.caller, loaded);
   const { request, alongside } = await continued(deps, { rule, request: asked, loaded });

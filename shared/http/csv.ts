@@ -76,8 +76,3 @@ const csvText = (columns: readonly string[], records: readonly unknown[]): strin
 /** Only the functions of lists load this renderer, because its packages would slow down every other start. */
 export const csvRenderer = { prefersCsv, csvPageAt, csvCursor, csvText } as const;
 export type CsvRenderer = typeof csvRenderer;
-
-/** The dependencies of an endpoint that declares `csv`. */
-export const withCsv =
-  <D>(depsOf: () => D) =>
-  (): D & { readonly csv: CsvRenderer } => ({ ...depsOf(), csv: csvRenderer });

@@ -7,8 +7,7 @@ import type { Standings } from '../access/standing.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
 import type { Log } from '../core/logger.ts';
 import type { ProviderSlot } from '../core/settings.ts';
-import type { Now } from '../core/time.ts';
-import type { Table } from '../platform/table.ts';
+import type { StoreDeps } from '../platform/table.ts';
 import type { TrustedEdge } from './client-address.ts';
 import type { CsvRenderer } from './csv.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -19,9 +18,14 @@ import type { Reservation } from './rate-limit.ts';
 import type { ResponseForm } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
 
-/** The dependencies of the chain; a use case may need more. */
-export interface WebDeps extends IdDeps {
-  readonly table: Table;
+/** What the dependencies of every use case hold for the chain. */
+export interface WebDeps {
+  readonly chain: ChainDeps;
+  /** Opens the providers of these slots while the function starts, so that the first request does not need to. */
+  readonly prepare?: ((slots: readonly ProviderSlot[]) => Promise<void>) | undefined;
+}
+
+export interface ChainDeps extends StoreDeps, IdDeps {
   readonly standings: Standings;
   readonly callers: Authenticate;
   readonly rateLimits: boolean;
@@ -34,16 +38,12 @@ export interface WebDeps extends IdDeps {
   /** undefined if clients connect to the API directly. */
   readonly edge?: TrustedEdge | undefined;
   readonly log: Log;
-  readonly now: Now;
-  /** Opens the providers of these slots while the function starts, so that the first request does not need to. */
-  readonly prepare?: ((slots: readonly ProviderSlot[]) => Promise<void>) | undefined;
-  /** Set in functions whose endpoint declares `csv`. */
-  readonly csv?: CsvRenderer | undefined;
 }
 
 export interface Exchange {
   readonly spec: Endpoint;
-  readonly deps: WebDeps;
+  readonly deps: ChainDeps;
+  readonly csv: CsvRenderer | undefined;
   readonly event: APIGatewayProxyEventV2;
   readonly requestId: string;
   readonly startedAt: number;
@@ -70,12 +70,13 @@ export const requestIdAt = ({ requestContext }: APIGatewayProxyEventV2, { awsReq
   requestContext.requestId || awsRequestId;
 
 export const openExchange = (
-  { spec, deps }: Pick<Exchange, 'spec' | 'deps'>,
+  { spec, deps, csv }: Pick<Exchange, 'spec' | 'deps' | 'csv'>,
   event: APIGatewayProxyEventV2,
   context: Context,
 ): Exchange => ({
   spec,
   deps,
+  csv,
   event,
   requestId: requestIdAt(event, context),
   startedAt: Date.now(),

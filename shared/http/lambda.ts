@@ -17,7 +17,7 @@ import { atDoor, newSpan } from '../platform/doors.ts';
 import { actingCaller, refuseActing, requireMerchant } from './acting.ts';
 import { credentialsOf, guestBeside, sendsGuest, sourceNetworkOf, withGuestNetwork } from './callers.ts';
 import { checkAccess } from './check-access.ts';
-import type { CsvPage } from './csv.ts';
+import type { CsvPage, CsvRenderer } from './csv.ts';
 import type { AccessRule, Endpoint } from './endpoint.ts';
 import { type Exchange, openExchange, requestIdAt, type WebDeps } from './exchange.ts';
 import { claimKey, keptAs, LEFT_OPEN, REPLAYED, settleKey } from './idempotency.ts';
@@ -56,6 +56,8 @@ interface CheckedUseCase<D, Request> {
   readonly checkRepeat?: (deps: D, request: Request) => Promise<unknown>;
   /** Of a PUT or PATCH: the record as a read shows it to the caller; undefined if the record does not exist. */
   readonly shows?: (deps: D, request: Request) => Shown | Promise<Shown | undefined>;
+  /** Of an endpoint that declares `csv`. */
+  readonly csv?: CsvRenderer;
 }
 
 type Shown = Readonly<Record<string, unknown>>;
@@ -66,7 +68,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   depsOf: () => D,
   useCase: UseCase<D, Request<P, Q, B, R>> | CheckedUseCase<D, Request<P, Q, B, R>>,
 ): LambdaHandler => {
-  const { run, checkRepeat, shows } = typeof useCase === 'function' ? { run: useCase } : useCase;
+  const { run, checkRepeat, shows, csv } = typeof useCase === 'function' ? { run: useCase } : useCase;
   if (spec.idempotent === 'stored' && !spec.access && !checkRepeat)
     throw new Error(`${spec.id} would return its stored response to a caller who may no longer act`);
   if ((spec.sentBack !== undefined) !== (shows !== undefined))
@@ -101,7 +103,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   return Object.assign(
     (event: APIGatewayProxyEventV2, context: Context) =>
       atDoor(context, spanOf(event, context), () =>
-        chain(openExchange({ spec, deps: depsOf() }, event, context), context),
+        chain(openExchange({ spec, deps: depsOf().chain, csv }, event, context), context),
       ),
     { prepare: () => prepare(spec, depsOf) },
   );

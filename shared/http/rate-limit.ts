@@ -82,8 +82,8 @@ export const enforceLimits = async (
   const release = () => releaseAll(deps, windows);
   if (full.length > 0) await release();
   for (const { limit } of full.map(({ window }) => window)) {
-    const { requestId: request_id, caller } = request;
-    if (limit.logs) deps.log.warn(limit.logs, { request_id, ...keyField(caller) });
+    const { caller, http } = request;
+    if (limit.logs) deps.log.warn(limit.logs, { request_id: http.requestId, ...keyField(caller) });
   }
   requireNoWait(full);
   return { release };

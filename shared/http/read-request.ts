@@ -42,8 +42,6 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
   refuseCardNumbers(said, exchange.deps.allowsCardNumbers === true);
   const caller = guestOf(exchange, parts.body);
   return {
-    requestId: exchange.requestId,
-    endpointId: spec.id,
     caller,
     ...parts,
     sendsBack: sendsBack(spec, json),
@@ -56,13 +54,15 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
     named: () => undefined,
     alongside: [],
     csvPage: csvPageOf(exchange),
-    rawBody: exchange.rawBody,
-    headers: exchange.headers,
-    sourceNetwork: sourceNetworkOf(exchange),
-    payerNetwork: exchange.payerNetwork,
-    method: spec.method,
-    path: spec.path,
     idempotency: idempotencyOf(exchange, caller, { ...parts, json }),
+    http: {
+      requestId: exchange.requestId,
+      endpointId: spec.id,
+      rawBody: exchange.rawBody,
+      headers: exchange.headers,
+      sourceNetwork: sourceNetworkOf(exchange),
+      payerNetwork: exchange.payerNetwork,
+    },
   };
 };
 
@@ -109,7 +109,7 @@ const csvPageOf = (exchange: Exchange): CsvPage | undefined => {
   return prefersCsv(exchange.headers['accept']) ? csvPageAt(exchange.query['cursor']) : undefined;
 };
 
-export const rendererOf = ({ deps: { csv }, spec }: Exchange): CsvRenderer => {
+export const rendererOf = ({ csv, spec }: Exchange): CsvRenderer => {
   if (!csv) throw new Error(`${spec.id} declares CSV and has nothing that writes it`);
   return csv;
 };

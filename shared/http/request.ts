@@ -10,9 +10,6 @@ import type { CsvPage, More } from './csv.ts';
 import type { IdempotentRequest } from './idempotency.ts';
 
 export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R = unknown> {
-  readonly requestId: string;
-  /** The id of the endpoint, which the table of scopes names. */
-  readonly endpointId: string;
   readonly caller: Caller;
   readonly params: Params;
   readonly query: Query;
@@ -40,6 +37,17 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly alongside: readonly (Item | undefined)[];
   /** The page to read if the caller asked for CSV, instead of `limit` and `cursor` of the query. */
   readonly csvPage?: CsvPage | undefined;
+  /** Hash of principal, method, full path and Idempotency-Key, if the request sends one. */
+  readonly idempotency: IdempotentRequest | undefined;
+  /** For the chain, its limits, and the few use cases that need more than the checked parts. */
+  readonly http: ArrivedRequest;
+}
+
+/** A request as it arrived. */
+export interface ArrivedRequest {
+  readonly requestId: string;
+  /** The id of the endpoint, which the table of scopes names. */
+  readonly endpointId: string;
   readonly rawBody: Buffer;
   /** Lower-cased names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -47,10 +55,6 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly sourceNetwork: string;
   /** The network of the payer whom a service key names by X-Payer-Address. */
   readonly payerNetwork?: string | undefined;
-  readonly method: string;
-  readonly path: string;
-  /** Hash of principal, method, full path and Idempotency-Key, if the request sends one. */
-  readonly idempotency: IdempotentRequest | undefined;
 }
 
 /** The reply of a use case. The chain renders it in the form that the endpoint declares or the caller chooses. */

@@ -23,15 +23,15 @@ const keyOfOthers = (caller: Caller): string | undefined =>
   caller.kind === 'session' ? undefined : keyOfCaller(caller)?.id;
 
 /** The caller's network address; undefined for a session or a key, which are not counted by it. */
-export const networkWithoutSession = ({ caller, sourceNetwork }: ApiRequest): string | undefined =>
-  caller.kind === 'session' || keyOfCaller(caller) ? undefined : sourceNetwork;
+export const networkWithoutSession = ({ caller, http }: ApiRequest): string | undefined =>
+  caller.kind === 'session' || keyOfCaller(caller) ? undefined : http.sourceNetwork;
 
 /** The chain counts creates that it refuses as invalid in this window, too. */
 export const guestCreatesByAddress: RateLimit = {
   name: 'guest-create-ip',
   max: 10,
   windowSeconds: MINUTE_SECONDS,
-  by: ({ caller, sourceNetwork }) => (caller.kind === 'guest' && !caller.key ? sourceNetwork : undefined),
+  by: ({ caller, http }) => (caller.kind === 'guest' && !caller.key ? http.sourceNetwork : undefined),
 };
 
 export const guestCreateLimits: readonly RateLimit[] = [guestCreatesByAddress];
@@ -55,7 +55,7 @@ export const declineLimits: readonly RateLimit[] = [
     max: 10,
     windowSeconds: HOUR_SECONDS,
     counts: 'declines',
-    by: ({ caller, payerNetwork }) => {
+    by: ({ caller, http: { payerNetwork } }) => {
       const isKnown = caller.kind === 'guest' && (caller.byToken || caller.proven !== undefined);
       return isKnown && payerNetwork === undefined ? caller.guestId : undefined;
     },
@@ -65,7 +65,7 @@ export const declineLimits: readonly RateLimit[] = [
     max: 10,
     windowSeconds: HOUR_SECONDS,
     counts: 'declines',
-    by: ({ caller, payerNetwork }) => {
+    by: ({ caller, http: { payerNetwork } }) => {
       const key = keyOfOthers(caller);
       return key === undefined || payerNetwork === undefined ? undefined : `${key} ${payerNetwork}`;
     },
@@ -75,7 +75,7 @@ export const declineLimits: readonly RateLimit[] = [
     max: 'KEY_DECLINES_PER_HOUR',
     windowSeconds: HOUR_SECONDS,
     counts: 'declines',
-    by: ({ caller, payerNetwork }) => (payerNetwork === undefined ? keyOfOthers(caller) : undefined),
+    by: ({ caller, http: { payerNetwork } }) => (payerNetwork === undefined ? keyOfOthers(caller) : undefined),
     logs: 'key declines limited',
   },
 ];
@@ -114,7 +114,7 @@ export const invalidKeys: RateLimit = {
   name: 'invalid-key',
   max: 60,
   windowSeconds: MINUTE_SECONDS,
-  by: ({ sourceNetwork }) => sourceNetwork,
+  by: ({ http }) => http.sourceNetwork,
 };
 
 export const writeLimits = ({ method, path, auth, idempotent }: Declared): readonly RateLimit[] => {
@@ -136,6 +136,6 @@ export const emailParams = z.object({
 });
 
 export const guestListLimits = (name: string): readonly RateLimit[] => [
-  { name: `${name}-ip`, max: 10, windowSeconds: MINUTE_SECONDS, by: ({ sourceNetwork }) => sourceNetwork },
+  { name: `${name}-ip`, max: 10, windowSeconds: MINUTE_SECONDS, by: ({ http }) => http.sourceNetwork },
   { name: `${name}-email`, max: 5, windowSeconds: MINUTE_SECONDS, by: ({ params }) => emailParams.parse(params).email },
 ];

@@ -125,13 +125,13 @@ const withCustomer = async (
   request: CreateRequest,
   draft: Omit<Payment, 'id'>,
 ): Promise<Omit<Payment, 'id'>> => {
-  const { caller, owner, requestId, idempotency } = request;
+  const { caller, owner, http, idempotency } = request;
   if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
   // A repeat creates no customer, because its payment has the customer of the first request, which may have been
   // deleted since.
   const earlier = await earlierOf(deps, request);
   if (earlier && isKeyInForce(earlier.createdAt, deps.now())) return draft;
-  const forId = earlier?.id ?? idempotency?.scope ?? requestId;
+  const forId = earlier?.id ?? idempotency?.scope ?? http.requestId;
   const customer = await ensureCustomer(deps, { slot: draft.providerId, owner, caller, forId, known: undefined });
   return { ...draft, ...customer };
 };

@@ -3,15 +3,19 @@
 import * as z from 'zod';
 import { type Audience, audienceOf } from '../access/audience.ts';
 import { LOG_STATUSES, type LogRecord, type LogStatus, logPartitions, logRecordOf } from '../event-log/log-entry.ts';
-import type { WebDeps } from '../http/exchange.ts';
 import { timestamp } from '../http/fields.ts';
 import { type OffsetPage, offsetReply, runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { CANONICAL_EVENTS } from '../platform/bus-event.ts';
 import type { Clause } from '../platform/expression.ts';
 import { logKey } from '../platform/keys.ts';
+import type { Table } from '../platform/table.ts';
 import { listTogetherCounted } from '../platform/totals.ts';
-import { logScopeOf, requireVisible } from './log-access.ts';
+import { type LogAccessDeps, logScopeOf, requireVisible } from './log-access.ts';
+
+export interface LogDeps extends LogAccessDeps {
+  readonly table: Table;
+}
 
 export interface LogsQuery extends OffsetPage {
   readonly provider?: string | undefined;
@@ -20,10 +24,7 @@ export interface LogsQuery extends OffsetPage {
 }
 
 /** Lists the log entries, newest first. The cost of a page does not grow with the number of entries. */
-export const listLogs = async (
-  deps: Pick<WebDeps, 'table' | 'standings'>,
-  { caller, query }: ApiRequest<unknown, LogsQuery>,
-): Promise<Reply> => {
+export const listLogs = async (deps: LogDeps, { caller, query }: ApiRequest<unknown, LogsQuery>): Promise<Reply> => {
   const { index, partitions } = logPartitions(await logScopeOf(deps, caller), query.status);
   return runList(deps.table, {
     findPage: () =>
@@ -44,15 +45,13 @@ const filterOf = ({ provider, event_type: eventType }: LogsQuery): readonly Clau
   ...(eventType === undefined ? [] : [{ equals: ['f.e', eventType] as const }]),
 ];
 
-type GetLogDeps = Pick<WebDeps, 'table' | 'standings'>;
-
-export const getLog = async (deps: GetLogDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => ({
+export const getLog = async (deps: LogDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => ({
   data: viewOfLog(await logFor(deps, request), audienceOf(request.caller, 'webhooks:read')),
 });
 
 /** @returns the entry that the path names @throws DomainError RESOURCE_NOT_FOUND if this caller may not see it */
 export const logFor = async (
-  deps: GetLogDeps,
+  deps: LogDeps,
   { caller, params }: Pick<ApiRequest<{ id: string }>, 'caller' | 'params'>,
 ): Promise<LogRecord> => {
   const item = await deps.table.get(logKey(params.id));

@@ -26,7 +26,7 @@ const REFUSED_SIGNATURES: RateLimit = {
   name: 'refused-signature',
   max: 60,
   windowSeconds: 60,
-  by: (request) => request.sourceNetwork,
+  by: ({ http }) => http.sourceNetwork,
 };
 
 export const receiveProviderEvent = async (
@@ -54,8 +54,8 @@ export const receiveProviderEvent = async (
 const verify = async (deps: ReceiveDeps, receiver: EventReceiver, request: ApiRequest) => {
   const places: Reservation[] = [];
   const verdict = await receiver.verifyWebhook({
-    raw: request.rawBody,
-    headers: request.headers,
+    raw: request.http.rawBody,
+    headers: request.http.headers,
     now: deps.now(),
     beforeAsking: async () => {
       if (deps.rateLimits) places.push(await enforceLimits(deps, [REFUSED_SIGNATURES], request));
@@ -64,11 +64,11 @@ const verify = async (deps: ReceiveDeps, receiver: EventReceiver, request: ApiRe
   return { verdict, place: places[0] };
 };
 
-const accept = async (deps: ReceiveDeps, receiver: EventReceiver, request: ApiRequest): Promise<Reply> => {
-  const event = readEvent(receiver, request.rawBody);
+const accept = async (deps: ReceiveDeps, receiver: EventReceiver, { http }: ApiRequest): Promise<Reply> => {
+  const event = readEvent(receiver, http.rawBody);
   const stored = await store(() =>
     deps.table.put(
-      storedEventItem({ providerId: receiver.slot, event, raw: request.rawBody, receivedAt: iso(deps.now()) }),
+      storedEventItem({ providerId: receiver.slot, event, raw: http.rawBody, receivedAt: iso(deps.now()) }),
       [{ absent: true }],
     ),
   );
@@ -92,13 +92,13 @@ const store = async <T>(write: () => Promise<T>): Promise<T> => {
 };
 
 /** Logs a refused signature without its payload. The rate limit bounds the entries per address. */
-const refuse = async (deps: ReceiveDeps, slot: ProviderSlot, request: ApiRequest): Promise<never> => {
-  deps.log.warn('provider event refused', { provider: slot, reason: 'signature', request_id: request.requestId });
+const refuse = async (deps: ReceiveDeps, slot: ProviderSlot, { http }: ApiRequest): Promise<never> => {
+  deps.log.warn('provider event refused', { provider: slot, reason: 'signature', request_id: http.requestId });
   await deps.table.put(
     logItem({
       provider: slot,
       eventType: 'unknown',
-      eventId: `refused:${fingerprint(request.requestId).slice(0, 16)}`,
+      eventId: `refused:${fingerprint(http.requestId).slice(0, 16)}`,
       status: 'failed',
       direction: 'inbound',
       attempt: 1,

@@ -3,14 +3,13 @@
 import { DomainError } from '../core/errors.ts';
 import { type Delivery, deliveryOf } from '../event-log/delivery.ts';
 import type { LogRecord } from '../event-log/log-entry.ts';
-import type { WebDeps } from '../http/exchange.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { deliveryKey } from '../platform/keys.ts';
 import type { Queues } from '../platform/queues.ts';
 import { requireSender } from './log-access.ts';
-import { logFor } from './read-logs.ts';
+import { type LogDeps, logFor } from './read-logs.ts';
 
-type ReplayDeps = Pick<WebDeps, 'table' | 'standings'> & { readonly queues: Queues };
+type ReplayDeps = LogDeps & { readonly queues: Queues };
 
 export const replayDelivery = async (deps: ReplayDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => {
   const record = await entryToReplay(deps, request);
@@ -23,10 +22,7 @@ export const replayDelivery = async (deps: ReplayDeps, request: ApiRequest<{ id:
 };
 
 /** @returns the entry @throws DomainError if the caller may not see the entry, or may not replay its event */
-export const entryToReplay = async (
-  deps: Pick<ReplayDeps, 'table' | 'standings'>,
-  request: ApiRequest<{ id: string }>,
-): Promise<LogRecord> => {
+export const entryToReplay = async (deps: LogDeps, request: ApiRequest<{ id: string }>): Promise<LogRecord> => {
   const record = await logFor(deps, request);
   await requireSender(deps, request.caller, record.organizationId);
   return record;

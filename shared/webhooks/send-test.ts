@@ -2,17 +2,18 @@
 
 import { type Caller, isMemberCaller, mayAsMerchant } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
 import { epochSeconds, iso } from '../core/time.ts';
 import { deliveryTo } from '../event-log/delivery.ts';
 import { type OutboundEvent, rawAliases } from '../event-log/outbound-event.ts';
-import type { WebDeps } from '../http/exchange.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { type Attempt, type AttemptDeps, logAttempt, postDelivery } from './delivery-attempt.ts';
 import { findCanonicalEvent, parseRawEvent, rawSample, SAMPLES } from './event-samples.ts';
-import { requireSender } from './log-access.ts';
+import { type LogAccessDeps, requireSender } from './log-access.ts';
 import { type Target, wants } from './webhook-targets.ts';
 
-export type SendTestDeps = Pick<WebDeps, 'standings' | 'newId'> &
+export type SendTestDeps = LogAccessDeps &
+  Pick<IdDeps, 'newId'> &
   AttemptDeps & { readonly targets: () => Promise<readonly Target[]> };
 
 export interface TestBody {
@@ -53,10 +54,8 @@ export const sendTest = async (
 };
 
 /** @throws DomainError unless the caller acts for the merchant, or is owner or admin of the session's organization */
-export const requireTestSender = (
-  deps: Pick<SendTestDeps, 'standings'>,
-  { caller }: Pick<ApiRequest, 'caller'>,
-): Promise<void> => requireSender(deps, caller, organizationOf(caller));
+export const requireTestSender = (deps: LogAccessDeps, { caller }: Pick<ApiRequest, 'caller'>): Promise<void> =>
+  requireSender(deps, caller, organizationOf(caller));
 
 const organizationOf = (caller: Caller): string | undefined =>
   isMemberCaller(caller) ? caller.organizationId : undefined;

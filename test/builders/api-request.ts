@@ -1,6 +1,6 @@
 import type { GuestCaller, SessionCaller } from '../../shared/access/caller.ts';
 import { NO_CONDITIONS } from '../../shared/access/right.ts';
-import type { ApiRequest } from '../../shared/http/request.ts';
+import type { ApiRequest, ArrivedRequest } from '../../shared/http/request.ts';
 
 export const session = (fields: Partial<SessionCaller> = {}): SessionCaller => ({
   kind: 'session',
@@ -21,10 +21,17 @@ export const guest = (fields: Partial<GuestCaller> = {}): GuestCaller => ({
   ...fields,
 });
 
-/** A parsed request, as a rule or use case receives it. */
-export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
+export const arrived = (fields: Partial<ArrivedRequest> = {}): ArrivedRequest => ({
   requestId: 'req-1',
   endpointId: 'payments.get',
+  rawBody: Buffer.alloc(0),
+  headers: {},
+  sourceNetwork: '203.0.113.7',
+  ...fields,
+});
+
+/** A parsed request, as a rule or use case receives it. */
+export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
   caller: session(),
   params: {},
   query: {},
@@ -38,11 +45,7 @@ export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
   owner: undefined,
   named: () => undefined,
   alongside: [],
-  rawBody: Buffer.alloc(0),
-  headers: {},
-  sourceNetwork: '203.0.113.7',
-  method: 'POST',
-  path: '/items',
   idempotency: undefined,
+  http: arrived(),
   ...fields,
 });

@@ -10,7 +10,7 @@ import type { Caller } from '../../shared/access/caller.ts';
 import { standings } from '../../shared/access/standing.ts';
 import { csvRenderer } from '../../shared/http/csv.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import type { WebDeps } from '../../shared/http/exchange.ts';
+import type { ChainDeps } from '../../shared/http/exchange.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { apiContext, apiEvent } from './api-event.ts';
 import { session } from './api-request.ts';
@@ -103,7 +103,7 @@ export const chainOf = (endpoint: Endpoint): ((sent: Sent) => Promise<number>) =
   const now = () => NOON;
   const { table } = memoryTable({ now });
   const epoch = cacheEpoch({ table, now });
-  const deps: WebDeps = {
+  const chain: ChainDeps = {
     table,
     standings: standings({ table, now, epoch }),
     callers: { authenticate, actFor: async () => session() },
@@ -113,9 +113,9 @@ export const chainOf = (endpoint: Endpoint): ((sent: Sent) => Promise<number>) =
     newId: (kind) => `${kind}_fresh`,
     ids: testIds,
     guestContinueSeconds: 3_600,
-    csv: csvRenderer,
   };
-  const handler = lambda(endpoint, () => deps, {
+  const handler = lambda(endpoint, () => ({ chain }), {
+    csv: csvRenderer,
     run: async () => ({ data: [] }),
     checkRepeat: async () => undefined,
     ...(endpoint.sentBack && { shows: () => ({}) }),

@@ -7,7 +7,7 @@ import type { RecordKind } from '../../shared/access/record-kind.ts';
 import { standings } from '../../shared/access/standing.ts';
 import { DomainError } from '../../shared/core/errors.ts';
 import { type AccessRule, type Auth, type Endpoint, endpoint } from '../../shared/http/endpoint.ts';
-import type { WebDeps } from '../../shared/http/exchange.ts';
+import type { ChainDeps, WebDeps } from '../../shared/http/exchange.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import type { ApiRequest, Reply } from '../../shared/http/request.ts';
 import { apiContext, apiEvent } from '../builders/api-event.ts';
@@ -76,7 +76,7 @@ const serve = (
 ) => {
   const clock = () => now();
   const epoch = cacheEpoch({ table: memory.table, now: clock });
-  const deps: WebDeps = {
+  const chain: ChainDeps = {
     table: memory.table,
     standings: standings({ table: memory.table, now: clock, epoch }),
     callers: { authenticate, actFor: async () => session() },
@@ -91,7 +91,7 @@ const serve = (
     runs.push(request);
     return useCase(given, request);
   };
-  const handler = lambda(spec, () => deps, { run, checkRepeat });
+  const handler = lambda(spec, () => ({ chain }), { run, checkRepeat });
   return async (sent: Sent = {}) => {
     const right = { params: { id: 'a' }, headers: { 'x-session-id': 'user_1' }, body: { amount: 1 } };
     const { statusCode, headers, body: text } = await handler(apiEvent({ ...right, ...sent }), apiContext());
@@ -184,7 +184,7 @@ describe('a request', () => {
         params: { id: 'a' },
         query: { page: '2' },
         body: { amount: 1 },
-        sourceNetwork: '203.0.113.7',
+        http: { sourceNetwork: '203.0.113.7' },
       },
     ]);
   });
@@ -226,7 +226,7 @@ describe('a request', () => {
   });
 
   test('is refused over its limit with a retry delay', async () => {
-    const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
+    const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ http }: ApiRequest) => http.sourceNetwork };
     const ask = serve(itemEndpoint({ limits: [limit] }));
     const answers = [await ask(), await ask(), await ask()];
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 429]);
@@ -235,7 +235,7 @@ describe('a request', () => {
   });
 
   test('shares its rate window with all addresses of its IPv6 network, and with no other address', async () => {
-    const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
+    const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ http }: ApiRequest) => http.sourceNetwork };
     const ask = serve(itemEndpoint({ limits: [limit] }));
     const statuses: number[] = [];
     for (const sourceIp of ['2001:db8:1:2::1', '2001:db8:1:2:ffff::', '2001:db8:1:2:3:4:5:6', '2001:db8:1:3::1']) {

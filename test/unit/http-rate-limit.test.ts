@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { DomainError } from '../../shared/core/errors.ts';
 import { countDecline, countSubject, enforceLimits, type RateLimit } from '../../shared/http/rate-limit.ts';
-import { apiRequest } from '../builders/api-request.ts';
+import { apiRequest, arrived } from '../builders/api-request.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
 
-const byIp: RateLimit = { name: 'by-ip', max: 3, windowSeconds: 60, by: ({ sourceNetwork }) => sourceNetwork };
+const byIp: RateLimit = { name: 'by-ip', max: 3, windowSeconds: 60, by: ({ http }) => http.sourceNetwork };
 const byUser: RateLimit = {
   name: 'by-user',
   max: 5,
@@ -90,7 +90,7 @@ describe('a rate limit', () => {
   test('counts each subject separately', async () => {
     const { passed } = service([byIp]);
     expect(await passed(4)).toBe(3);
-    expect(await passed(4, { sourceNetwork: '203.0.113.8' })).toBe(3);
+    expect(await passed(4, { http: arrived({ sourceNetwork: '203.0.113.8' }) })).toBe(3);
   });
 
   test('does not count a request without a subject', async () => {
@@ -158,7 +158,7 @@ describe('a limit of declines', () => {
     expect(await passed(9)).toBe(9);
     for (const _ of [1, 2, 3]) await decline();
     expect(await refusalIn(ask())).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 80 });
-    expect(await passed(1, { sourceNetwork: '203.0.113.8' })).toBe(1);
+    expect(await passed(1, { http: arrived({ sourceNetwork: '203.0.113.8' }) })).toBe(1);
   });
 
   test('has room again as earlier declines slide out', async () => {

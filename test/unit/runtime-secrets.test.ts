@@ -5,7 +5,7 @@ import { keyedId } from '../../shared/core/ids.ts';
 import { MINUTE_MS } from '../../shared/core/time.ts';
 import { setHost } from '../../shared/host.ts';
 import type { AdapterOptions } from '../../shared/providers/adapter.ts';
-import { dispatchDeps, moneyDeps, receiverDeps, webDeps } from '../../shared/runtime.ts';
+import { dispatchDeps, methodDeps, moneyDeps, receiverDeps, webDeps } from '../../shared/runtime.ts';
 
 /** The options with which an adapter was opened, as a provider or as a receiver. */
 const { opened } = vi.hoisted(() => ({ opened: [] as AdapterOptions[] }));
@@ -242,8 +242,8 @@ describe('the secrets in production', () => {
 
   test('never allow raw cards, even if the setting does', () => {
     stage('prod', { ALLOW_RAW_CARDS: 'true' });
-    expect(webDeps().allowRawCards).toBe(false);
+    expect(methodDeps().allowRawCards).toBe(false);
     stage('staging', { ALLOW_RAW_CARDS: 'true' });
-    expect(webDeps().allowRawCards).toBe(true);
+    expect(methodDeps().allowRawCards).toBe(true);
   });
 });
