@@ -6,7 +6,7 @@ import type { ParsedJson, TestHost } from './host.ts';
 import { customerEventsOf } from './payers.ts';
 
 /** The kinds of records that a POST under an Idempotency-Key creates here and at the provider. */
-export interface CreateKind {
+interface CreateKind {
   readonly name: 'customer' | 'payment method' | 'payment';
   readonly path: string;
   readonly body: (fields?: Readonly<Record<string, unknown>>) => ParsedJson;
