@@ -1,10 +1,20 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { FAULT_ACTIONS } from '../../infra/simulator/protocol/faults.ts';
-import { COMMAND_PLACES, expectOneEnd, kindsAt, underNewKey, untilItsEnd } from './command-ends.ts';
+import { HOUR_SECONDS } from '../builders/seconds.ts';
+import {
+  COMMAND_PLACES,
+  callsOf,
+  expectFirst,
+  expectOneEnd,
+  expectOneOf,
+  kindsAt,
+  underNewKey,
+  untilItsEnd,
+} from './command-ends.ts';
 import { IMPATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** Faults of a command under a key at each provider. One event reports the end, and a repeat shows the same. */
+/** Faults and parallel requests of a command at each provider. One event reports the end, and a repeat shows the same. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(async () => {
   await service.clearFaults();
@@ -32,12 +42,76 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
       const times = given.lasts === 'at first' ? { times: 2 } : {};
       await service.fault({ provider, path: kind.path, method: 'POST', action: given.action, ...times });
       const answer = await subject.ask(options);
+      expectFirst(kind, given.action, answer);
       if (given.lasts === 'at first') await service.clearFaults();
       await untilItsEnd(service);
       await service.clearFaults();
       await expectOneEnd(service, { kind, subject, options, answer });
     });
+
+    test.each([
+      ['one key', true],
+      ['a key each', false],
+    ])('happens once if 20 requests ask for it at once under %s', async (_, isOne) => {
+      const subject = await kind.begin(service);
+      await service.clearProviderRequests();
+      const options = underNewKey();
+      const requests = Array.from({ length: 20 }, () => subject.ask(isOne ? options : underNewKey()));
+      await expectOneOf(service, { kind, subject, answers: await Promise.all(requests) });
+    });
+
+    test('never happens after a response that it did not, even if 40 requests are refused at once', async () => {
+      const subject = await kind.begin(service);
+      await service.fault({ provider, path: kind.path, method: 'POST', action: 'rate_limit' });
+      const answers = await Promise.all(Array.from({ length: 40 }, () => subject.ask(underNewKey())));
+      await service.clearFaults();
+      expect(answers.filter(({ status }) => ![202, 400, 409, 503].includes(status)).map(({ body }) => body)).toEqual(
+        [],
+      );
+      await untilItsEnd(service);
+      const accepted = answers.filter(({ status }) => status === 202).length;
+      expect(await subject.effects()).toBe(accepted);
+      expect(await subject.ends()).toEqual(accepted > 0 ? [kind.done] : []);
+    });
   });
+
+  // The creation of the payment of a change is sent again without a read.
+  describe.each(kindsAt(place).filter(({ name }) => name !== 'change'))('a $name', (kind) => {
+    test('is looked up and never sent again while the provider cannot be read, and ends once', async () => {
+      const subject = await kind.begin(service);
+      const options = underNewKey();
+      await service.webhookMode('drop');
+      await service.fault({ provider, path: kind.path, method: 'POST', action: 'timeout_after', times: 1 });
+      const answer = await subject.ask(options);
+      await service.fault({ provider, method: 'GET', action: 'error_500' });
+      await service.clearProviderRequests();
+      await untilItsEnd(service);
+      expect(await callsOf(service, kind)).toBe(0);
+      expect(await subject.ends()).toEqual([]);
+      await service.clearFaults();
+      await service.advance(12 * HOUR_SECONDS);
+      await expectOneEnd(service, { kind, subject, options, answer });
+    });
+  });
+
+  describe.each(kindsAt(place).filter(({ declineNeedsRead }) => declineNeedsRead))(
+    'a $name that is declined while the provider cannot be read',
+    (kind) => {
+      test('stays under way until a read, and then has failed', async () => {
+        const subject = await kind.begin(service, kind.declined);
+        await service.webhookMode('drop');
+        await service.fault({ provider, method: 'GET', action: 'error_500' });
+        expect(await subject.ask(underNewKey())).toMatchObject({ status: 202 });
+        await service.advance(HOUR_SECONDS);
+        expect(await subject.ask(underNewKey())).toMatchObject({ body: { code: 'PAYMENT_IN_PROGRESS' } });
+        expect(await subject.ends()).toEqual([]);
+        await service.clearFaults();
+        await service.advance(3 * HOUR_SECONDS);
+        expect(await subject.ends()).toEqual([kind.failed]);
+        expect(await subject.effects()).toBe(0);
+      });
+    },
+  );
 
   describe.each(kindsAt(place).filter(({ declinedLater }) => declinedLater))('a $name declined later', (kind) => {
     test.each(['normal', 'drop'] as const)('ends once, and a repeat shows the same, in mode %s', async (mode) => {

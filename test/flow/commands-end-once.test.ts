@@ -1,16 +1,28 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { FAULT_ACTIONS } from '../../infra/simulator/protocol/faults.ts';
-import { COMMAND_PLACES, expectOneEnd, KILLS, kindsAt, stopAt, underNewKey, untilItsEnd } from './command-ends.ts';
+import {
+  COMMAND_PLACES,
+  expectFirst,
+  expectOneEnd,
+  expectOneOf,
+  KILLS,
+  kindsAt,
+  stopAt,
+  underNewKey,
+  untilItsEnd,
+} from './command-ends.ts';
 import { IMPATIENT } from './flow.ts';
+import type { RequestOptions, TestAnswer } from './host.ts';
 import { withStops } from './stops.ts';
 
-/** Faults of a command under a key at Stripe. One event reports the end, and a repeat shows the same. */
+/** Faults, kills and parallel requests of a command at Stripe. One event reports the end, and a repeat shows the same. */
 const stoppable = withStops(IMPATIENT);
 afterEach(async () => {
   await stoppable().service.clearFaults();
 });
 
-const KINDS = kindsAt(COMMAND_PLACES[0]);
+/** A capture of a part makes the same call as a capture, with another amount. */
+const KINDS = kindsAt(COMMAND_PLACES[0]).filter(({ name }) => name !== 'part capture');
 
 describe.each(KINDS)('a $name', (kind) => {
   test.each(FAULT_ACTIONS)('ends once after the fault %s', async (action) => {
@@ -19,6 +31,7 @@ describe.each(KINDS)('a $name', (kind) => {
     const options = underNewKey();
     await service.fault({ provider: 'provider_a', path: kind.path, method: 'POST', action, times: 2 });
     const answer = await subject.ask(options);
+    expectFirst(kind, action, answer);
     await service.clearFaults();
     await untilItsEnd(service);
     await expectOneEnd(service, { kind, subject, options, answer });
@@ -34,6 +47,40 @@ describe.each(KINDS)('a $name', (kind) => {
     const answer = point === 'before the claim' ? undefined : 'claimed';
     await expectOneEnd(service, { kind, subject, options, answer });
   });
+
+  test.each(
+    (['before the claim', 'after the claim', 'after the call'] as const).flatMap((point) =>
+      (['under its key', 'under another key'] as const).map((key) => ({ point, key })),
+    ),
+  )('happens once if the same is requested $key $point', async ({ point, key }) => {
+    const { service, overtaken } = stoppable();
+    const stop = await stopAt(stoppable(), kind, point);
+    const subject = await kind.begin(service);
+    const options = underNewKey();
+    await service.clearProviderRequests();
+    const answers: TestAnswer[] = [];
+    const ask = async (under: RequestOptions) => answers.push(await subject.ask(under));
+    // The response of the call before the claim waits, or that of the claim or of the call at the provider.
+    const at = Number(stop.call) - (stop.executed ? 0 : 1);
+    await overtaken(
+      at,
+      () => ask(key === 'under its key' ? options : underNewKey()),
+      () => ask(options),
+    );
+    await expectOneOf(service, { kind, subject, answers });
+  });
+
+  test.each([
+    ['one key', true],
+    ['a key each', false],
+  ])('happens once if 40 requests ask for it at once under %s', async (_, isOne) => {
+    const { service } = stoppable();
+    const subject = await kind.begin(service);
+    await service.clearProviderRequests();
+    const options = underNewKey();
+    const requests = Array.from({ length: 40 }, () => subject.ask(isOne ? options : underNewKey()));
+    await expectOneOf(service, { kind, subject, answers: await Promise.all(requests) });
+  });
 });
 
 describe.each(KINDS.filter(({ declined }) => declined))('a $name that the bank declines', (kind) => {
@@ -45,6 +92,6 @@ describe.each(KINDS.filter(({ declined }) => declined))('a $name that the bank d
     await untilItsEnd(service);
     expect(await subject.ask(options)).toMatchObject({ status: 402 });
     expect(await subject.effects()).toBe(0);
-    expect(await subject.ends()).toEqual(kind.name === 'confirm' ? ['payment.failed'] : []);
+    expect(await subject.ends()).toEqual(kind.failed === 'payment.failed' ? ['payment.failed'] : []);
   });
 });

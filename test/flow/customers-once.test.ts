@@ -1,110 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { customerBody } from '../builders/payer.ts';
-import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import { PATIENT, partitionOf, signIn } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { PATIENT, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
-import { company, customerEventsOf, storedRecord } from './payers.ts';
+import { company, storedRecord } from './payers.ts';
 
-/** A create under an Idempotency-Key, and customers of guests. */
+/** Customers of guests. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const create = (options: RequestOptions, fields = {}) => service.post('/customers', customerBody(fields), options);
-
-describe('a customer create under a key', () => {
-  test('returns the current customer when repeated, and creates no other', async () => {
-    const user = await signIn(service);
-    const keyed = { ...user.options, idempotencyKey: 'one' };
-    const first = await create(keyed, { name: 'Ada' });
-    expect(first.status).toBe(201);
-    expect(first.headers.get('idempotent-replayed')).toBeNull();
-    await service.put(`/customers/${first.body.id}`, { name: 'Grace' }, user.options);
-    const again = await create(keyed, { name: 'Ada' });
-    expect(again).toMatchObject({ status: 201, body: { id: first.body.id, name: 'Grace' } });
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(await service.get('/customers', user.options)).toMatchObject({ body: [{ id: first.body.id }] });
-  });
-
-  test('is refused with another body, but another user may use the same key', async () => {
-    const [user, other] = [await signIn(service), await signIn(service)];
-    const first = await create({ ...user.options, idempotencyKey: 'shared' });
-    expect(await create({ ...user.options, idempotencyKey: 'shared' }, { name: 'Other' })).toMatchObject({
-      status: 422,
-      body: { code: 'IDEMPOTENCY_KEY_REUSED' },
-    });
-    const others = await create({ ...other.options, idempotencyKey: 'shared' });
-    expect(others.status).toBe(201);
-    expect(others.body.id).not.toBe(first.body.id);
-  });
-
-  test('is refused after its customer is deleted, and creates a new customer a day later', async () => {
-    const user = await signIn(service, { expires_in: 5 * DAY_SECONDS });
-    const keyed = { ...user.options, idempotencyKey: 'gone' };
-    const { body } = await create(keyed);
-    expect((await service.request('DELETE', `/customers/${body.id}`, user.options)).status).toBe(204);
-    const [left] = await partitionOf(service, `CUS#${body.id}`);
-    expect(left).toEqual({
-      pk: `CUS#${body.id}`,
-      sk: 'CUS',
-      tombstone: true,
-      requestHash: expect.any(String),
-      createdAt: body.created_at,
-      tr: expect.any(String),
-      ttl: Math.floor(Date.parse(body.created_at) / 1_000) + DAY_SECONDS,
-    });
-    expect(await create(keyed)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
-    expect(await create(keyed, { name: 'Other' })).toMatchObject({ status: 422 });
-    await service.advance(DAY_SECONDS + 1);
-    expect((await create(keyed)).status).toBe(201);
-  });
-
-  test('creates a new customer a day later under the same key', async () => {
-    const user = await signIn(service, { expires_in: 5 * DAY_SECONDS });
-    const keyed = { ...user.options, idempotencyKey: 'daily' };
-    const first = await create(keyed);
-    await service.advance(DAY_SECONDS - HOUR_SECONDS);
-    expect((await create(keyed)).body.id).toBe(first.body.id);
-    await service.advance(HOUR_SECONDS + 1);
-    const second = await create(keyed, { name: 'Other' });
-    expect(second).toMatchObject({ status: 201, body: { name: 'Other' } });
-    expect(second.body.id).not.toBe(first.body.id);
-    expect((await create(keyed, { name: 'Other' })).body.id).toBe(second.body.id);
-    expect((await service.get('/customers', user.options)).body).toHaveLength(2);
-  });
-
-  test('creates one customer from 20 concurrent requests, and gives concurrent requests a retry delay', async () => {
-    const user = await signIn(service);
-    const keyed = { ...user.options, idempotencyKey: 'at-once' };
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create(keyed)));
-    const made = answers.filter(({ status }) => status === 201);
-    expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
-    for (const answer of answers.filter(({ status }) => status !== 201)) {
-      expect(answer).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_IN_PROGRESS' } });
-      expect(answer.headers.get('retry-after')).toBe('25');
-    }
-    const again = await create(keyed);
-    expect(again).toMatchObject({ status: 201, body: { id: made[0]?.body.id } });
-    expect((await service.get('/customers', user.options)).body).toHaveLength(1);
-    await service.settle();
-    expect(await customerEventsOf(service, again.body.id)).toHaveLength(1);
-  });
-
-  test('is refused for an organization after a personal create under the same key', async () => {
-    const acme = await company(service);
-    const keyed = { ...acme.owner.options, idempotencyKey: 'both' };
-    expect((await create(keyed)).status).toBe(201);
-    expect(await create(keyed, { organization_id: acme.id })).toMatchObject({ status: 422 });
-  });
-
-  test('is refused with an invalid key', async () => {
-    const user = await signIn(service);
-    for (const idempotencyKey of [' ', 'x'.repeat(256)]) {
-      expect(await create({ ...user.options, idempotencyKey })).toMatchObject({
-        status: 400,
-        body: { code: 'IDEMPOTENCY_KEY_INVALID' },
-      });
-    }
-  });
-});
 
 describe('a guest', () => {
   test('creates a customer with guest_data, and gets a token', async () => {

@@ -6,7 +6,6 @@ import {
   AT_SQUARE,
   AT_STRIPE,
   capture,
-  HOLDING,
   heldPayment,
   holdsAtProvider,
   manualBody,
@@ -76,25 +75,8 @@ describe('a capture without a response', () => {
   });
 });
 
-describe('a refused capture or release whose following reads fail', () => {
+describe('a refused release whose following reads fail', () => {
   const READS_FAIL = { method: 'GET', action: 'error_500' } as const;
-
-  test.each(HOLDING)('stays under way until a read of $slot succeeds', async (holding) => {
-    const { user, admin } = await people();
-    const { id } = await heldPayment(service, user, { holding: { ...holding, method: holding.captureDeclined } });
-    await service.webhookMode('drop');
-    await service.fault({ provider: holding.slot, ...READS_FAIL });
-    expect(await capture(service, id, admin.options)).toMatchObject({ status: 202, body: { capture_pending: true } });
-    await service.advance(HOUR_SECONDS);
-    expect(await read(service, id, user.options)).toMatchObject({ capture_pending: true });
-    expect(await release(service, id, admin.options)).toMatchObject({ body: { code: 'PAYMENT_IN_PROGRESS' } });
-    await service.clearFaults();
-    await service.advance(3 * HOUR_SECONDS);
-    expect(await read(service, id, user.options)).toMatchObject({
-      ...{ status: 'requires_capture', capture_pending: false, capturable_cents: 1_000 },
-    });
-    expect(await release(service, id, admin.options)).toMatchObject({ status: 200, body: { status: 'canceled' } });
-  });
 
   test('is looked up if PayPal has refused a release because its site has captured the hold', async () => {
     const { user, admin } = await people();

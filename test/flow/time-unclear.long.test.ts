@@ -47,47 +47,7 @@ const callsAbout = async ({ provider_payment_id: id }: ParsedJson): Promise<Pars
 const syncOf = (payment: ParsedJson, user: User) =>
   service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
 
-const ACTIONS = [
-  ['timeout_before', false],
-  ['timeout_after', true],
-  ['error_500', false],
-  ['reset', false],
-  ['malformed', true],
-] as const;
-
 describe('a confirm with an unknown outcome', () => {
-  test('leaves the payment processing until the first reconciliation, and charges once, for every failure', async () => {
-    await withoutWebhooks();
-    const user = await signIn(service);
-    const cases = await Promise.all(
-      ACTIONS.map(async ([action, committed]) => {
-        const payment = await createPaidIntent(service, user);
-        await strike(payment, '/confirm', { action, times: 1 });
-        await confirmUnclear(payment, user);
-        expect({ action, charged: await timesCharged(service, payment.id) }).toEqual({
-          action,
-          charged: committed ? 1 : 0,
-        });
-        return { action, payment };
-      }),
-    );
-    await service.settle();
-    for (const { payment } of cases) {
-      expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'processing' });
-      expect(await confirm(service, payment.id, user.options)).toMatchObject({
-        status: 409,
-        body: { code: 'PAYMENT_IN_PROGRESS' },
-      });
-    }
-    await service.advance(2 * MINUTE_SECONDS);
-    for (const { action, payment } of cases) {
-      const { status } = await read(service, payment.id, user.options);
-      expect({ action, status }).toEqual({ action, status: 'succeeded' });
-      expect({ action, charged: await timesCharged(service, payment.id) }).toEqual({ action, charged: 1 });
-      expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
-    }
-  });
-
   test('is settled by the webhook before the first reconciliation', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
@@ -330,22 +290,6 @@ describe('a create with an unknown outcome', () => {
     expect((await atProvider(service, id)).intents).toHaveLength(1);
     expect(await eventsOf(service, id)).toEqual(['payment.created']);
     expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
-  });
-
-  test('is finished by a retry under the same key once the first request has timed out', async () => {
-    await withoutWebhooks();
-    const user = await signIn(service);
-    await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', times: 1, action: 'malformed' });
-    const options = { ...user.options, idempotencyKey: 'basket' };
-    const first = await service.post('/payments/intents', intentBody(), options);
-    const id: string = first.body.details.payment_id;
-    await service.advance(25);
-    const again = await service.post('/payments/intents', intentBody(), options);
-    expect(again).toMatchObject({ status: 201, body: { id } });
-    expect((await atProvider(service, id)).intents).toHaveLength(1);
-    await service.advance(HOUR_SECONDS);
-    expect((await atProvider(service, id)).intents).toHaveLength(1);
-    expect(await eventsOf(service, id)).toEqual(['payment.created']);
   });
 
   test('is retried until the provider is back, even after hours', async () => {
