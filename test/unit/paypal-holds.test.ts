@@ -3,7 +3,7 @@ import { parseSettings } from '../../shared/core/settings.ts';
 import type { KnownPayment } from '../../shared/providers/payment-port.ts';
 import { readPayPalEvent } from '../../shared/providers/paypal/events.ts';
 import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
-import { readPayPalOrder } from '../../shared/providers/paypal/report.ts';
+import { captureStatus, readPayPalOrder } from '../../shared/providers/paypal/report.ts';
 import type { Authorization, Capture, Order } from '../../shared/providers/paypal/schemas.ts';
 
 const money = (value: string) => ({ currency_code: 'USD', value });
@@ -272,5 +272,20 @@ describe('a response of PayPal to the capture of a hold', () => {
 
   test.each([409, 500, 503])('with the status %d is an unknown outcome', async (status) => {
     expect(await ask(status, {})).toEqual({ kind: 'unknown', reason: 'error' });
+  });
+});
+
+describe('the status of a capture at PayPal', () => {
+  test.each([
+    ['COMPLETED', 'succeeded'],
+    ['PARTIALLY_REFUNDED', 'succeeded'],
+    ['REFUNDED', 'succeeded'],
+    ['PENDING', 'processing'],
+    ['DECLINED', 'failed'],
+    ['DENIED', 'failed'],
+    ['FAILED', 'failed'],
+    ['a status of tomorrow', 'processing'],
+  ])('%s is stored as %s', (status, stored) => {
+    expect(captureStatus({ id: 'CAP-1', status })).toBe(stored);
   });
 });
