@@ -123,7 +123,7 @@ describe('the overview page', () => {
       expect(file).toMatch(
         /^period,currency,status,provider_id,count,amount_cents,refunded_count,refunded_cents,method,lost_cents\r\n/,
       );
-      expect(file).toContain(',EUR,,,1,900,0,0,\r\n');
+      expect(file).toContain(',EUR,,,1,900,0,0,,0\r\n');
     });
 
     test('shows an error of the summary with its request id, and offers a retry', async () => {

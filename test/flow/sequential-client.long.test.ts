@@ -75,7 +75,7 @@ describe('a single sequential client', () => {
       answers.push(await service.request('PATCH', path, { ...who.options, body: { metadata: { n } } }));
       await command('pause');
       await command('resume');
-      await command('cancel', { immediately: true });
+      await command('cancel', { cancel_at_period_end: false });
       await command('reactivate');
     }
     expect(codesOf(answers)).toEqual([]);
