@@ -66,8 +66,10 @@ const ofNamed = (use: UseCell): Expected => {
     case 'user':
       return ofOwn(use);
     case 'guest':
-      // Without a token the guest continues with the e-mail and the id of the new method.
-      return caller === 'guest' || caller === 'guest without token' ? ofOwn(use) : refused(NOT_FOUND);
+      // Without a token the guest continues with the e-mail and our id of the new method, never with a provider's id.
+      return caller === 'guest' || (caller === 'guest without token' && use.naming === 'our id')
+        ? ofOwn(use)
+        : refused(NOT_FOUND);
     case 'another user':
     case 'another guest':
     case 'former member':
