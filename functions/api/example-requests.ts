@@ -28,7 +28,7 @@ const REFUNDED = { id: 'pay_f161540dd24ac7eab210bce1' };
 const REFUND = { id: 'ref_7c300118ec6d19d4060e36e9' };
 const DISPUTED = { id: 'pay_fe91ba26b4150252f75d3ad1' };
 const SUBSCRIPTION = { id: 'subs_c7bb313deae20b6e1e25aa5a' };
-/** A subscription that the service bills. Events of a provider that bills would arrive in any order. */
+/** A subscription that the service bills. Events of a billing provider would arrive in any order. */
 const PAUSED_SUBSCRIPTION = { id: 'subs_47963b034ae025c56e2a06da' };
 const MEMBERSHIP = { id: 'mbr_ecad34b2b9eee13615d10a73' };
 const ORGANIZATION = { id: 'org_demo' };

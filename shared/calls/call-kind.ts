@@ -115,7 +115,7 @@ export interface LookedUp<Parts extends CallParts, R, Claim extends R> {
   readonly resendWithinMs?: number;
   /** True if the call may be sent again, by the rules that held when it was claimed. */
   readonly maySend: (parts: Parts, claim: Claim) => Promise<boolean>;
-  /** Stores the time of the next look, without a new version. @returns the record, if the write has changed its lock */
+  /** Stores the time of the next look, without a new version. @returns the record after the write, if its lock has changed */
   readonly setLook: (parts: Parts, claim: Claim, next: NextLook) => Promise<R | undefined>;
   /** The line of the log for a call that is stuck; undefined for a call that may stay open for long. */
   readonly stuck: (claim: Claim) => readonly [message: LogMessage, ids: LogFields] | undefined;

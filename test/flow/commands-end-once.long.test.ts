@@ -52,7 +52,7 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
     test.each([
       ['one key', true],
       ['a key each', false],
-    ])('happens once if 20 requests ask for it at once under %s', async (_, isOne) => {
+    ])('happens once if 20 simultaneous requests ask for it under %s', async (_, isOne) => {
       const subject = await kind.begin(service);
       await service.clearProviderRequests();
       const options = underNewKey();
@@ -60,7 +60,7 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
       await expectOneOf(service, { kind, subject, answers: await Promise.all(requests) });
     });
 
-    test('never happens after a response that it did not, even if 40 requests are refused at once', async () => {
+    test('never happens after 40 simultaneous requests were refused', async () => {
       const subject = await kind.begin(service);
       await service.fault({ provider, path: kind.path, method: 'POST', action: 'rate_limit' });
       const answers = await Promise.all(Array.from({ length: 40 }, () => subject.ask(underNewKey())));
@@ -95,7 +95,7 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
   });
 
   describe.each(kindsAt(place).filter(({ declineNeedsRead }) => declineNeedsRead))(
-    'a $name that is declined while the provider cannot be read',
+    'a declined $name at an unreadable provider',
     (kind) => {
       test('stays under way until a read, and then has failed', async () => {
         const subject = await kind.begin(service, kind.declined);

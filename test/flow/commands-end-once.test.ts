@@ -73,7 +73,7 @@ describe.each(KINDS)('a $name', (kind) => {
   test.each([
     ['one key', true],
     ['a key each', false],
-  ])('happens once if 40 requests ask for it at once under %s', async (_, isOne) => {
+  ])('happens once if 40 simultaneous requests ask for it under %s', async (_, isOne) => {
     const { service } = stoppable();
     const subject = await kind.begin(service);
     await service.clearProviderRequests();

@@ -57,7 +57,7 @@ describe.each(CREATE_KINDS)('a $name create under a key', (kind) => {
   test('creates one record from 20 concurrent requests, and gives concurrent requests a retry delay', async () => {
     const user = await signIn(service);
     const keyed = { ...user.options, idempotencyKey: 'at-once' };
-    const fields = { [kind.field]: `At once, a ${kind.name}` };
+    const fields = { [kind.field]: `Simultaneous: ${kind.name}` };
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(keyed, fields)));
     const created = answers.filter(({ status }) => status === 201);
     expect(new Set(created.map(({ body }) => body.id)).size).toBe(1);

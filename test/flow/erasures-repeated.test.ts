@@ -7,7 +7,7 @@ import { itemsOf, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf } from './payctl.ts';
 
-/** The erasures that a restore has undone, of which some are under way by a request of before the restore. */
+/** The erasures undone by a restore. Some of them run already, for a request from before the restore. */
 const service = withHost({ frozen: true, env: { DUE_WORK: 'off' } });
 
 let folder: string;

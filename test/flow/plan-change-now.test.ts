@@ -29,7 +29,7 @@ describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
       ['subscription_change', 'succeeded', seen.due_now_cents],
     ]);
     expect(body.latest_payment_id).toBe(payments[1]?.id);
-    // A provider that bills is read by this command.
+    // A billing provider is read by this command.
     const read = await command(service, of.who, { id: of.id, name: 'resume' });
     expect(read).toMatchObject({ status: 200, body: { latest_payment_id: payments[1]?.id } });
   });

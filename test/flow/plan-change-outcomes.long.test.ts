@@ -214,7 +214,7 @@ describe.each(PLAN_PLACES)('a change whose payment is unclear at %s', (_, place)
   });
 });
 
-describe('a change that is paid at a provider that bills', () => {
+describe('a change that is paid at a billing provider', () => {
   const service = withHost({ frozen: true });
   const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
   const UPDATE = { provider: 'provider_a', path: '/v1/subscriptions/', method: 'POST' } as const;

@@ -19,7 +19,7 @@ import { anotherMethod, command, patch, paymentsOf, readSubscription } from './s
 const NOTHING = { subtotal_cents: 500, total_cents: 500, currency: 'USD', billing_interval: 'monthly' };
 const GOLD = { metadata: { membership_type_id: 'gold' } };
 
-/** True if both times are the same in whole seconds, the unit of a provider that bills. */
+/** True if both times are the same in whole seconds, the unit of a billing provider. */
 const near = (one: string, other: string): boolean => Math.abs(Date.parse(one) - Date.parse(other)) <= 1_000;
 
 describe.each(PLAN_PLACES)('a change to a product in a trial of 730 days at %s', (_, place) => {
@@ -178,7 +178,7 @@ describe.each(PLAN_PLACES)('a change to a product in a trial of 730 days at %s',
   });
 });
 
-describe('a change that ends or shortens a trial at a provider that bills', () => {
+describe('a change that ends or shortens a trial at a billing provider', () => {
   const service = withHost({ frozen: true });
   const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
   const UPDATE = { provider: 'provider_a', path: '/v1/subscriptions/', method: 'POST' } as const;

@@ -7,7 +7,7 @@ import { withStops } from './stops.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /**
- * A provider that bills has carried out a command whose response was lost. The payer asks for the opposite. The record
+ * A billing provider has carried out a command whose response was lost. The payer asks for the opposite. The record
  * already shows the opposite, but the provider must still get the new command.
  */
 const stoppable = withStops(PATIENT);

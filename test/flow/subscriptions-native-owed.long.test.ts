@@ -21,7 +21,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** The amount owed at a provider that bills covers every open invoice, not only the newest one. */
+/** The amount owed at a billing provider covers every open invoice, not only the newest one. */
 const FAILING = 'pm_card_chargeCustomerFail';
 const NOW = { cancel_at_period_end: false };
 const PRICE = 1_900;

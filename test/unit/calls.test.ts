@@ -10,7 +10,7 @@ import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** The invented record of these tests: a gift card that is loaded at a provider. */
+/** An invented record, a gift card with a provider's balance. */
 interface Card {
   readonly status: 'loading' | 'loaded' | 'empty';
 }

@@ -36,7 +36,7 @@ const ENDS = [
 
 describe('the read of a subscription after a change of its plan that', () => {
   test.each(ENDS)(
-    '%s: is due if the provider that bills reported meanwhile, because the price of the report was left out',
+    '%s: is due if the billing provider reported meanwhile, because the price of the report was left out',
     (_, end) => {
       expect(end(changing({ knownAt: epochSeconds(NOON) })).syncAt).toBe(iso(ENDED_AT));
     },
@@ -82,7 +82,7 @@ describe('a change of a plan that waits for its payer', () => {
   });
 });
 
-describe('a change that was scheduled at the provider that bills', () => {
+describe('a change that was scheduled at the billing provider', () => {
   const cheap = { subtotalCents: 500, taxCents: 0, discountCents: 0, totalCents: 500 };
 
   test.each(['monthly', 'yearly'] as const)(
@@ -95,7 +95,7 @@ describe('a change that was scheduled at the provider that bills', () => {
       const withdrawn = withdrawScheduled(scheduled, { id: 'chg_2', now: NOON + MINUTE_MS });
       expect(withdrawn).toMatchObject({ scheduledChange: undefined, priceUpdate: { id: 'chg_2' } });
       expect(planAtProvider(withdrawn).totalCents).toBe(1_900);
-      // Another interval begins at once at the provider, which charges nothing within the paid time.
+      // The provider begins another interval immediately, and charges nothing within the paid time.
       const freeUntil = interval === 'yearly' ? known.currentPeriodEnd : undefined;
       expect(withdrawn.priceUpdate?.freeUntil).toBe(freeUntil);
     },

@@ -54,7 +54,7 @@ const READ_FIRST = 'the refund may have been made, so read the timeline before y
 
 const refusedSchema = z.object({ refund_id: z.string() });
 
-/** The refund that the provider has refused. @throws NotReachable if there is none */
+/** Reads the refused refund. @throws NotReachable if the refusal names no refund */
 const readFailed = async (api: Api, payment: ApiPayment, error: unknown) => {
   if (!(error instanceof ApiRefusal)) throw error;
   const refused = refusedSchema.safeParse(error.details).data;

@@ -115,7 +115,7 @@ export const WORK_KINDS = [
 ] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** The schedule by which a provider that bills collects an unpaid invoice, as its owner has set it. */
+/** The schedule by which a billing provider collects an unpaid invoice, as its owner has set it. */
 export const retrySettings = z.strictObject({
   /** Days after the first failure. */
   days: z.array(z.int().min(1).max(60)).max(8),

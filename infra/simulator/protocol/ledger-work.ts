@@ -35,9 +35,9 @@ export interface Units {
   runDue(): void;
   /** 1, 2, 3 … for each name. */
   count(name: string): number;
-  /** Applies to later failures, at every provider that bills. */
+  /** Applies to later failures, at every billing provider. */
   useRetries(settings: RetrySettings): void;
-  /** Applies to later renewals, at every provider that bills. */
+  /** Applies to later renewals, at every billing provider. */
   useDrafts(settings: DraftSettings): void;
   /** Applies to later events, at the providers whose events have a version. */
   useEventsVersion(version: string): void;

@@ -74,7 +74,7 @@ interface Start extends AttendedCharge {
 }
 
 /**
- * Starts a new period now, and charges it while the payer waits. A provider that bills gets a new subscription. The
+ * Starts a new period now, and charges it while the payer waits. A billing provider gets a new subscription. The
  * record may have changed since the caller's check, because another start may have been faster.
  * @throws DomainError PAYMENT_DECLINED, or the reason why nothing could be charged. The subscription then stays as it
  * was.

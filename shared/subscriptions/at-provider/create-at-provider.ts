@@ -1,4 +1,4 @@
-/** @module Creates subscriptions at a provider that bills. A claim comes first, so that every retry is identical. */
+/** @module Creates subscriptions at a billing provider. A claim comes first, so that every retry is identical. */
 
 import { assertNever } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';

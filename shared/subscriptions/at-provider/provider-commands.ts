@@ -1,4 +1,4 @@
-/** @module Commands to a provider that bills. The record gets its response, or its state after a refusal. */
+/** @module Commands to a billing provider. The record gets its response, or its state after a refusal. */
 
 import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';

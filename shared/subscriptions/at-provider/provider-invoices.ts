@@ -1,4 +1,4 @@
-/** @module Records each invoice of a provider that bills as one payment, which the provider collects. */
+/** @module Records each invoice of a billing provider as one payment, which the provider collects. */
 
 import { isHardDecline } from '../../core/decline-advice.ts';
 import { subscriptionPaymentId } from '../../core/ids.ts';

@@ -1,4 +1,4 @@
-/** @module Applies a report of the provider that bills. Pure. Only the payer's reactivation undoes a cancellation. */
+/** @module Applies a report of the billing provider. Pure. Only the payer's reactivation undoes a cancellation. */
 
 import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, SECOND_MS } from '../../core/time.ts';
 import type { ProviderSubscription } from '../../providers/subscription-port.ts';

@@ -48,7 +48,7 @@ export const resumeSubscription = async (
   if (isRepeat || record.status === 'active') return standingReply(record, idempotency);
   requireState(record, record.status === 'paused');
   const isPaid = isPaidFor(record, deps.now());
-  // A provider that bills charges the method later by itself, so a method is required now.
+  // A billing provider charges the method later by itself, so a method is required now.
   const method = await requireStartable(deps, record, { caller, needsMethod: !isPaid || isProviderBilled(record) });
   if (isProviderBilled(record)) {
     if (method.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');

@@ -186,7 +186,7 @@ const attempt = async (work: DueWork, method: UsableMethod): Promise<string> => 
   return result.error?.code ?? result.subscription.status;
 };
 
-/** A provider that bills is read first, because the payer may have paid with another method. */
+/** A billing provider is read first, because the payer may have paid with another method. */
 const finishDunning = async (work: DueWork): Promise<string> => {
   const { deps, store } = work;
   const isAtProvider = isProviderBilled(work.subscription);

@@ -137,7 +137,7 @@ const changeLater = async (deps: PlanChangeDeps, request: PlanChangeRequest, wan
   return { data: commandView(sent) };
 };
 
-/** The provider that bills has refused the price. */
+/** The billing provider has refused the price. */
 const refusedError = (subscription: Subscription): DomainError =>
   subscription.status === 'active' || subscription.status === 'trialing'
     ? new DomainError('PROVIDER_ERROR', { details: { subscription_id: subscription.id } })

@@ -44,7 +44,7 @@ export const endOvertakenChange = async (deps: BillingDeps, paused: Subscription
   return continueChange(deps, dropped);
 };
 
-/** Withdraws the scheduled change, beside a change that is not paid. The provider that bills gets the present price again. */
+/** Withdraws the scheduled change and restores the current price at the billing provider. An unpaid change stays. */
 export const withdrawSchedule = async (
   deps: BillingDeps,
   subscription: Subscription,

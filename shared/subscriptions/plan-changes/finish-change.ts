@@ -1,5 +1,5 @@
 /**
- * @module Carries a claimed change of the plan to its end. Its payment is charged once, the provider that bills gets the
+ * @module Carries a claimed change of the plan to its end. Its payment is charged once, the billing provider gets the
  * new price, and then the plan holds. Every step may be repeated, and due work repeats it.
  */
 
@@ -95,7 +95,7 @@ export const continueChange = async (
   }
 };
 
-/** Gives the provider that bills the new price, and then the subscription the new plan. */
+/** Gives the billing provider the new price, and then the subscription the new plan. */
 const applyAtProvider = async (
   deps: BillingDeps,
   paid: Subscription,

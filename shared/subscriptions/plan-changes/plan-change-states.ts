@@ -28,7 +28,7 @@ export const requirePeriodLeft = ({ currentPeriodEnd }: Subscription, now: Insta
 /**
  * The rest of a period is credited only if the period is paid. A period that the provider has written off gives no
  * credit.
- * @throws DomainError PAYMENT_IN_PROGRESS while a provider that bills collects the present period
+ * @throws DomainError PAYMENT_IN_PROGRESS while a billing provider collects the present period
  */
 export const requirePeriodPaid = (subscription: Subscription): void => {
   const { status, paidPeriod, currentPeriodStart } = subscription;

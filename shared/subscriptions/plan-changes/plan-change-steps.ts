@@ -82,7 +82,7 @@ export const claimChange = (
 const paidByChange = ({ paying, price }: PricedChange, paymentId: string | undefined): PaidPeriod | undefined =>
   paying && paidAfterChange({ ...paying, part: price.part, dueCents: price.due.totalCents }, paymentId);
 
-/** Stores a change for the next period. The provider that bills gets the price at once. */
+/** Stores a change for the next period. The billing provider gets the price immediately. */
 export const scheduleChange = (subscription: Subscription, plan: SubscriptionPlan, { id, now }: Claim): Subscription =>
   edit(
     subscription,
@@ -90,7 +90,7 @@ export const scheduleChange = (subscription: Subscription, plan: SubscriptionPla
     { scheduledChange: { id, plan }, ...updateOfPrice(subscription, { id, now, plan, end: undefined }) },
   );
 
-/** Withdraws the scheduled change, also at the provider that bills. */
+/** Withdraws the scheduled change, also at the billing provider. */
 export const withdrawScheduled = (subscription: Subscription, { id, now }: Claim): Subscription =>
   edit(
     subscription,
@@ -128,7 +128,7 @@ const updateOfPrice = (
   };
 };
 
-/** What is paid is applied. The provider that bills gets the new price first. Readers do not see that step. */
+/** Applies a paid change. The billing provider gets the new price first; readers do not see that step. */
 const recordChangePaid = (subscription: Subscription, now: Instant): Subscription => {
   const { change } = subscription;
   if (!change || change.step === 'paid') return subscription;

@@ -33,7 +33,7 @@ interface ReportedPayment {
 }
 
 /**
- * The provider that bills reports an invoice. A paid invoice covers the tier if its period ends after the tier began
+ * The billing provider reports an invoice. A paid invoice covers the tier if its period ends after the tier began
  * and after the trial. An earlier invoice is of another plan, or of a free period.
  * @param subscription with the end of the trial as reported
  */
@@ -47,7 +47,7 @@ export const unpaidAfterReport = (
   return covers ? unpaidOncePaid(subscription) : { tierUnpaidSince: subscription.tierUnpaidSince };
 };
 
-/** True if the present period is paid. A provider that bills collects a renewal about an hour after it begins. */
+/** True if the present period is paid. A billing provider collects a renewal about an hour after it begins. */
 export const isPeriodPaid = ({
   totalCents,
   paidUntil,

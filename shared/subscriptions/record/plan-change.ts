@@ -56,7 +56,7 @@ export type ChangeLine = z.infer<typeof changeLineFields>;
 
 /**
  * `claimed` while the request makes its payment, `processing` while the outcome of the payment is unknown,
- * `awaiting_payment` while the payer authenticates it, `paid` while the provider that bills gets the new price, and
+ * `awaiting_payment` while the payer authenticates it, `paid` while the billing provider gets the new price, and
  * `dropped` while the payment of a change that has failed is canceled.
  */
 const CHANGE_STEPS = ['claimed', 'processing', 'awaiting_payment', 'paid', 'dropped'] as const;
@@ -101,7 +101,7 @@ export type PlanChange = z.infer<typeof planChangeSchema>;
 
 export const scheduledChangeSchema = z.lazy(() => z.object({ id: z.string(), plan: planSchema }));
 
-/** A price that the provider that bills has to get. Kept until the provider is known to have it. */
+/** A price that the billing provider has to get. Kept until the provider is known to have it. */
 export const priceUpdateSchema = z.lazy(() =>
   z.object({
     /** Part of the idempotency key, and stored in the provider's metadata, so that a lookup finds it. */

@@ -11,9 +11,9 @@ export type Step =
   | 'check charge'
   /** Continue a change of the plan. */
   | 'change'
-  /** Give the provider that bills a price that it may lack. */
+  /** Give the billing provider a price that it may lack. */
   | 'send price'
-  /** The period of a provider that bills is over, and the next one opens with the scheduled plan. */
+  /** The period of a billing provider is over, and the next one opens with the scheduled plan. */
   | 'open plan'
   /** Continue the move to another customer of the provider. */
   | 'transfer'

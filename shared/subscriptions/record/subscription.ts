@@ -274,7 +274,7 @@ export const billingStatusOf = (subscription: VisibleSubscription): BillingStatu
   }
 };
 
-/** A provider that bills makes no retry without a method, or after it has given up. */
+/** A billing provider makes no retry without a method, or after it has given up. */
 export const nextRetryOf = ({ charge, retryAt, held, isUnpaid }: Subscription): string | undefined => {
   if (charge) return charge.retryAt;
   return held || isUnpaid ? undefined : retryAt;

@@ -27,7 +27,7 @@ export const PLAN_BUGS: readonly Bug[] = [
   },
   {
     name: 'new-price-only-here',
-    what: 'The provider that bills never gets the new price',
+    what: 'The billing provider never gets the new price',
     file: 'shared/subscriptions/at-provider/price-at-provider.ts',
     text: 'outcome: await port.changePrice(requestOf(deps, claim)) }',
     replacement: "outcome: { kind: 'done', value: { subscriptionId: '' } } }",
