@@ -56,7 +56,8 @@ export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
       await service.moveTo(anchor);
       for (const group of plan.groups) made.push(...(await makeAll(service, who, group)));
     }
-    const endsAt = after(plan.anchors.at(-1) ?? '', plan.days);
+    // The end is a full minute, so that a sweep has found every period that began before it.
+    const endsAt = sweptAt(after(plan.anchors.at(-1) ?? '', plan.days));
     await cancelOnTheWay(service, user.userId, made);
     await moveOn(service, endsAt);
     return await countCharges(service, made, endsAt);

@@ -77,18 +77,29 @@ describe('a provider-billed subscription', () => {
     },
   );
 
-  test('names the new method after a change with a lost response, even if its own method was removed in the dashboard', async () => {
-    const { service, who, id, lose, read } = await subscribed();
+  // The removal has paused the collection there, and a change that the payer saw fail must not resume it.
+  test('without a method charges nothing after a lost change of the method, until the payer repeats the change', async () => {
+    const { service, who, id, lose, paid, read } = await subscribed();
     const { payment_method_id } = who.names;
     const own = (await service.get(`/payment-methods/${payment_method_id}`, who.options)).body;
     const other = await anotherMethod(service, who);
+    const change = () => patch(service, who, { id, body: { payment_method_id: other } });
     await service.advance(HOUR_SECONDS);
     await atStripe(service, `POST payment_methods/${own.provider_payment_method_id}/detach`);
     await service.advance(HOUR_SECONDS);
     expect((await read()).payment_method_id).toBeNull();
-    await lose(() => patch(service, who, { id, body: { payment_method_id: other } }));
+    const before = await paid();
+    await lose(change);
     await service.advance(HOUR_SECONDS);
+    expect(await read()).toMatchObject({ status: 'active', payment_method_id: null });
+    await service.advance(32 * DAY_SECONDS);
+    expect([(await read()).status, await paid()]).toEqual(['past_due', before]);
+    expect(await change()).toMatchObject({ status: 200, body: { status: 'active', payment_method_id: other } });
+    await service.advance(HOUR_SECONDS);
+    expect(await paid()).toHaveLength(before.length + 1);
+    await service.advance(32 * DAY_SECONDS);
     expect(await read()).toMatchObject({ status: 'active', payment_method_id: other });
+    expect(await paid()).toHaveLength(before.length + 2);
   });
 
   test('charges the method of the last change after two changes with lost responses', async () => {
