@@ -1,6 +1,7 @@
 /** @module Kinds of records and their owners. A record belongs to an organization, else to a user, else to a guest. */
 
 import * as z from 'zod';
+import { DomainError } from '../core/errors.ts';
 import type { Key, Owner } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 import type { Caller } from './caller.ts';
@@ -81,6 +82,29 @@ export const ownerOfRecord = (record: Owned): Owner | undefined => {
   // The record of an erased guest has no e-mail address; it stays listed, under the guest's id.
   if (record.guestId) return { kind: 'guest', guestId: record.guestId, email: record.guestEmail ?? record.guestId };
   return undefined;
+};
+
+/** The payer of a new payment or subscription, and the person who makes it for an organization. */
+type PayerFields = Owned & Readonly<Partial<Record<'userEmail' | 'guestName' | 'guestNetwork', string | undefined>>>;
+
+/** @throws DomainError AUTHENTICATION_REQUIRED for a caller who names no payer */
+export const payerFieldsOf = (caller: Caller, owner: Owner | undefined): PayerFields => {
+  const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;
+  switch (caller.kind) {
+    case 'session':
+      return { userId: caller.userId, userEmail: caller.email, organizationId };
+    case 'guest':
+      return {
+        guestId: caller.guestId,
+        guestEmail: caller.email,
+        guestName: caller.name,
+        guestNetwork: caller.network,
+      };
+    case 'organization':
+      return { organizationId };
+    default:
+      throw new DomainError('AUTHENTICATION_REQUIRED');
+  }
 };
 
 /** A record of an organization has no user. */

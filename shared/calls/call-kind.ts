@@ -1,6 +1,6 @@
 /**
  * @module A claimed call at a provider. A record claims the call in a write, the call is made once under the claim's
- * key, and ends in one of five states. A kind of call declares only what differs; `run-call.ts` and `look-up.ts` do the
+ * key, and is in one of five states. A kind of call declares only what differs; `run-call.ts` and `look-up.ts` do the
  * rest for every kind.
  *
  * | State | Meaning |

@@ -7,11 +7,10 @@ import { audienceOf } from '../access/audience.ts';
 import type { Caller } from '../access/caller.ts';
 import { guestTokenFields } from '../access/guest-token.ts';
 import { isOfOtherGuest, requirePayersCustomer, requireSameOwner } from '../access/may-charge.ts';
-import type { Owned } from '../access/record-kind.ts';
+import { type Owned, payerFieldsOf } from '../access/record-kind.ts';
 import { FIRST_LOOK_MS } from '../calls/call-times.ts';
 import { productRecord } from '../catalog/catalog-records.ts';
 import { priceOf } from '../catalog/price.ts';
-import { DomainError } from '../core/errors.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { instant, iso, SECOND_MS } from '../core/time.ts';
 import { addressRecord } from '../customers/address.ts';
@@ -23,7 +22,6 @@ import { inProgressError } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { requireOneTime, type UsableMethod, useSaved, useToken } from '../payment-methods/usable-method.ts';
-import type { Owner } from '../platform/keys.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { requireProvider } from '../providers/unwrap.ts';
@@ -62,7 +60,7 @@ export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Pr
 const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvider): Omit<Payment, 'id'> => {
   const { body, caller, owner, idempotency, named } = request;
   const { slot } = provider;
-  const payer = ownerFields(caller, owner);
+  const payer = payerFieldsOf(caller, owner);
   const now = deps.now();
   const text = (value: string | null | undefined): string | undefined => value ?? undefined;
   const product = named(productRecord);
@@ -77,6 +75,7 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
     updatedAt: iso(now),
     ...priceOf(body, product),
     ...payer,
+    ...(caller.kind === 'guest' && { guestPhone: caller.phone }),
     projectId: body.project_id ?? product?.project_id ?? undefined,
     productId: product?.id,
     quantity: body.quantity === 1 ? undefined : body.quantity,
@@ -152,26 +151,6 @@ const chooseMethod = (
   const saved = named(paymentMethodRecord);
   if (saved) return useSaved(saved, { caller, payer, slot: provider.slot });
   return body.payment_method_id ? useToken(provider, body.payment_method_id, undefined) : undefined;
-};
-
-const ownerFields = (caller: Caller, owner: Owner | undefined): Partial<Payment> => {
-  const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;
-  switch (caller.kind) {
-    case 'session':
-      return { userId: caller.userId, userEmail: caller.email, organizationId };
-    case 'guest':
-      return {
-        guestId: caller.guestId,
-        guestEmail: caller.email,
-        guestName: caller.name,
-        guestPhone: caller.phone,
-        guestNetwork: caller.network,
-      };
-    case 'organization':
-      return { organizationId };
-    default:
-      throw new DomainError('AUTHENTICATION_REQUIRED');
-  }
 };
 
 interface Claim {

@@ -2,6 +2,7 @@
 
 import { guestTokenFields } from '../../access/guest-token.ts';
 import { isOfOtherGuest, requireSameOwner } from '../../access/may-charge.ts';
+import { payerFieldsOf } from '../../access/record-kind.ts';
 import { productRecord, projectRecord } from '../../catalog/catalog-records.ts';
 import { DomainError, invalid } from '../../core/errors.ts';
 import { DAY_MS, type Instant, instant, iso, SECOND_MS, startOfSecond } from '../../core/time.ts';
@@ -140,7 +141,7 @@ const draftOf = (
     updatedAt: iso(now),
     requestHash: idempotency?.requestHash,
     billingOwner: billingOwnerOf(provider, plan),
-    ...ownerFields(request),
+    ...payerFieldsOf(request.caller, request.owner),
     ...paymentFields(request, provider, method),
     projectId: named(projectRecord)?.id ?? product?.project_id ?? undefined,
     providerId: provider.slot,
@@ -165,7 +166,8 @@ const draftOf = (
 /** @throws DomainError VALIDATION_ERROR if the method is not saved, because renewals charge it */
 const chooseMethod = (request: CreateRequest, { slot }: PaymentProvider): UsableMethod => {
   const saved = request.named(paymentMethodRecord);
-  if (saved) return useSaved(saved, { caller: request.caller, payer: ownerFields(request), slot });
+  if (saved)
+    return useSaved(saved, { caller: request.caller, payer: payerFieldsOf(request.caller, request.owner), slot });
   const message = 'must be a saved payment method; save it first';
   throw invalid([{ path: 'payment_method_id', rule: 'saved', message }]);
 };
@@ -189,23 +191,4 @@ const paymentFields = (request: CreateRequest, { slot }: PaymentProvider, method
     providerCustomerId: method.providerCustomerId ?? customer.providerCustomerId,
     billingAddressId: address?.id,
   };
-};
-
-const ownerFields = ({ caller, owner }: CreateRequest): Partial<Subscription> => {
-  const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;
-  switch (caller.kind) {
-    case 'session':
-      return { userId: caller.userId, userEmail: caller.email, organizationId };
-    case 'guest':
-      return {
-        guestId: caller.guestId,
-        guestEmail: caller.email,
-        guestName: caller.name,
-        guestNetwork: caller.network,
-      };
-    case 'organization':
-      return { organizationId };
-    default:
-      throw new DomainError('AUTHENTICATION_REQUIRED');
-  }
 };
