@@ -11,6 +11,7 @@ import { type Dispute, disputeIdOf, disputeShape, isEvidenceDueSoon, nextReminde
 import { type DisputeDecision, decideReport, firstReport, type SeenDispute } from './dispute-report.ts';
 import { requireDisputeTransition } from './dispute-states.ts';
 import type { VisiblePayment } from './payment.ts';
+import { versionAfter } from './payment-fields.ts';
 import { paymentStore } from './payment-store.ts';
 import { hasGivenBackTooMuch } from './refunds/refund-sums.ts';
 
@@ -110,6 +111,7 @@ const withDispute = (payment: VisiblePayment, { was, next }: Change, now: Instan
   return {
     ...payment,
     disputes: disputesWith(payment, next),
+    ...versionAfter(payment, 'dispute', now),
     dispute: {
       id: next.id,
       amountCents,
@@ -119,10 +121,6 @@ const withDispute = (payment: VisiblePayment, { was, next }: Change, now: Instan
       evidenceDueBy,
       ...(isChanged && { termsChanged: true }),
     },
-    refund: undefined,
-    cause: 'dispute',
-    version: payment.version + 1,
-    updatedAt: iso(now),
   };
 };
 

@@ -6,17 +6,9 @@
 
 import type { HeldMethod, UsableMethod } from '../payment-methods/usable-method.ts';
 import type { Payment } from './payment.ts';
+import type { methodGroup } from './payment-fields.ts';
 
-type Held = Pick<
-  Payment,
-  | 'methodRef'
-  | 'paymentMethodId'
-  | 'methodKind'
-  | 'customerId'
-  | 'providerCustomerId'
-  | 'lenderCustomerId'
-  | 'lenderCustomerRecordId'
->;
+type Held = Pick<Payment, keyof typeof methodGroup>;
 
 /** The fields that put a method on a payment; undefined clears the method. */
 export const methodFields = (

@@ -19,6 +19,7 @@ import {
   withDraft,
 } from './payment.ts';
 import type { ReportedAmount } from './payment-amounts.ts';
+import { attemptGroup, blank, factGroup, lookGroup, methodGroup, valuesIn, versionAfter } from './payment-fields.ts';
 import { isSettled } from './payment-states.ts';
 import { attemptRefsOf, factsOfNext, reportedFacts, withoutPersonDetails } from './recorded-facts.ts';
 
@@ -71,7 +72,7 @@ const lookupOf = ({ reconcileAt, reconcileStep }: Payment, now: Instant): Pick<P
   reconcileStep: reconcileStep ?? 0,
 });
 
-const NO_LOOKUP = { reconcileAt: undefined, reconcileStep: undefined } as const;
+const NO_LOOKUP = blank(lookGroup);
 
 /**
  * The method of a report. A method that has paid in the browser becomes the payment's; otherwise the record keeps its
@@ -169,25 +170,17 @@ export const claimAttempt = (
 });
 
 /** Releases a claim after the provider certainly did nothing. The next claim has another idempotency key. */
-export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
-  const { methodRef, paymentMethodId, methodKind, offSession, returnUrl } = before;
-  const { customerId, providerCustomerId, lenderCustomerId, lenderCustomerRecordId } = before;
-  const { status, attempt, claimedAt, attemptKey, priorAttemptRefs, attemptRef, failureCode, nextAction } = before;
-  const { details, decline, settlement, factsAt, factLooks } = before;
-  return {
-    ...claim,
-    ...{ methodRef, paymentMethodId, methodKind, offSession, returnUrl },
-    ...{ customerId, providerCustomerId, lenderCustomerId, lenderCustomerRecordId },
-    ...{ status, attempt, claimedAt, attemptKey, priorAttemptRefs, attemptRef, failureCode, nextAction },
-    ...{ details, decline, settlement, factsAt, factLooks },
-    reconcileAt: before.reconcileAt,
-    reconcileStep: before.reconcileStep,
-    cause: 'release',
-    version: claim.version + 1,
-    updatedAt: iso(now),
-    released: (claim.released ?? 0) + 1,
-  };
-};
+export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => ({
+  ...claim,
+  ...valuesIn(before, methodGroup),
+  ...valuesIn(before, attemptGroup),
+  ...valuesIn(before, factGroup),
+  ...valuesIn(before, lookGroup),
+  returnUrl: before.returnUrl,
+  ...versionAfter(claim, 'release', now),
+  status: before.status,
+  released: (claim.released ?? 0) + 1,
+});
 
 /** The fields that name the person of a payment. */
 const PERSON = {
@@ -226,14 +219,7 @@ export const blankPayment = (payment: VisiblePayment, now: Instant): VisiblePaym
   const isLent = payment.lenderCustomerId !== undefined && payment.methodErased === undefined;
   const hasPerson = isPersonal ? payment.erasedAt === undefined : payment.userEmail !== undefined || isLent;
   if (!hasPerson) return payment;
-  const version = {
-    cause: 'erasure',
-    // A version names a refund or a dispute only if that is its cause.
-    refund: undefined,
-    dispute: undefined,
-    version: payment.version + 1,
-    updatedAt: iso(now),
-  } as const;
+  const version = versionAfter(payment, 'erasure', now);
   if (!isPersonal) {
     const lent = isLent ? { ...withoutMethod(payment), methodErased: true as const } : {};
     return { ...payment, userEmail: undefined, ...lent, ...version };

@@ -6,16 +6,20 @@
 import * as z from 'zod';
 import { networkColumn, ownerColumns, ownerIdsOf, type RecordKind } from '../access/record-kind.ts';
 import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
-import { METHOD_KINDS } from '../core/fact-words.ts';
-import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
-import { DECLINE_CODES } from '../core/outcome.ts';
-import { methodDetailsSchema, providerDeclineSchema, settlementSchema } from '../core/payment-facts.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, type Instant, instant } from '../core/time.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
-import { severalCapturesFields } from './holds/capture-fields.ts';
-import { holdCallSchema, holdFailureSchema } from './holds/hold-record.ts';
+import {
+  attemptGroup,
+  captureGroup,
+  causeGroup,
+  factGroup,
+  holdGroup,
+  lookGroup,
+  methodGroup,
+  moneyBackGroup,
+} from './payment-fields.ts';
 import { packedFacts, unpackedFacts } from './stored-facts.ts';
 
 export const PAYMENT_STATUSES = [
@@ -65,20 +69,8 @@ const changeable = {
   productId: optional,
   /** How many of the product, if it is not 1. */
   quantity: z.int().optional(),
-  customerId: optional,
   billingAddressId: optional,
-  /** The id of a saved method here. */
-  paymentMethodId: optional,
-  /** The method's id or one-time token at the provider; never shown. */
-  methodRef: optional,
-  /** The kind of a saved method. */
-  methodKind: z.enum(METHOD_KINDS).optional(),
-  /** Always a customer of the payment's owner, because a method that the payment saves is kept for this customer. */
-  providerCustomerId: optional,
-  /** The customer of the member whose own saved method pays for an organization. */
-  lenderCustomerId: optional,
-  /** Our record of that customer. */
-  lenderCustomerRecordId: optional,
+  ...methodGroup,
   setupFutureUsage: z.literal('off_session').optional(),
   /** Set if a confirmation only holds the amount, and the merchant captures it later. */
   captureMethod: z.literal('manual').optional(),
@@ -96,10 +88,6 @@ export const BILLING_REASONS = [
   'subscription_change',
   'subscription_resume',
 ] as const;
-
-/** `released` by the merchant here, `expired` at or after `captureBefore`, `provider` for any other end. */
-export const HOLD_ENDS = ['released', 'expired', 'provider'] as const;
-export type HoldEnd = (typeof HOLD_ENDS)[number];
 
 const draftSchema = z.object(changeable);
 export type Draft = z.infer<typeof draftSchema>;
@@ -138,9 +126,6 @@ export const paymentSchema = z.object({
   providerIntentId: optional,
   providerPaymentId: optional,
   clientSecret: optional,
-  nextAction: z
-    .object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() })
-    .optional(),
 
   /** An update to which the provider has not responded yet. */
   draft: draftSchema.optional(),
@@ -149,102 +134,21 @@ export const paymentSchema = z.object({
   /** The version that the draft was made from; part of its idempotency key. */
   draftVersion: z.int().optional(),
 
-  /** Counts claims to charge; 0 before the first. */
-  attempt: z.int(),
-  claimedAt: optional,
-  /** The mark of the Idempotency-Key of the request that claimed the attempt, while the attempt is under way. */
-  attemptKey: optional,
-  /** The provider's ids of the last attempts before the current claim, the newest last. */
-  priorAttemptRefs: z.array(z.string()).optional(),
+  ...attemptGroup,
+  ...factGroup,
+  ...lookGroup,
+  ...holdGroup,
+  ...captureGroup,
+  ...moneyBackGroup,
+  ...causeGroup,
   /** Counts claims that were taken back, so that each later claim has its own idempotency key. */
   released: z.int().optional(),
-  attemptRef: optional,
-  failureCode: z.enum(DECLINE_CODES).optional(),
-  /** The method of the last attempt whose outcome is known, also of a declined one. */
-  details: methodDetailsSchema.optional(),
-  /** The provider's words for the last decline, set while the payment is failed. */
-  decline: providerDeclineSchema.optional(),
-  settlement: settlementSchema.optional(),
-  /** The next read for facts that the record lacks. */
-  factsAt: optional,
-  /** Counts these reads while a further one is due. */
-  factLooks: z.int().optional(),
-  /** The payer does not attend the current attempt. */
-  offSession: z.literal(true).optional(),
   /** Why the subscription was charged. */
   billingReason: z.enum(BILLING_REASONS).optional(),
   /** The provider's invoice that the payment pays. The provider collects it, and the service never does. */
   providerInvoiceId: optional,
-  reconcileAt: optional,
-  reconcileStep: z.int().optional(),
   /** Set if the provider will not keep the method that was to be saved. */
   methodNotKept: z.literal(true).optional(),
-  /** The sum of the refunds that succeeded. */
-  refundedCents: z.int().optional(),
-  /** The number of the refunds that succeeded. */
-  refundedCount: z.int().optional(),
-  /** The sum of the refunds whose outcome is open; reserved, so that refunds together never exceed the total. */
-  refundingCents: z.int().optional(),
-  /** The open and the lost disputes, ordered by id. */
-  disputes: z
-    .array(
-      z.object({
-        id: z.string(),
-        /** The payment's total for a dispute in another currency. */
-        amountCents: z.int(),
-        /** The disputed capture of a payment with several. */
-        captureId: optional,
-        /** When the dispute was lost; undefined while it is open. */
-        lostAt: optional,
-      }),
-    )
-    .optional(),
-  /** The refund that changed, with its former status, if `refund` is the cause of this version. */
-  refund: z
-    .object({
-      id: z.string(),
-      amountCents: z.int(),
-      status: z.enum(REFUND_STATUSES),
-      was: z.enum(REFUND_STATUSES).optional(),
-      reason: z.enum(REFUND_REASONS).optional(),
-      /** When the refund first succeeded. */
-      completedAt: optional,
-    })
-    .optional(),
-  /** The dispute that changed, with its former status, if `dispute` is the cause of this version. */
-  dispute: z
-    .object({
-      id: z.string(),
-      amountCents: z.int(),
-      status: z.enum(DISPUTE_STATUSES),
-      was: z.enum(DISPUTE_STATUSES).optional(),
-      reason: optional,
-      evidenceDueBy: optional,
-      /** Set if this version changed the amount or the due date. */
-      termsChanged: z.literal(true).optional(),
-    })
-    .optional(),
-  /** The amount that the provider held, set with the hold. A capture may take less; then the total is what was taken. */
-  authorizedCents: z.int().optional(),
-  ...severalCapturesFields,
-  /** What can still be captured, if it was lowered at the provider; `authorizedCents` otherwise. */
-  capturableCents: z.int().optional(),
-  /** When the provider ends the hold. */
-  captureBefore: optional,
-  /** Until then the provider guarantees the capture; only PayPal names this time. */
-  guaranteedUntil: optional,
-  /** The capture or the release that is under way or has an unknown outcome. */
-  holdCall: holdCallSchema.optional(),
-  /** The capture or the release that turned out not to have happened, after a response that left its outcome open. */
-  holdFailure: holdFailureSchema.optional(),
-  /** Counts captures that are known not to have happened, so that each later capture has its own idempotency key. */
-  failedCaptures: z.int().optional(),
-  /** When due work looks at the hold next. */
-  holdCheckAt: optional,
-  /** Set once the event that the hold ends soon was published. */
-  captureDueSent: z.literal(true).optional(),
-  /** Why the hold ended without a capture. */
-  holdEnd: z.enum(HOLD_ENDS).optional(),
   cause: z.enum(CAUSES).optional(),
   /** Who made this version, and the id of the request, event or message that made it; the store sets both. */
   actor: actorSchema.optional(),

@@ -10,6 +10,7 @@ import type { Clause } from '../platform/expression.ts';
 import { holdChange } from './holds/hold-versions.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
 import type { ReportedAmount } from './payment-amounts.ts';
+import { versionAfter } from './payment-fields.ts';
 
 /** When a payment or a refund with incomplete facts is read again, counted from its outcome. */
 const FACT_LOOKS_MS: readonly number[] = [MINUTE_MS, HOUR_MS, DAY_MS];
@@ -132,11 +133,7 @@ const ofLaterAttempt = (payment: VisiblePayment, report: FactsReport, now: Insta
 const factsVersion = (payment: VisiblePayment, next: FactFields & FactLooks, now: Instant): VisiblePayment => ({
   ...payment,
   ...next,
-  // A version names a refund or a dispute only if that is its cause.
-  ...{ refund: undefined, dispute: undefined },
-  cause: 'facts',
-  version: payment.version + 1,
-  updatedAt: iso(now),
+  ...versionAfter(payment, 'facts', now),
 });
 
 /**

@@ -14,6 +14,7 @@ import type { ListedPayment } from '../providers/listing-port.ts';
 import type { PeriodPayment } from './collect-payment.ts';
 import type { Payment, VisiblePayment } from './payment.ts';
 import { statusHere } from './payment-amounts.ts';
+import { versionAfter } from './payment-fields.ts';
 import { paymentStore } from './payment-store.ts';
 import { advancePayment, reportedFields } from './payment-versions.ts';
 
@@ -157,10 +158,8 @@ export const giveOwner = async (
       ? {
           ...current,
           ...owner,
-          ...{ anomaly: undefined, refund: undefined, dispute: undefined },
-          cause: 'restore',
-          version: current.version + 1,
-          updatedAt: iso(now()),
+          anomaly: undefined,
+          ...versionAfter(current, 'restore', now()),
         }
       : undefined,
   );

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { amountWithCurrency, majorUnits } from '../../../shared/core/money.ts';
-import { HOLD_ENDS } from '../../../shared/payments/payment.ts';
+import { HOLD_ENDS } from '../../../shared/payments/holds/hold-record.ts';
 import { readApiPayment } from '../compare/api-payment.ts';
 import type { Api } from '../installation/api.ts';
 import { NotReachable } from '../installation/control.ts';

@@ -19,6 +19,10 @@ export const holdCallSchema = z.discriminatedUnion('kind', [
 ]);
 export type HoldCall = z.infer<typeof holdCallSchema>;
 
+/** `released` by the merchant here, `expired` at or after `captureBefore`, `provider` for any other end. */
+export const HOLD_ENDS = ['released', 'expired', 'provider'] as const;
+export type HoldEnd = (typeof HOLD_ENDS)[number];
+
 export const HOLD_FAILURES = ['not_done', 'declined'] as const;
 
 /** `not_done` if the provider has not carried out the call, `declined` by the bank. */

@@ -4,21 +4,13 @@ import { FIRST_LOOK_MS, lookTime } from '../../calls/call-times.ts';
 import type { Prices } from '../../core/money.ts';
 import { DAY_MS, type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
 import type { ProviderHold } from '../../providers/payment-port.ts';
-import type { HoldEnd, Payment, PaymentStatus } from '../payment.ts';
+import type { Payment, PaymentStatus } from '../payment.ts';
 import type { ReportedAmount } from '../payment-amounts.ts';
-import type { HoldCall, HoldFailure } from './hold-record.ts';
+import { blank, holdGroup, versionAfter } from '../payment-fields.ts';
+import type { HoldCall, HoldEnd, HoldFailure } from './hold-record.ts';
 import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
 
-const NO_HOLD = {
-  authorizedCents: undefined,
-  capturableCents: undefined,
-  captureBefore: undefined,
-  guaranteedUntil: undefined,
-  holdCall: undefined,
-  holdCheckAt: undefined,
-  captureDueSent: undefined,
-  holdEnd: undefined,
-} as const;
+const NO_HOLD = blank(holdGroup);
 
 /** The fields of a hold that has been captured or has ended. Its amount and its times stay. */
 const OVER = { capturableCents: undefined, holdCall: undefined, holdCheckAt: undefined } as const;
@@ -190,14 +182,7 @@ export const capturableOf = ({ status, capturableCents, authorizedCents, totalCe
 
 /** A version of which readers see only the claim on the hold, or its end. It names no refund and no dispute. */
 const callVersion = (payment: Payment, now: Instant) =>
-  ({
-    refund: undefined,
-    dispute: undefined,
-    holdFailure: undefined,
-    cause: 'capture',
-    version: payment.version + 1,
-    updatedAt: iso(now),
-  }) as const;
+  ({ ...versionAfter(payment, 'capture', now), holdFailure: undefined }) as const;
 
 /** The claim of the only capture or release that may be under way, committed before the provider is called. */
 export const claimHoldCall = <P extends Payment>(payment: P, holdCall: HoldCall): P => {

@@ -3,7 +3,8 @@
 import * as z from 'zod';
 import { timestamp } from '../../http/fields.ts';
 import { moneyAccount } from '../money-account.ts';
-import { HOLD_ENDS, type VisiblePayment } from '../payment.ts';
+import type { VisiblePayment } from '../payment.ts';
+import { HOLD_ENDS } from './hold-record.ts';
 import { capturableOf } from './hold-versions.ts';
 
 export const holdView = (payment: VisiblePayment) => ({

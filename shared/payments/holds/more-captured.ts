@@ -1,8 +1,9 @@
 /** @module The version of a payment after further captures at its provider. Pure. */
 
-import { type Instant, iso } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
 import type { ProviderPayment } from '../../providers/payment-port.ts';
 import type { HistoryCause, VisiblePayment } from '../payment.ts';
+import { versionAfter } from '../payment-fields.ts';
 import { factsOfNext, firstFactLook, reportedFacts } from '../recorded-facts.ts';
 import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
 
@@ -32,10 +33,6 @@ export const withMoreCaptured = (
     ...(facts.settlement ? {} : firstFactLook(now)),
     ...withHeldSplit(payment, pricesInProportion(payment, amountCents)),
     captures: capturesOfNext(payment, captures),
-    // A version names a refund or a dispute only if that is its cause.
-    ...{ refund: undefined, dispute: undefined },
-    cause,
-    version: payment.version + 1,
-    updatedAt: iso(now),
+    ...versionAfter(payment, cause, now),
   };
 };

@@ -1,10 +1,11 @@
 /** @module The sums of refunds on a payment. They change in the same transaction as the refund. */
 
 import { DomainError } from '../../core/errors.ts';
-import { type Instant, iso } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
 import { capturesReturning } from '../holds/several-captures.ts';
 import { moneyAccount } from '../money-account.ts';
 import type { VisiblePayment } from '../payment.ts';
+import { versionAfter } from '../payment-fields.ts';
 import type { Refund } from './refund.ts';
 
 interface Sums {
@@ -60,6 +61,7 @@ export const withRefund = (
 ): VisiblePayment => ({
   ...withShare(payment, shareOf(was), shareOf(next)),
   captures: capturesReturning(payment, next, reservedBy(next) - reservedBy(was)),
+  ...versionAfter(payment, 'refund', now),
   refund: {
     id: next.id,
     amountCents: next.amountCents,
@@ -68,20 +70,13 @@ export const withRefund = (
     reason: next.reason,
     completedAt: next.completedAt,
   },
-  dispute: undefined,
-  cause: 'refund',
-  version: payment.version + 1,
-  updatedAt: iso(now),
 });
 
 /** The payment without a refund that did not happen. Its reservation is released, and no event follows. */
 export const withoutRefund = (payment: VisiblePayment, refund: Refund, now: Instant): VisiblePayment => ({
   ...withShare(payment, shareOf(refund), NOTHING),
   captures: capturesReturning(payment, refund, -reservedBy(refund)),
-  refund: undefined,
-  cause: 'release',
-  version: payment.version + 1,
-  updatedAt: iso(now),
+  ...versionAfter(payment, 'release', now),
 });
 
 const withShare = (payment: VisiblePayment, was: Sums, next: Sums): VisiblePayment => ({
