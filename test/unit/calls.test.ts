@@ -231,9 +231,12 @@ describe('a look at a claimed call', () => {
 });
 
 describe('the table of calls that exclude each other', () => {
-  const ALL = ['capture', 'release', 'charge', 'plan change', 'price update', 'transfer'] as const;
+  const ALL = ['capture', 'release', 'charge', 'update', 'plan change', 'price update', 'transfer'] as const;
 
   test.each([
+    ['charge', ['charge', 'update']],
+    ['cancellation', ['charge']],
+    ['erasure', ['charge', 'update']],
     ['capture', ['capture', 'release']],
     ['release', ['capture', 'release']],
     ['plan change', ['charge', 'plan change', 'price update', 'transfer']],

@@ -13,12 +13,13 @@ import { unansweredError } from '../../providers/unwrap.ts';
 import { storeReading } from '../apply-reading.ts';
 import type { IntentParts } from '../create-intent.ts';
 import type { VisiblePayment } from '../payment.ts';
+import { openCallsOf } from '../payment-decisions.ts';
 import { paymentStore } from '../payment-store.ts';
 import { providerReference } from '../payment-versions.ts';
 import { paymentView } from '../payment-view.ts';
 import { trySaveMethod } from '../save-method.ts';
 import type { CaptureBody } from './capture-request.ts';
-import { hasHoldCall, isOwnHoldCall, makeHoldCall, openCallsOnHold } from './hold-call.ts';
+import { hasHoldCall, isOwnHoldCall, makeHoldCall } from './hold-call.ts';
 import { capturableOf, claimHoldCall, pricesOfTotal } from './hold-versions.ts';
 import { claimByMerchant, isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
 
@@ -99,7 +100,7 @@ const isCaptured = (capturedCents: number): DomainError =>
 /** @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
 const requireCapturable = (payment: VisiblePayment): void => {
   if (payment.status !== 'requires_capture') throw isNotHeld(payment);
-  requireFree('capture', openCallsOnHold(payment));
+  requireFree('capture', openCallsOf(payment));
   // With nothing left of the hold, a capture is under way at the provider, for example from its dashboard.
   if (capturableOf(payment) === 0) throw new DomainError('PAYMENT_IN_PROGRESS');
 };
