@@ -7,7 +7,7 @@ import { statusHere } from './payment-amounts.ts';
 import { isAhead, isSettled } from './payment-states.ts';
 import { advanceStored } from './payment-store.ts';
 import { providerReference, reportedFields } from './payment-versions.ts';
-import { abandonDraft } from './update-intent.ts';
+import { abandonDraft } from './update-call.ts';
 
 /**
  * Cancels the payment at the provider, then in its record. If the provider refuses, the record gets the provider's
