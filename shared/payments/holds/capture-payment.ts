@@ -9,7 +9,7 @@ import { keyMark, replayedFor } from '../../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { PaymentProvider } from '../../providers/provider.ts';
 import type { MoneyDeps } from '../../providers/provider-deps.ts';
-import { unansweredError } from '../../providers/unwrap.ts';
+import { requireReport } from '../../providers/unwrap.ts';
 import { storeReading } from '../apply-reading.ts';
 import type { IntentParts } from '../create-intent.ts';
 import type { VisiblePayment } from '../payment.ts';
@@ -72,11 +72,8 @@ const readIfOver = async (parts: IntentParts, payment: VisiblePayment): Promise<
   if (payment.status !== 'requires_capture' || payment.holdCall || !isPast(payment.captureBefore, deps.now())) {
     return payment;
   }
-  const found = await provider.findPayment(providerReference(payment));
-  const details = { payment_id: payment.id };
-  if (found.kind === 'unknown' || found.kind === 'not_done') throw unansweredError(found, details);
-  if (found.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
-  return (await storeReading(deps, store, { payment, report: found.value, cause: 'answer' })).payment;
+  const report = requireReport(await provider.findPayment(providerReference(payment)), { payment_id: payment.id });
+  return (await storeReading(deps, store, { payment, report, cause: 'answer' })).payment;
 };
 
 const isPast = (at: string | undefined, now: Instant): boolean => at !== undefined && instant(at) <= now;
