@@ -14,7 +14,7 @@
 
 import type { LogFields, LogMessage } from '../core/log-line.ts';
 import type { Log } from '../core/logger.ts';
-import type { Arrived, NotDone, Outcome } from '../core/outcome.ts';
+import type { Arrived, NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { Instant, Now } from '../core/time.ts';
 import type { LookResult } from './call-times.ts';
 
@@ -25,9 +25,7 @@ export interface CallParts {
 /** The provider did nothing, or the call cannot succeed any more. */
 export type RefusedCall = Extract<Arrived<never>, { readonly kind: 'declined' | 'refused' }>;
 
-export type DeclinedCall = Extract<RefusedCall, { readonly kind: 'declined' }>;
-
-/** The reason of a refusal without the provider's words, because a read shows that the object of the call is over. */
+/** The refusal that a read shows, because the object of the call is over. The provider's own words come first. */
 export const OVER: RefusedCall = { kind: 'refused', reason: 'over' };
 
 export interface CallResult<R> {
@@ -38,7 +36,13 @@ export interface CallResult<R> {
   readonly notDone?: NotDone | undefined;
   /** True if it is not known whether the provider has carried out the call. */
   readonly isUnclear?: boolean;
+  readonly unanswered?: Unanswered | undefined;
 }
+
+/** What left a call unclear: its own outcome, or that of a read after a refusal or in a look. */
+export type Unanswered =
+  | { readonly by: 'response'; readonly outcome: NotDone | Unknown }
+  | { readonly by: 'refusal' | 'look'; readonly outcome: Exclude<Outcome<never>, { readonly kind: 'done' }> };
 
 /** `open` is the claim if it stays. */
 export type MadeCall<R, Claim extends R> = CallResult<R> & { readonly open?: Claim };
@@ -92,8 +96,8 @@ export interface CallKind<Parts extends CallParts, R, Claim extends R, Report, F
   find(parts: Parts, claim: Claim): Promise<Outcome<Found>>;
   /** Stores what the provider says. */
   apply(parts: Parts, claim: Claim, said: Said<Report, Found>): Promise<Applied<Claim, R>>;
-  /** Records a decline that ends the call, if the kind needs no read for it. */
-  decline?(parts: Parts, claim: Claim, declined: DeclinedCall): Promise<CallResult<R>>;
+  /** True if a refusal ends the call without a read. `isLate` if an earlier call may have reached the provider. */
+  endsUnread?(refusal: RefusedCall, isLate: boolean): boolean;
   /** Ends the claim without its effect. A report that came first counts. */
   end(parts: Parts, claim: Claim, end: EndedCall<Found>): Promise<CallResult<R>>;
   /** Takes back a claim whose call certainly did not happen. */

@@ -1,6 +1,9 @@
 /** @module The times of a claimed call: its looks at the provider, its resends, and when it counts as stuck. Pure. */
 
-import { DAY_MS, type Instant, MINUTE_MS } from '../core/time.ts';
+import { DAY_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/time.ts';
+
+/** How long one function works on a claimed call alone; at least the timeout of a function that sends one for a request. */
+export const CALL_LEASE_MS = 25 * SECOND_MS;
 
 /** The wait before the first look at a call whose function may have ended before the provider responded. */
 export const FIRST_LOOK_MS = MINUTE_MS;

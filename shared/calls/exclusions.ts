@@ -3,13 +3,17 @@
 import { DomainError } from '../core/errors.ts';
 
 /** A call that a payment or a subscription may have open. */
-export type OpenCall = 'capture' | 'release' | 'charge' | 'plan change' | 'price update' | 'transfer';
+export type OpenCall = 'capture' | 'release' | 'charge' | 'update' | 'plan change' | 'price update' | 'transfer';
 
 const ON_HOLDS: readonly OpenCall[] = ['capture', 'release'];
 const ON_PLANS: readonly OpenCall[] = ['plan change', 'price update', 'transfer'];
 
 /** What may be claimed, and the open calls that exclude it. */
 const EXCLUDED_BY = {
+  charge: ['charge', 'update'],
+  /** Of a payment. A cancellation settles an open update first. */
+  cancellation: ['charge'],
+  erasure: ['charge', 'update'],
   capture: ON_HOLDS,
   release: ON_HOLDS,
   'plan change': [...ON_PLANS, 'charge'],
@@ -21,8 +25,14 @@ const EXCLUDED_BY = {
   command: ['transfer'],
 } as const satisfies Readonly<Record<string, readonly OpenCall[]>>;
 
-/** @throws DomainError PAYMENT_IN_PROGRESS if one of the open calls excludes the wanted call */
-export const requireFree = (wanted: keyof typeof EXCLUDED_BY, open: readonly OpenCall[]): void => {
+type Wanted = keyof typeof EXCLUDED_BY;
+
+export const isFree = (wanted: Wanted, open: readonly OpenCall[]): boolean => {
   const excluding: readonly OpenCall[] = EXCLUDED_BY[wanted];
-  if (open.some((call) => excluding.includes(call))) throw new DomainError('PAYMENT_IN_PROGRESS');
+  return !open.some((call) => excluding.includes(call));
+};
+
+/** @throws DomainError PAYMENT_IN_PROGRESS if one of the open calls excludes the wanted call */
+export const requireFree = (wanted: Wanted, open: readonly OpenCall[]): void => {
+  if (!isFree(wanted, open)) throw new DomainError('PAYMENT_IN_PROGRESS');
 };

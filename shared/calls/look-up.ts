@@ -1,4 +1,7 @@
-/** @module Due work of a claimed call with an unknown outcome. The provider is read before anything is sent again. */
+/**
+ * @module A later look at a claimed call with an unknown outcome. The provider is read before anything is sent again,
+ * unless a read does not show whether the call was carried out.
+ */
 
 import type { CallKind, CallParts, LookedUp, LookedUpCall } from './call-kind.ts';
 import { type LookResult, nextLook, RESEND_WITHIN_MS, STUCK_AFTER_MS } from './call-times.ts';
@@ -17,7 +20,9 @@ export const lookUpCall = async <Parts extends CallParts, R, Claim extends R, Re
   claim: Claim,
 ): Promise<LookedUpCall<R>> => {
   const read = await kind.find(parts, claim);
-  if (read.kind !== 'done') return lookAgain(kind, parts, claim, { text: 'provider unclear' });
+  if (read.kind !== 'done') {
+    return lookAgain(kind, parts, claim, { text: 'provider unclear', unanswered: { by: 'look', outcome: read } });
+  }
   const found = read.value;
   const applied = await kind.apply(parts, claim, { by: 'look', report: found });
   const end = async (current: Claim): Promise<LookedUpCall<R>> => {
@@ -37,35 +42,42 @@ export const lookUpCall = async <Parts extends CallParts, R, Claim extends R, Re
     case 'absent': {
       const current = applied.record;
       const isLate = parts.deps.now() > kind.claimedAt(current) + (kind.resendWithinMs ?? RESEND_WITHIN_MS);
-      return isLate || !(await kind.maySend(parts, current)) ? end(current) : sendAgain(kind, parts, current);
+      return isLate || !(await kind.maySend(parts, current)) ? end(current) : resendCall(kind, parts, current);
     }
   }
 };
 
-const sendAgain = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
+/** Sends a call again under its own key. The provider is read only after a refusal. */
+export const resendCall = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
   kind: DueKind<Parts, R, Claim, Report, Found>,
   parts: Parts,
   claimed: Claim,
 ): Promise<LookedUpCall<R>> => {
   const { claim, outcome } = await kind.send(parts, claimed);
   // This call did nothing, but an earlier call may have reached the provider since, so the claim stays.
-  if (outcome.kind === 'not_done') return lookAgain(kind, parts, claim, { text: 'not sent' });
+  if (outcome.kind === 'not_done') {
+    return lookAgain(kind, parts, claim, { text: 'not sent', unanswered: { by: 'response', outcome } });
+  }
   const { open, ...made } = await recordOutcome(kind, { parts, isLate: true }, { claim, outcome });
   const text = kind.statusOf(made.record);
-  return open === undefined ? { ...made, text } : lookAgain(kind, parts, open, { text });
+  return open === undefined ? { ...made, text } : lookAgain(kind, parts, open, { ...made, text });
 };
+
+interface OpenLook extends Pick<LookedUpCall<unknown>, 'text' | 'unanswered'> {
+  readonly looked?: LookResult;
+}
 
 /** Sets the next look, by the ladder. The log warns of a call that is stuck. */
 const lookAgain = async <Parts extends CallParts, R, Claim extends R>(
   kind: LookedUp<Parts, R, Claim>,
   parts: Parts,
   claim: Claim,
-  { text, looked = 'outcome_unknown' }: { readonly text: string; readonly looked?: LookResult },
+  { text, unanswered, looked = 'outcome_unknown' }: OpenLook,
 ): Promise<LookedUpCall<R>> => {
   const { now, log } = parts.deps;
   const since = kind.claimedAt(claim);
   const stuck = now() - since >= STUCK_AFTER_MS[looked] ? kind.stuck(claim) : undefined;
   if (stuck) log.warn(stuck[0], { ...stuck[1], reason: looked });
   const changed = await kind.setLook(parts, claim, { ...nextLook(since, kind.step(claim), now()), looked });
-  return { record: changed ?? claim, isUnclear: true, text };
+  return { record: changed ?? claim, isUnclear: true, unanswered, text };
 };

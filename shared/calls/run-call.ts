@@ -30,7 +30,7 @@ export const recordOutcome = async <Parts extends CallParts, R, Claim extends R,
   const { parts, isLate } = context;
   switch (outcome.kind) {
     case 'unknown':
-      return { record: claim, open: claim, isUnclear: true };
+      return { record: claim, open: claim, isUnclear: true, unanswered: { by: 'response', outcome } };
     case 'done': {
       const applied = await kind.apply(parts, claim, { by: 'response', report: outcome.value });
       if (applied.state === 'settled') return { record: applied.record, refusal: applied.refusal };
@@ -38,10 +38,10 @@ export const recordOutcome = async <Parts extends CallParts, R, Claim extends R,
       return kind.end(parts, applied.record, { cause: 'refused', refusal: OVER, isLate });
     }
     case 'declined':
-      if (kind.decline) return kind.decline(parts, claim, outcome);
-      return recordRefusal(kind, context, { claim, refusal: outcome });
     case 'refused':
-      return recordRefusal(kind, context, { claim, refusal: outcome });
+      return kind.endsUnread?.(outcome, isLate)
+        ? kind.end(parts, claim, { cause: 'refused', refusal: outcome, isLate })
+        : recordRefusal(kind, context, { claim, refusal: outcome });
     default:
       return assertNever(outcome);
   }
@@ -57,9 +57,13 @@ const recordRefusal = async <Parts extends CallParts, R, Claim extends R, Report
   { claim, refusal }: { readonly claim: Claim; readonly refusal: RefusedCall },
 ): Promise<MadeCall<R, Claim>> => {
   const read = await kind.find(parts, claim);
-  if (read.kind !== 'done') return { record: claim, open: claim, isUnclear: true };
+  if (read.kind !== 'done') {
+    return { record: claim, open: claim, isUnclear: true, unanswered: { by: 'refusal', outcome: read } };
+  }
   const applied = await kind.apply(parts, claim, { by: 'refusal', report: read.value });
-  if (applied.state === 'settled') return { record: applied.record, refusal: applied.refusal };
+  if (applied.state === 'settled') {
+    return { record: applied.record, refusal: applied.refusal === OVER ? refusal : applied.refusal };
+  }
   if (applied.state === 'open') return { record: applied.record, open: applied.record, isUnclear: true };
   return kind.end(parts, applied.record, { cause: 'refused', refusal, found: read.value, isLate });
 };

@@ -50,6 +50,10 @@ export const DECLINE_CODES = [
 ] as const;
 export type DeclineCode = (typeof DECLINE_CODES)[number];
 
+/** The read value; undefined if the provider does not know the object, because it refuses the read. */
+export const ifKnown = <T>(read: Outcome<T>): Outcome<T | undefined> =>
+  read.kind === 'refused' || read.kind === 'declined' ? { kind: 'done', value: undefined } : read;
+
 /** Reads the value of a call that was done; keeps every other outcome. */
 export const mapOutcome = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
   outcome.kind === 'done' ? { kind: 'done', value: read(outcome.value) } : outcome;

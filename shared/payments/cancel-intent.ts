@@ -1,5 +1,6 @@
 import { DomainError } from '../core/errors.ts';
-import { unansweredError } from '../providers/unwrap.ts';
+import { ifKnown } from '../core/outcome.ts';
+import { requireReport } from '../providers/unwrap.ts';
 import { decideReading } from './apply-reading.ts';
 import type { IntentParts } from './create-intent.ts';
 import { asDraft, type HistoryCause, type VisiblePayment } from './payment.ts';
@@ -7,7 +8,7 @@ import { statusHere } from './payment-amounts.ts';
 import { isAhead, isSettled } from './payment-states.ts';
 import { advanceStored } from './payment-store.ts';
 import { providerReference, reportedFields } from './payment-versions.ts';
-import { abandonDraft } from './update-intent.ts';
+import { abandonDraft } from './update-call.ts';
 
 /**
  * Cancels the payment at the provider, then in its record. If the provider refuses, the record gets the provider's
@@ -48,10 +49,7 @@ const cancelAtProvider = async (
   const known = providerReference(payment);
   let outcome = await provider.cancelIntent({ ...known, idempotencyKey: `${payment.id}:cancel` });
   if (outcome.kind === 'refused') outcome = await provider.findPayment(known);
-  const details = { payment_id: payment.id };
-  if (outcome.kind === 'unknown' || outcome.kind === 'not_done') throw unansweredError(outcome, details);
-  if (outcome.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
-  const report = outcome.value;
+  const report = requireReport(outcome, { payment_id: payment.id });
   if (report.status === payment.status) return payment;
   const status = statusHere(payment, report.status);
   return advanceStored(store, payment, {
@@ -69,14 +67,12 @@ const readHold = async (
   { deps, store, provider }: IntentParts,
   payment: VisiblePayment,
 ): Promise<VisiblePayment | undefined> => {
-  const found = await provider.findPayment(providerReference(payment));
-  if (found.kind === 'unknown' || found.kind === 'not_done') {
-    throw unansweredError(found, { payment_id: payment.id });
-  }
-  if (found.kind !== 'done' || found.value.status !== 'requires_capture') return undefined;
+  const found = ifKnown(await provider.findPayment(providerReference(payment)));
+  const report = requireReport(found, { payment_id: payment.id });
+  if (report?.status !== 'requires_capture') return undefined;
   const { record } = await store.change(payment, (current) => {
-    if (!isAhead(current.status, found.value.status)) return undefined;
-    const reading = decideReading(deps, { payment: current, report: found.value, cause: 'reconciliation' });
+    if (!isAhead(current.status, report.status)) return undefined;
+    const reading = decideReading(deps, { payment: current, report, cause: 'reconciliation' });
     return reading.outcome === 'store' ? { next: reading.next, by: 'read' } : undefined;
   });
   return record;

@@ -1,6 +1,7 @@
 import { scopeMissing } from '../access/access.ts';
 import { audienceOf } from '../access/audience.ts';
 import { mayAsMerchant } from '../access/caller.ts';
+import { requireFree } from '../calls/exclusions.ts';
 import { DomainError } from '../core/errors.ts';
 import { replayedFor } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -9,6 +10,7 @@ import { cancelIntent } from './cancel-intent.ts';
 import { isNotHeld } from './holds/may-end-hold.ts';
 import { releaseHold } from './holds/release-hold.ts';
 import { isOfSubscription, type VisiblePayment } from './payment.ts';
+import { openCallsOf } from './payment-decisions.ts';
 import { paymentStore } from './payment-store.ts';
 import { paymentView } from './payment-view.ts';
 
@@ -34,7 +36,7 @@ export const cancelPayment = async (
   const provider = await deps.providers.require(payment.providerId, 'payments');
   const parts = { deps, store, provider };
   if (payment.status === 'requires_capture') return releaseHold(parts, payment, request);
-  if (payment.status === 'processing') throw new DomainError('PAYMENT_IN_PROGRESS');
+  requireFree('cancellation', openCallsOf(payment));
   if (payment.status === 'succeeded' && payment.captureMethod === 'manual') throw isNotHeld(payment);
   if (payment.status === 'failed' || payment.status === 'succeeded') {
     throw new DomainError('INVALID_STATE', { message: `A ${payment.status} payment cannot be canceled` });

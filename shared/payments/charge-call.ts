@@ -6,7 +6,7 @@
 import type { CallKind, CallResult } from '../calls/call-kind.ts';
 import { makeCall } from '../calls/run-call.ts';
 import { DomainError } from '../core/errors.ts';
-import type { DeclineCode, NotDone, Outcome } from '../core/outcome.ts';
+import { type DeclineCode, ifKnown, type NotDone, type Outcome } from '../core/outcome.ts';
 import { iso } from '../core/time.ts';
 import { INTENT_SPENT, type ProviderPayment, type ReportedStatus } from '../providers/payment-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
@@ -88,10 +88,7 @@ export const CHARGE_CALL: CallKind<
     return { claim, outcome };
   },
 
-  find: async ({ provider }, claim) => {
-    const found = await provider.findPayment(providerReference(claim));
-    return found.kind === 'refused' || found.kind === 'declined' ? { kind: 'done', value: undefined } : found;
-  },
+  find: async ({ provider }, claim) => ifKnown(await provider.findPayment(providerReference(claim))),
 
   apply: async (parts, claim, { by, report }) => {
     const isNews = by === 'response' || (report && UNDER_WAY_OR_SETTLED.includes(report.status));
@@ -101,14 +98,14 @@ export const CHARGE_CALL: CallKind<
     return isSame ? { state: 'open', record } : { state: 'settled', record, refusal };
   },
 
-  decline: async (parts, claim, refusal) => {
-    const { code: failureCode, attemptRef, facts } = refusal;
-    const failure = { failureCode, ...(attemptRef && { attemptRef }), ...reportedFacts('failed', facts) };
-    return { record: await settle(parts, claim, ['failed', failure]), refusal };
-  },
-
+  endsUnread: ({ kind }) => kind === 'declined',
   end: async (parts, claim, { cause, refusal, found }) => {
     const { deps, store, before, isAttended } = parts;
+    if (refusal?.kind === 'declined') {
+      const { code: failureCode, attemptRef, facts } = refusal;
+      const failure = { failureCode, ...(attemptRef && { attemptRef }), ...reportedFacts('failed', facts) };
+      return { record: await settle(parts, claim, ['failed', failure]), refusal };
+    }
     if (cause === 'ended') {
       const ended = advancePayment(claim, { to: 'failed', now: deps.now(), cause: 'reconciliation' }, FAILED);
       await store.commit(claim, ended);

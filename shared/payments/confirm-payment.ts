@@ -28,7 +28,7 @@ import { type PaymentStore, paymentStore } from './payment-store.ts';
 import { type ChosenMethod, claimAttempt, isUnderWay } from './payment-versions.ts';
 import { confirmationView, paymentView } from './payment-view.ts';
 import { trySaveMethod } from './save-method.ts';
-import { withoutDraft } from './update-intent.ts';
+import { withoutDraft } from './update-call.ts';
 
 type ConfirmRequest = ApiRequest<{ id: string }, unknown, ConfirmInput, VisiblePayment>;
 

@@ -1,5 +1,6 @@
 /** @module Decides how an event, a read, an approval or a request may change a payment. All functions are pure. */
 
+import { isFree, type OpenCall } from '../calls/exclusions.ts';
 import { assertNever } from '../core/errors.ts';
 import { epochSeconds, instant } from '../core/time.ts';
 import type { ReportedStatus } from '../providers/payment-port.ts';
@@ -112,13 +113,20 @@ const reached = (
   }
 };
 
+export const openCallsOf = ({ status, draft, holdCall }: VisiblePayment): readonly OpenCall[] => [
+  ...(status === 'processing' ? (['charge'] as const) : []),
+  ...(draft ? (['update'] as const) : []),
+  ...(holdCall ? [holdCall.kind] : []),
+];
+
 export type ClaimRefusal = 'already succeeded' | 'already held' | 'canceled' | 'in progress';
 
 export const claimRefusal = (payment: VisiblePayment): ClaimRefusal | undefined => {
   if (payment.status === 'succeeded') return 'already succeeded';
   if (payment.status === 'requires_capture') return 'already held';
   if (payment.status === 'canceled') return 'canceled';
-  return mayPaymentChange(payment.status, 'processing', 'claim') && !payment.draft ? undefined : 'in progress';
+  const mayClaim = mayPaymentChange(payment.status, 'processing', 'claim') && isFree('charge', openCallsOf(payment));
+  return mayClaim ? undefined : 'in progress';
 };
 
 export type ApprovalDecision =

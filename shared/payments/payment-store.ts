@@ -1,9 +1,9 @@
 /** @module Stores payments, with their list keys and due times. Readers see only changes that commit a new version. */
 
-import { FIRST_LOOK_MS } from '../calls/call-times.ts';
+import { CALL_LEASE_MS, FIRST_LOOK_MS } from '../calls/call-times.ts';
 import { currentMaker } from '../core/actor.ts';
 import { DomainError, notFound } from '../core/errors.ts';
-import { type Instant, instant, iso, type Now, SECOND_MS } from '../core/time.ts';
+import { type Instant, instant, iso, type Now } from '../core/time.ts';
 import { putAlias } from '../platform/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide } from '../platform/change.ts';
 import type { Changes } from '../platform/expression.ts';
@@ -131,9 +131,6 @@ const creations = (table: Table) => {
   return { removeCreating, takeOver };
 };
 
-/** Longer than the timeout of a function that sends a draft to the provider. */
-const DRAFT_BUSY_MS = 25 * SECOND_MS;
-
 /** A draft adds no version, because readers do not see it before it is in force. */
 const drafts = (table: Table, now: () => Instant) => {
   const change = async (payment: VisiblePayment, changes: Changes): Promise<VisiblePayment | undefined> => {
@@ -152,7 +149,7 @@ const drafts = (table: Table, now: () => Instant) => {
     onlyIf: readonly TransactionStep[] = [],
   ): Promise<(P & { readonly draft: Draft }) | undefined> => {
     const at = iso(now() + FIRST_LOOK_MS);
-    const held = { draft, draftBusyUntil: iso(now() + DRAFT_BUSY_MS), draftVersion: payment.version };
+    const held = { draft, draftBusyUntil: iso(now() + CALL_LEASE_MS), draftVersion: payment.version };
     const patch = { ...held, reconcileAt: at };
     const options = { onlyIf: [{ lacks: 'draft' }], wait: { now: now(), until: at } } as const;
     const times = recordTimes({ table }, paymentShape(now));
@@ -166,7 +163,7 @@ const drafts = (table: Table, now: () => Instant) => {
   const holdDraft = async (payment: VisiblePayment): Promise<VisiblePayment | undefined> => {
     const { draftBusyUntil: until } = payment;
     if (until !== undefined && instant(until) > now()) return undefined;
-    return change(payment, { set: { draftBusyUntil: iso(now() + DRAFT_BUSY_MS) } });
+    return change(payment, { set: { draftBusyUntil: iso(now() + CALL_LEASE_MS) } });
   };
 
   /** Releases the held draft after the provider gave no response, so the next function may work on it immediately. */

@@ -34,7 +34,7 @@ import { type PaymentStore, paymentStore } from './payment-store.ts';
 import { isUnderWay, providerReference } from './payment-versions.ts';
 import { withFactsRead } from './recorded-facts.ts';
 import { saveMethod } from './save-method.ts';
-import { finishUpdate } from './update-intent.ts';
+import { finishUpdate } from './update-call.ts';
 
 export interface DuePaymentDeps extends Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers' | 'ids'> {
   /** True if the payment is still the open charge of its subscription, or has no subscription. */

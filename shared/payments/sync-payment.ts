@@ -1,11 +1,10 @@
 /** @module Reads a payment, its refunds and its disputes at the provider, and stores them as reported. */
 
 import { audienceOf } from '../access/audience.ts';
-import { DomainError } from '../core/errors.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
-import { unansweredError } from '../providers/unwrap.ts';
+import { requireReport, unansweredError } from '../providers/unwrap.ts';
 import { decideReading } from './apply-reading.ts';
 import type { VisiblePayment } from './payment.ts';
 import { paymentStore } from './payment-store.ts';
@@ -31,12 +30,9 @@ export const syncPayment = async (
 ): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
   const provider = await deps.providers.require(request.record.providerId, 'payments');
-  const details = { payment_id: request.record.id };
   const { record } = await store.change(request.record, async (payment) => {
-    const found = await provider.findPayment(providerReference(payment));
-    if (found.kind === 'unknown' || found.kind === 'not_done') throw unansweredError(found, details);
-    if (found.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
-    const decision = decideReading(deps, { payment, report: found.value, cause: 'sync' });
+    const report = requireReport(await provider.findPayment(providerReference(payment)), { payment_id: payment.id });
+    const decision = decideReading(deps, { payment, report, cause: 'sync' });
     return decision.outcome === 'store' ? { next: decision.next, by: 'read' } : undefined;
   });
   return { data: paymentView(await withMoneyBack(deps, provider, record), audienceOf(request.caller)) };

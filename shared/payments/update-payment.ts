@@ -24,7 +24,7 @@ import {
 import type { TransactionStep } from '../platform/table.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
-import { requireProvider, unavailableError, unknownOutcomeError } from '../providers/unwrap.ts';
+import { requireProvider } from '../providers/unwrap.ts';
 import { requireAcceptedAmount } from './accepted-amount.ts';
 import type { IntentParts } from './create-intent.ts';
 import { captureMethodOf, requireTakesHold } from './holds/takes-hold.ts';
@@ -35,15 +35,7 @@ import type { UpdateIntentBody } from './payment-requests.ts';
 import { paymentStore } from './payment-store.ts';
 import { applyDraft } from './payment-versions.ts';
 import { paymentWithSecret } from './payment-view.ts';
-import {
-  bringIntoForce,
-  decideByAmount,
-  finishUpdate,
-  type HeldDraft,
-  isNotOpen,
-  sendDraft,
-  updateRefusal,
-} from './update-intent.ts';
+import { finishUpdate, makeUpdate } from './update-call.ts';
 
 /** The payment as a read shows it to a caller who may change it. */
 export const paymentAsRead = (
@@ -103,7 +95,7 @@ const change = async (
   const { onlyIf } = request.right;
   if (!concernsProvider(payment, draft)) return storeChange(parts, payment, { draft, onlyIf });
   const held = await store.claimDraft(payment, draft, onlyIf);
-  return held && carryOut(parts, held);
+  return held && makeUpdate(parts, held);
 };
 
 /** Checks only an amount that the update changes. */
@@ -286,46 +278,6 @@ const pricesOf = (
     discount_cents: body.discount_cents ?? discountCents,
   });
   return { ...prices, currency: nextCurrency };
-};
-
-/**
- * Sends a draft that was just claimed to the provider, and applies it.
- * @throws DomainError PROVIDER_TIMEOUT or a similar code (the draft stays, and a repeat of the request or due work
- * finishes it), PROVIDER_UNAVAILABLE (the provider did nothing, the draft is dropped), or the refusal of the provider
- */
-const carryOut = async (parts: IntentParts, held: HeldDraft): Promise<VisiblePayment> => {
-  const { store } = parts;
-  const details = { payment_id: held.id };
-  const outcome = await sendDraft(parts.provider, held);
-  switch (outcome.kind) {
-    case 'done':
-      return bringIntoForce(parts, held, outcome.value);
-    case 'unknown':
-      await store.releaseDraft(held);
-      throw unknownOutcomeError(outcome.reason, details);
-    case 'not_done':
-      await store.dropDraft(held);
-      throw unavailableError(outcome, details);
-    case 'refused':
-    case 'declined':
-      return refused(parts, held, outcome);
-  }
-};
-
-/** If the payment has changed at the provider (was paid, for example), stores its status before the refusal. */
-const refused = async (
-  parts: IntentParts,
-  held: HeldDraft,
-  outcome: Parameters<typeof updateRefusal>[1],
-): Promise<VisiblePayment> => {
-  const refusal = updateRefusal(held, outcome);
-  if (!isNotOpen(outcome)) {
-    await parts.store.dropDraft(held);
-    throw refusal;
-  }
-  const settled = await decideByAmount(parts, held, refusal);
-  if (settled.refusal) throw settled.refusal;
-  return settled.payment;
 };
 
 /**

@@ -60,6 +60,13 @@ export const unansweredError = (
 ): DomainError =>
   outcome.kind === 'not_done' ? unavailableError(outcome, details) : unknownOutcomeError(outcome.reason, details);
 
+/** The provider's report. @throws DomainError PROVIDER_ERROR if it refuses, PROVIDER_TIMEOUT or a similar code if none came */
+export const requireReport = <T>(outcome: Outcome<T>, details: Readonly<Record<string, unknown>>): T => {
+  if (outcome.kind === 'done') return outcome.value;
+  if (outcome.kind === 'unknown' || outcome.kind === 'not_done') throw unansweredError(outcome, details);
+  throw new DomainError('PROVIDER_ERROR', { details });
+};
+
 /** @throws DomainError PROVIDER_MISMATCH if the record belongs to another provider. */
 export const requireProvider = (path: string, expected: ProviderSlot, given: ProviderSlot): void => {
   if (expected === given) return;

@@ -4,6 +4,7 @@
  */
 
 import type { Owned } from '../access/record-kind.ts';
+import { requireFree } from '../calls/exclusions.ts';
 import { DomainError } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
 import { epochSeconds } from '../core/time.ts';
@@ -15,6 +16,7 @@ import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/paym
 import { cancelIntent } from '../payments/cancel-intent.ts';
 import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '../payments/payment.ts';
 import { providerIdsOf } from '../payments/payment-aliases.ts';
+import { openCallsOf } from '../payments/payment-decisions.ts';
 import { paymentStore } from '../payments/payment-store.ts';
 import { blankPayment } from '../payments/payment-versions.ts';
 import { blankRefund, type Refund, refundOf } from '../payments/refunds/refund.ts';
@@ -121,8 +123,8 @@ const erasePaymentOf = async (erasing: Erasing, payment: Payment): Promise<boole
   const store = paymentStore(deps.table, deps.now);
   const settled = isPersonal && OPEN.includes(payment.status) ? await cancelOpen(deps, payment) : payment;
   const { isOurs } = await store.change(settled, (current) => {
-    const isOpen = current.status === 'processing' || (isPersonal && OPEN.includes(current.status));
-    if (isOpen || current.draft) throw inProgress();
+    requireFree('erasure', openCallsOf(current));
+    if (isPersonal && OPEN.includes(current.status)) throw inProgress();
     return blankPayment(current, deps.now());
   });
   return isOurs;

@@ -20,7 +20,7 @@ import {
   withFacts,
   withHoldChange,
 } from '../payments/recorded-facts.ts';
-import { finishUpdate } from '../payments/update-intent.ts';
+import { finishUpdate } from '../payments/update-call.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';

@@ -3,9 +3,9 @@ import type { Applied, CallKind, CallResult, EndedCall, LookedUp } from '../../s
 import { OVER } from '../../shared/calls/call-kind.ts';
 import { LOOKS_AFTER_MS, nextLook, RESEND_WITHIN_MS } from '../../shared/calls/call-times.ts';
 import { requireFree } from '../../shared/calls/exclusions.ts';
-import { lookUpCall } from '../../shared/calls/look-up.ts';
+import { lookUpCall, resendCall } from '../../shared/calls/look-up.ts';
 import { makeCall } from '../../shared/calls/run-call.ts';
-import type { NotDone, Outcome } from '../../shared/core/outcome.ts';
+import type { NotDone, Outcome, Unknown } from '../../shared/core/outcome.ts';
 import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { NOON } from '../builders/payment.ts';
@@ -18,12 +18,13 @@ const LOADING: Card = { status: 'loading' };
 const LOADED: Card = { status: 'loaded' };
 const EMPTY: Card = { status: 'empty' };
 
-type Report = 'loaded' | 'busy' | 'unknown here' | 'closed';
+type Report = 'loaded' | 'busy' | 'unknown here' | 'closed' | 'ended';
 const STATES: Readonly<Record<Report, Applied<Card, Card>>> = {
   loaded: { state: 'settled', record: LOADED },
   busy: { state: 'open', record: LOADING },
   'unknown here': { state: 'absent', record: LOADING },
   closed: { state: 'over', record: LOADING },
+  ended: { state: 'settled', record: EMPTY, refusal: OVER },
 };
 
 const done = (value: Report): Outcome<Report> => ({ kind: 'done', value });
@@ -31,6 +32,10 @@ const UNKNOWN = { kind: 'unknown', reason: 'timeout' } as const;
 const NOT_DONE = { kind: 'not_done', reason: 'unreachable' } as const;
 const REFUSED = { kind: 'refused', reason: 'limit' } as const;
 const DECLINED = { kind: 'declined', code: 'expired_card', attemptRef: undefined } as const;
+
+const unclear = (by: 'response' | 'refusal' | 'look', outcome: NotDone | Unknown) => ({
+  ...{ record: LOADING, isUnclear: true, unanswered: { by, outcome } },
+});
 
 interface World {
   /** The provider's responses to the call and to reads. */
@@ -66,7 +71,7 @@ const play = ({ sent = UNKNOWN, read = UNKNOWN, afterMs = 0, mayNotSend, decline
       return { record: EMPTY, refusal: end.refusal };
     },
     takeBack: async (_, __, notDone: NotDone) => ({ record: EMPTY, notDone }),
-    ...(declineEnds && { decline: async () => ({ record: EMPTY, refusal: DECLINED }) }),
+    ...(declineEnds && { endsUnread: ({ kind }) => kind === 'declined' }),
     claimedAt: () => NOON,
     step: () => 0,
     maySend: async () => !mayNotSend,
@@ -84,6 +89,7 @@ const play = ({ sent = UNKNOWN, read = UNKNOWN, afterMs = 0, mayNotSend, decline
     lines,
     make: () => makeCall(kind, parts, LOADING),
     lookUp: () => lookUpCall(kind, parts, LOADING),
+    resend: () => resendCall(kind, parts, LOADING),
   };
 };
 
@@ -96,7 +102,7 @@ describe('a claimed call', () => {
       { record: LOADING },
       ['send', 'apply response'],
     ],
-    ['stays claimed after a lost response', { sent: UNKNOWN }, { record: LOADING, isUnclear: true }, ['send']],
+    ['stays claimed after a lost response', { sent: UNKNOWN }, unclear('response', UNKNOWN), ['send']],
     [
       'is taken back if it certainly did not happen',
       { sent: NOT_DONE },
@@ -118,7 +124,7 @@ describe('a claimed call', () => {
     [
       'stays claimed after a refusal while the provider cannot be read',
       { sent: REFUSED, read: UNKNOWN },
-      { record: LOADING, isUnclear: true },
+      unclear('refusal', UNKNOWN),
       ['send', 'read'],
     ],
     [
@@ -209,6 +215,34 @@ describe('a look at a claimed call', () => {
     expect(seen.looks).toEqual(staysOpen ? [expect.objectContaining(next)] : []);
   });
 
+  test.each<[string, World, CallResult<Card>, readonly string[]]>([
+    ['sends the call before any read', { sent: done('loaded') }, { record: LOADED }, ['send', 'apply response']],
+    ['stays claimed if it cannot be sent', { sent: NOT_DONE }, unclear('response', NOT_DONE), ['send']],
+    ['stays claimed after a lost response', { sent: UNKNOWN }, unclear('response', UNKNOWN), ['send']],
+    [
+      'reads the provider after a refusal',
+      { sent: REFUSED, read: done('unknown here') },
+      { record: EMPTY, refusal: REFUSED },
+      ['send', 'read', 'apply refusal'],
+    ],
+    [
+      'keeps the reason of a refusal whose object is over',
+      { sent: REFUSED, read: done('ended') },
+      { record: EMPTY, refusal: REFUSED },
+      ['send', 'read', 'apply refusal'],
+    ],
+  ])('that is sent again first %s', async (_, world, result, steps) => {
+    const { resend, ...seen } = play(world);
+    const { text: _text, ...made } = await resend();
+    expect(made).toEqual(result);
+    expect(seen.steps).toEqual(steps);
+    expect(seen.looks).toHaveLength(made.isUnclear ? 1 : 0);
+  });
+
+  test('says which read got no response', async () => {
+    expect(await play({ read: UNKNOWN }).lookUp()).toMatchObject(unclear('look', UNKNOWN));
+  });
+
   test.each([
     ['whose outcome is unknown', UNKNOWN, 30 * MINUTE_MS],
     ['on which the provider has not decided', done('busy'), 7 * DAY_MS],
@@ -231,9 +265,12 @@ describe('a look at a claimed call', () => {
 });
 
 describe('the table of calls that exclude each other', () => {
-  const ALL = ['capture', 'release', 'charge', 'plan change', 'price update', 'transfer'] as const;
+  const ALL = ['capture', 'release', 'charge', 'update', 'plan change', 'price update', 'transfer'] as const;
 
   test.each([
+    ['charge', ['charge', 'update']],
+    ['cancellation', ['charge']],
+    ['erasure', ['charge', 'update']],
     ['capture', ['capture', 'release']],
     ['release', ['capture', 'release']],
     ['plan change', ['charge', 'plan change', 'price update', 'transfer']],

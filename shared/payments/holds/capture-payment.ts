@@ -9,16 +9,17 @@ import { keyMark, replayedFor } from '../../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { PaymentProvider } from '../../providers/provider.ts';
 import type { MoneyDeps } from '../../providers/provider-deps.ts';
-import { unansweredError } from '../../providers/unwrap.ts';
+import { requireReport } from '../../providers/unwrap.ts';
 import { storeReading } from '../apply-reading.ts';
 import type { IntentParts } from '../create-intent.ts';
 import type { VisiblePayment } from '../payment.ts';
+import { openCallsOf } from '../payment-decisions.ts';
 import { paymentStore } from '../payment-store.ts';
 import { providerReference } from '../payment-versions.ts';
 import { paymentView } from '../payment-view.ts';
 import { trySaveMethod } from '../save-method.ts';
 import type { CaptureBody } from './capture-request.ts';
-import { hasHoldCall, isOwnHoldCall, makeHoldCall, openCallsOnHold } from './hold-call.ts';
+import { hasHoldCall, isOwnHoldCall, makeHoldCall } from './hold-call.ts';
 import { capturableOf, claimHoldCall, pricesOfTotal } from './hold-versions.ts';
 import { claimByMerchant, isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
 
@@ -71,11 +72,8 @@ const readIfOver = async (parts: IntentParts, payment: VisiblePayment): Promise<
   if (payment.status !== 'requires_capture' || payment.holdCall || !isPast(payment.captureBefore, deps.now())) {
     return payment;
   }
-  const found = await provider.findPayment(providerReference(payment));
-  const details = { payment_id: payment.id };
-  if (found.kind === 'unknown' || found.kind === 'not_done') throw unansweredError(found, details);
-  if (found.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
-  return (await storeReading(deps, store, { payment, report: found.value, cause: 'answer' })).payment;
+  const report = requireReport(await provider.findPayment(providerReference(payment)), { payment_id: payment.id });
+  return (await storeReading(deps, store, { payment, report, cause: 'answer' })).payment;
 };
 
 const isPast = (at: string | undefined, now: Instant): boolean => at !== undefined && instant(at) <= now;
@@ -99,7 +97,7 @@ const isCaptured = (capturedCents: number): DomainError =>
 /** @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
 const requireCapturable = (payment: VisiblePayment): void => {
   if (payment.status !== 'requires_capture') throw isNotHeld(payment);
-  requireFree('capture', openCallsOnHold(payment));
+  requireFree('capture', openCallsOf(payment));
   // With nothing left of the hold, a capture is under way at the provider, for example from its dashboard.
   if (capturableOf(payment) === 0) throw new DomainError('PAYMENT_IN_PROGRESS');
 };

@@ -4,7 +4,6 @@
  */
 
 import { type CallKind, type CallResult, type LookedUp, OVER } from '../../calls/call-kind.ts';
-import type { OpenCall } from '../../calls/exclusions.ts';
 import { lookUpCall } from '../../calls/look-up.ts';
 import { makeCall } from '../../calls/run-call.ts';
 import { assertNever, DomainError } from '../../core/errors.ts';
@@ -34,8 +33,6 @@ export const isOwnHoldCall = (
   kind: HoldCall['kind'],
   { request, now }: { readonly request: IdempotentRequest | undefined; readonly now: number },
 ): boolean => holdCall?.kind === kind && isUnderKey({ key: holdCall.key, at: holdCall.claimedAt }, request, now);
-
-export const openCallsOnHold = ({ holdCall }: VisiblePayment): readonly OpenCall[] => (holdCall ? [holdCall.kind] : []);
 
 /** Makes a claimed call for the first time. @throws DomainError if the hold stands as before */
 export const makeHoldCall = async (parts: IntentParts, claim: HoldClaim): Promise<VisiblePayment> => {

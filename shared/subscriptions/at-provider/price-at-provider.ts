@@ -4,6 +4,7 @@ import type { CallKind, LookedUp } from '../../calls/call-kind.ts';
 import { nextLook } from '../../calls/call-times.ts';
 import { lookUpCall } from '../../calls/look-up.ts';
 import { makeCall } from '../../calls/run-call.ts';
+import { ifKnown } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant, iso } from '../../core/time.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../providers/subscription-port.ts';
 import type { BillingDeps } from '../billing/biller.ts';
@@ -50,10 +51,7 @@ const PRICE_CALL: CallKind<
 > &
   LookedUp<PriceParts, Subscription, PriceClaim> = {
   send: async ({ deps, port }, claim) => ({ claim, outcome: await port.changePrice(requestOf(deps, claim)) }),
-  find: async ({ port }, claim) => {
-    const found = await port.find(claim.providerSubscriptionId);
-    return found.kind === 'refused' || found.kind === 'declined' ? { kind: 'done', value: undefined } : found;
-  },
+  find: async ({ port }, claim) => ifKnown(await port.find(claim.providerSubscriptionId)),
   apply: async (_, claim, said) => {
     const isThere = said.by === 'response' || said.report?.changeId === claim.priceUpdate.id;
     return { state: isThere ? 'settled' : 'absent', record: claim };

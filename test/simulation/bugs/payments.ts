@@ -58,7 +58,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     what: 'An unknown outcome of an attempt counts as failed',
     file: 'shared/calls/run-call.ts',
     text: `    case 'unknown':
-      return { record: claim, open: claim, isUnclear: true };`,
+      return { record: claim, open: claim, isUnclear: true, unanswered: { by: 'response', outcome } };`,
     replacement: `    case 'unknown':
       return kind.end(parts, claim, { cause: 'ended', isLate });`,
   },
@@ -123,7 +123,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   {
     name: 'update-with-old-amount',
     what: 'An update stores a new amount here and sends the old one to the provider',
-    file: 'shared/payments/update-intent.ts',
+    file: 'shared/payments/update-call.ts',
     text: '    amountCents: next.totalCents,',
     replacement: '    amountCents: payment.totalCents,',
   },
