@@ -9,6 +9,7 @@ import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import { canonicalJson } from '../http/idempotency.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
+import { failedError } from '../providers/unwrap.ts';
 import { storeReading } from './apply-reading.ts';
 import { type IntentParts, refusalError } from './create-intent.ts';
 import { type Draft, type Payment, type VisiblePayment, withDraft } from './payment.ts';
@@ -149,17 +150,12 @@ type Refused = Extract<Outcome<never>, { kind: 'refused' | 'declined' }>;
 
 export const isNotOpen = (outcome: Refused): boolean => outcome.kind === 'refused' && NOT_OPEN.includes(outcome.reason);
 
-export const updateRefusal = (payment: Payment, outcome: Refused): DomainError => {
-  if (outcome.kind === 'declined') {
-    return new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
-  }
-  return isNotOpen(outcome)
-    ? new DomainError('INVALID_STATE', {
-        message: 'The payment has changed at the provider and can no longer be updated',
-        details: { payment_id: payment.id },
-      })
-    : refusalError(outcome);
-};
+export const updateRefusal = ({ id }: Payment, outcome: Refused): DomainError =>
+  failedError(outcome, (refusal) => {
+    if (!isNotOpen(refusal)) return refusalError(refusal);
+    const message = 'The payment has changed at the provider and can no longer be updated';
+    return new DomainError('INVALID_STATE', { message, details: { payment_id: id } });
+  });
 
 const RETRY_AFTER_SECONDS = 2;
 
