@@ -4,8 +4,9 @@ import type { GuestTokens } from '../access/guest-token.ts';
 import { guestTokenFields } from '../access/guest-token.ts';
 import { ownerFieldsOf, ownerOfRecord } from '../access/record-kind.ts';
 import { projectRecord } from '../catalog/catalog-records.ts';
-import { invalid } from '../core/errors.ts';
+import { type DomainError, invalid } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
+import type { Outcome, Refusal } from '../core/outcome.ts';
 import { iso } from '../core/time.ts';
 import { createOnce } from '../http/create-once.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
@@ -15,10 +16,10 @@ import { aliasStep } from '../platform/alias.ts';
 import type { Owner } from '../platform/keys.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import { firstVersion, versionedRecord } from '../platform/versioned-record.ts';
-import type { CustomerDetails } from '../providers/customer-port.ts';
+import type { CustomerDetails, ProviderCustomer } from '../providers/customer-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
-import { requireDone } from '../providers/unwrap.ts';
+import { failedError, refusedFieldError } from '../providers/unwrap.ts';
 import { refusedField, withoutRefused } from './contact-fields.ts';
 import {
   CONTACT_FIELDS,
@@ -59,15 +60,22 @@ type CustomerDraft = Omit<Customer, 'providerCustomerId'>;
 export const customerAlias = ({ id, providerId, providerCustomerId }: Customer): TransactionStep =>
   aliasStep(providerId, providerCustomerId, { kind: 'CUS', id });
 
+/** The Idempotency-Key of the request claims the creation, so any failure frees that key. */
+export const createProviderCustomer = async (provider: PaymentProvider, draft: CustomerDraft): Promise<Customer> => {
+  const outcome = await sendCustomer(provider, draft);
+  if (outcome.kind !== 'done') throw failedError(outcome, customerRefusal);
+  return { ...draft, providerCustomerId: outcome.value.customerId };
+};
+
 /**
  * Leaves out a contact detail that the provider refuses, because no sale depends on it.
  * @param attempt each number makes another idempotency key
  */
-export const createProviderCustomer = async (
+export const sendCustomer = (
   provider: PaymentProvider,
   draft: CustomerDraft,
   attempt = 0,
-): Promise<Customer> => {
+): Promise<Outcome<ProviderCustomer>> => {
   const create = ({ email, name, nameParts, phone }: CustomerDetails) =>
     provider.createCustomer({
       ourCustomerId: draft.id,
@@ -77,10 +85,11 @@ export const createProviderCustomer = async (
       phone,
       idempotencyKey: `${draft.id}:create:${fingerprint(canonicalJson({ email, name, phone, attempt: attempt || undefined })).slice(0, 12)}`,
     });
-  const outcome = await withoutRefused(detailsFor(draft), CONTACT_FIELDS, create);
-  const { customerId } = requireDone(outcome, refusedField(outcome) ?? 'provider_id');
-  return { ...draft, providerCustomerId: customerId };
+  return withoutRefused(detailsFor(draft), CONTACT_FIELDS, create);
 };
+
+export const customerRefusal = (refusal: Refusal): DomainError =>
+  refusedFieldError(refusedField(refusal) ?? 'provider_id', refusal.reason);
 
 const draftOf = (
   deps: ProviderRecordDeps,

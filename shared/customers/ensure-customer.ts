@@ -3,15 +3,17 @@
 import * as z from 'zod';
 import type { Caller } from '../access/caller.ts';
 import { ownerFieldsOf } from '../access/record-kind.ts';
+import { runCreation } from '../calls/run-creation.ts';
 import { DomainError } from '../core/errors.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { DAY_MS, epochSeconds, instant, iso, SECOND_MS } from '../core/time.ts';
-import type { Owner } from '../platform/keys.ts';
+import type { Key, Owner } from '../platform/keys.ts';
 import type { Item, StoreDeps } from '../platform/table.ts';
 import { firstVersion, recordItem } from '../platform/versioned-record.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
-import { createProviderCustomer, customerAlias } from './create-customer.ts';
+import { failedError, unansweredError } from '../providers/unwrap.ts';
+import { customerAlias, customerRefusal, sendCustomer } from './create-customer.ts';
 import {
   customerPointerKey,
   customerSchema,
@@ -37,11 +39,11 @@ const WAIT_MS = 200;
 export const ensureCustomer = async (deps: ProviderRecordDeps, wanted: CustomerRequest): Promise<OwnerCustomer> => {
   if (wanted.known) return wanted.known;
   const provider = await deps.providers.require(wanted.slot, 'customers');
+  const key = customerPointerKey(wanted.owner, wanted.slot);
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const claimed = await claimCustomer(deps, wanted, await draftFor(deps, wanted));
+    const claimed = await claimCustomer(deps, key, await draftFor(deps, wanted));
     if (claimed.kind === 'customer') return claimed.customer;
-    const created =
-      claimed.kind === 'claimed' && (await createClaimed({ deps, wanted, claim: claimed.claim }, provider));
+    const created = claimed.kind === 'claimed' && (await createClaimed(deps, wanted, { ...claimed, provider }));
     if (created) return created;
     await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
   }
@@ -66,38 +68,43 @@ const draftFor = async (
   };
 };
 
-interface HeldClaim {
-  readonly deps: ProviderRecordDeps;
-  readonly wanted: CustomerRequest;
-  readonly claim: CustomerClaim;
-}
-
-/** @returns undefined if another request has taken over the claim. */
-const createClaimed = async (held: HeldClaim, provider: PaymentProvider): Promise<OwnerCustomer | undefined> => {
-  const { deps, wanted, claim } = held;
-  const customer = await createProviderCustomer(provider, claim.draft, claim.attempt).catch(async (error: unknown) => {
-    await endClaim(held, error);
-    throw error;
+/** @returns undefined if another request has taken over the claim */
+const createClaimed = (
+  deps: ProviderRecordDeps,
+  { owner, slot }: CustomerRequest,
+  { claim, provider }: { readonly claim: CustomerClaim; readonly provider: PaymentProvider },
+): Promise<OwnerCustomer | undefined> => {
+  const { draft, attempt } = claim;
+  const key = customerPointerKey(owner, slot);
+  return runCreation({
+    send: () => sendCustomer(provider, draft, attempt),
+    publish: async ({ customerId: providerCustomerId }) => {
+      const customer = { ...draft, providerCustomerId };
+      const put = pointerItem(owner, customer);
+      const stillClaimed = [{ equals: ['customerId', customer.id] }] as const;
+      const stored = await deps.table.transact([
+        { put: recordItem(customerShape, customer), if: [{ absent: true }] },
+        customerAlias(customer),
+        { put, if: stillClaimed },
+      ]);
+      if (stored.ok) return { customerId: customer.id, providerCustomerId };
+      // An earlier try has stored the record, for another guest_id if a guest repeats the request.
+      await deps.table.put(put, stillClaimed);
+      return ownerCustomerOf(await deps.table.get(key));
+    },
+    /** The next caller's draft may be valid. */
+    remove: async (reason) => {
+      await deps.table.expire(key, ifUnchanged(claim));
+      throw failedError(reason, customerRefusal);
+    },
+    /** The next request may continue the claim immediately, and creates the same customer. */
+    keep: async (reason) => {
+      const isServerError = reason.kind === 'unknown' && reason.reason === 'error';
+      const next = { draft, attempt: isServerError ? attempt + 1 : attempt, busyUntil: iso(deps.now()) };
+      await deps.table.put(claimItem(key, next), ifUnchanged(claim));
+      throw unansweredError(reason);
+    },
   });
-  const put = pointerItem(wanted.owner, customer);
-  const stillClaimed = [{ equals: ['customerId', customer.id] }] as const;
-  const stored = await deps.table.transact([
-    { put: recordItem(customerShape, customer), if: [{ absent: true }] },
-    customerAlias(customer),
-    { put, if: stillClaimed },
-  ]);
-  if (stored.ok) return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
-  // An earlier try has stored the record, for another guest_id if a guest repeats the request.
-  await deps.table.put(put, stillClaimed);
-  return ownerCustomerOf(await deps.table.get(customerPointerKey(wanted.owner, wanted.slot)));
-};
-
-/** A refusal drops the claim. Any other failure keeps it, so that the next try creates the same customer. */
-const endClaim = async ({ deps, wanted, claim }: HeldClaim, error: unknown): Promise<void> => {
-  const code = error instanceof DomainError ? error.code : undefined;
-  if (code === 'VALIDATION_ERROR' || code === 'PAYMENT_DECLINED') return dropCustomerClaim(deps, wanted, claim);
-  const attempt = code === 'PROVIDER_ERROR' ? claim.attempt + 1 : claim.attempt;
-  return releaseCustomerClaim(deps, wanted, { claim, attempt });
 };
 
 /**
@@ -118,59 +125,33 @@ type CustomerDraft = CustomerClaim['draft'];
 /** Longer than the timeout of a call to a provider. */
 const LEASE_MS = 20 * SECOND_MS;
 
-interface CustomerSlot {
-  readonly owner: Owner;
-  readonly slot: ProviderSlot;
-}
-
 type ClaimResult =
   | { readonly kind: 'customer'; readonly customer: OwnerCustomer }
   | { readonly kind: 'claimed'; readonly claim: CustomerClaim }
   | { readonly kind: 'busy' };
 
 /** Claims the owner's customer for `draft`, or takes over a claim whose request has ended. */
-const claimCustomer = async (deps: StoreDeps, slot: CustomerSlot, draft: CustomerDraft): Promise<ClaimResult> => {
+const claimCustomer = async (deps: StoreDeps, key: Key, draft: CustomerDraft): Promise<ClaimResult> => {
   const busyUntil = iso(deps.now() + LEASE_MS);
   const first = { draft, attempt: 0, busyUntil };
-  const written = await deps.table.put(claimItem(slot, first), [{ absent: true }]);
+  const written = await deps.table.put(claimItem(key, first), [{ absent: true }]);
   if (written.ok) return { kind: 'claimed', claim: first };
   const customer = ownerCustomerOf(written.found);
   if (customer) return { kind: 'customer', customer };
   const found = claimSchema.parse(written.found?.['claim']);
   if (instant(found.busyUntil) > deps.now()) return { kind: 'busy' };
   const claim = { ...found, busyUntil };
-  return (await replaceClaim(deps, slot, { was: found, next: claim })) ? { kind: 'claimed', claim } : { kind: 'busy' };
+  const taken = await deps.table.put(claimItem(key, claim), ifUnchanged(found));
+  return taken.ok ? { kind: 'claimed', claim } : { kind: 'busy' };
 };
-
-/** Removes a claim whose draft the provider refused; another caller's draft may be valid. */
-const dropCustomerClaim = async ({ table }: StoreDeps, slot: CustomerSlot, claim: CustomerClaim): Promise<void> => {
-  await table.expire(keyOf(slot), ifUnchanged(claim));
-};
-
-/** Lets the next request continue the claim immediately. @param attempt each number makes another idempotency key */
-const releaseCustomerClaim = async (
-  deps: StoreDeps,
-  slot: CustomerSlot,
-  { claim, attempt }: { readonly claim: CustomerClaim; readonly attempt: number },
-): Promise<void> => {
-  await replaceClaim(deps, slot, { was: claim, next: { ...claim, attempt, busyUntil: iso(deps.now()) } });
-};
-
-const replaceClaim = async (
-  { table }: StoreDeps,
-  slot: CustomerSlot,
-  { was, next }: { readonly was: CustomerClaim; readonly next: CustomerClaim },
-): Promise<boolean> => (await table.put(claimItem(slot, next), ifUnchanged(was))).ok;
 
 const ifUnchanged = ({ draft, busyUntil }: CustomerClaim) => [
   { equals: ['customerId', draft.id] } as const,
   { equals: ['claim.busyUntil', busyUntil] } as const,
 ];
 
-const keyOf = ({ owner, slot }: CustomerSlot) => customerPointerKey(owner, slot);
-
-const claimItem = (slot: CustomerSlot, claim: CustomerClaim): Item => ({
-  ...keyOf(slot),
+const claimItem = (key: Key, claim: CustomerClaim): Item => ({
+  ...key,
   customerId: claim.draft.id,
   claim,
   ttl: epochSeconds(instant(claim.draft.createdAt) + DAY_MS),

@@ -1,15 +1,16 @@
 /** @module Creates a payment's intent, once because every try has the same key, and publishes the payment. */
 
-import { assertNever, DomainError } from '../core/errors.ts';
+import { runCreation } from '../calls/run-creation.ts';
+import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import type { Outcome } from '../core/outcome.ts';
+import type { Refusal } from '../core/outcome.ts';
 import { rowOf } from '../core/rows.ts';
 import { canonicalJson } from '../http/idempotency.ts';
 import type { TransactionStep } from '../platform/table.ts';
-import type { CreateIntent, ProviderPayment } from '../providers/payment-port.ts';
+import type { CreateIntent } from '../providers/payment-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
-import { unavailableError, unknownOutcomeError } from '../providers/unwrap.ts';
+import { failedError, refusedFieldError, unansweredError } from '../providers/unwrap.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from './payment.ts';
 import type { PaymentStore } from './payment-store.ts';
 import { type ChosenMethod, claimAttempt, publishIntent } from './payment-versions.ts';
@@ -45,26 +46,37 @@ interface PublishedIntent {
  * background), PROVIDER_UNAVAILABLE without the id (the provider did nothing, the record is removed), or the provider's
  * refusal (the record is removed).
  */
-export const createIntent = async (
-  parts: Pick<IntentParts, 'store' | 'provider'> & { readonly deps: Pick<IntentParts['deps'], 'now'> },
+export const createIntent = (
+  {
+    deps,
+    store,
+    provider,
+  }: Pick<IntentParts, 'store' | 'provider'> & { readonly deps: Pick<IntentParts['deps'], 'now'> },
   payment: Payment,
-  publication: Publication = {},
-): Promise<PublishedIntent> => {
-  const { deps, store, provider } = parts;
-  const outcome = await provider.createIntent({ ...intentRequest(payment), idempotencyKey: creationKey(payment) });
-  if (outcome.kind !== 'done') return refuse(store, payment, { ...publication, outcome });
-  const { amountCents, currency } = outcome.value;
-  if (amountCents !== payment.totalCents || currency !== payment.currency) {
-    throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
-  }
-  const { claim, onlyIf } = publication;
-  const created = publishIntent(payment, outcome.value, deps.now());
-  const next = claim ? { ...claimAttempt(created, claim, deps.now()), version: created.version } : created;
-  const committed = await store.commit(payment, next, { onlyIf });
-  if (committed.ok) return { payment: committed.record, created };
-  if (!committed.found || !isVisiblePayment(committed.found)) throw new DomainError('VERSION_CONFLICT');
-  return { payment: committed.found };
-};
+  { claim, onlyIf, isFirstTry }: Publication = {},
+): Promise<PublishedIntent> =>
+  runCreation({
+    isFirstTry,
+    send: () => provider.createIntent({ ...intentRequest(payment), idempotencyKey: creationKey(payment) }),
+    publish: async (report) => {
+      if (report.amountCents !== payment.totalCents || report.currency !== payment.currency) {
+        throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
+      }
+      const created = publishIntent(payment, report, deps.now());
+      const next = claim ? { ...claimAttempt(created, claim, deps.now()), version: created.version } : created;
+      const committed = await store.commit(payment, next, { onlyIf });
+      if (committed.ok) return { payment: committed.record, created };
+      if (!committed.found || !isVisiblePayment(committed.found)) throw new DomainError('VERSION_CONFLICT');
+      return { payment: committed.found };
+    },
+    remove: async (reason) => {
+      await store.removeCreating(payment.id);
+      throw failedError(reason, refusalError);
+    },
+    keep: async (reason) => {
+      throw unansweredError(reason, { payment_id: payment.id });
+    },
+  });
 
 export const intentRequest = (payment: Payment): Omit<CreateIntent, 'idempotencyKey'> => ({
   paymentId: payment.id,
@@ -79,37 +91,8 @@ export const intentRequest = (payment: Payment): Omit<CreateIntent, 'idempotency
   ...(payment.captureMethod && { captureMethod: payment.captureMethod }),
 });
 
-type NotCreated = Exclude<Outcome<ProviderPayment>, { kind: 'done' }>;
-
-const refuse = async (
-  store: PaymentStore,
-  payment: Payment,
-  { outcome, isFirstTry = false }: Publication & { readonly outcome: NotCreated },
-): Promise<never> => {
-  switch (outcome.kind) {
-    case 'unknown':
-      throw unknownOutcomeError(outcome.reason, { payment_id: payment.id });
-    case 'not_done':
-      // An earlier try may have created the intent.
-      if (!isFirstTry) throw unavailableError(outcome, { payment_id: payment.id });
-      await store.removeCreating(payment.id);
-      throw unavailableError(outcome);
-    case 'declined':
-      await store.removeCreating(payment.id);
-      throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
-    case 'refused':
-      await store.removeCreating(payment.id);
-      throw refusalError(outcome);
-    default:
-      return assertNever(outcome);
-  }
-};
-
 /** A refusal of a field that the caller sent is a validation error; any other refusal is a provider error. */
-export const refusalError = (refusal: {
-  readonly reason: string;
-  readonly parameter?: string | undefined;
-}): DomainError => {
+export const refusalError = (refusal: Omit<Refusal, 'kind'>): DomainError => {
   if (/^(payment_method|default_payment_method|card|token)/.test(refusal.parameter ?? '')) {
     const problem = {
       path: 'payment_method_id',
@@ -121,11 +104,7 @@ export const refusalError = (refusal: {
   if (refusal.parameter === 'currency') return new DomainError('UNSUPPORTED_CURRENCY');
   if (refusal.reason === 'amount_too_small') return new DomainError('AMOUNT_TOO_SMALL', { message: TOO_SMALL });
   const field = rowOf(CALLERS_FIELDS, refusal.parameter);
-  if (field) {
-    return new DomainError('VALIDATION_ERROR', {
-      details: [{ path: field, rule: refusal.reason, message: 'was refused by the provider' }],
-    });
-  }
+  if (field) return refusedFieldError(field, refusal.reason);
   return new DomainError('PROVIDER_ERROR', { details: { provider_code: refusal.reason } });
 };
 

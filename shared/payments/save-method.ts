@@ -7,6 +7,7 @@
 
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { organizationCheck } from '../access/standing.ts';
+import { runCreation } from '../calls/run-creation.ts';
 import { isIdOf } from '../core/ids.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
 import { errorFields, type Log } from '../core/logger.ts';
@@ -54,13 +55,22 @@ export const saveMethod = async (deps: SaveDeps, payment: VisiblePayment): Promi
   const named = { customerId: customer.id, providerCustomerId: customerId };
   const provider = await deps.providers.require(payment.providerId, 'payments');
   const idempotencyKey = `${payment.id}:keep`;
-  const kept = await provider.keepMethod({ ...providerReference(payment), customerId, idempotencyKey });
-  if (kept.kind === 'unknown' || kept.kind === 'not_done') return payment;
-  if (kept.kind !== 'done' || !isMethodOf(kept.value, named)) return giveUp(store, payment);
-  const known = await knownMethod(deps, payment, kept.value);
-  if (known && !isOf(known, owner)) return giveUp(store, payment);
-  const holder = await learnProviderId(deps, named, kept.value);
-  const method = known ?? (await save(deps, await newMethod(deps, { payment, kept: kept.value, holder })));
+  return runCreation({
+    send: () => provider.keepMethod({ ...providerReference(payment), customerId, idempotencyKey }),
+    publish: async (kept) => {
+      if (!isMethodOf(kept, named)) return giveUp(store, payment);
+      const known = await knownMethod(deps, payment, kept);
+      if (known && !isOf(known, owner)) return giveUp(store, payment);
+      const holder = await learnProviderId(deps, named, kept);
+      const method = known ?? (await save(deps, await newMethod(deps, { payment, kept, holder })));
+      return useMethod(deps, payment, method);
+    },
+    remove: () => giveUp(store, payment),
+    keep: async () => payment,
+  });
+};
+
+const useMethod = async (deps: SaveDeps, payment: VisiblePayment, method: PaymentMethod): Promise<VisiblePayment> => {
   const next = {
     ...payment,
     paymentMethodId: method.id,
@@ -69,7 +79,7 @@ export const saveMethod = async (deps: SaveDeps, payment: VisiblePayment): Promi
     version: payment.version + 1,
     updatedAt: iso(deps.now()),
   };
-  const committed = await store.commit(payment, next);
+  const committed = await paymentStore(deps.table, deps.now).commit(payment, next);
   const stands = committed.ok ? committed.record : committed.found;
   return stands && isVisiblePayment(stands) ? stands : payment;
 };

@@ -20,7 +20,7 @@ import { instant } from '../core/time.ts';
 import { canonicalJson } from '../http/idempotency.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
-import { unansweredError, unavailableError } from '../providers/unwrap.ts';
+import { declinedError, unansweredError, unavailableError } from '../providers/unwrap.ts';
 import { storeReading } from './apply-reading.ts';
 import { type IntentParts, refusalError } from './create-intent.ts';
 import { type Draft, type Payment, type VisiblePayment, withDraft } from './payment.ts';
@@ -180,15 +180,10 @@ const NOT_OPEN: readonly string[] = ['payment_intent_unexpected_state', 'order_n
 const isNotOpen = (refusal: RefusedCall): boolean => refusal.kind === 'refused' && NOT_OPEN.includes(refusal.reason);
 
 const updateRefusal = ({ id }: Payment, refusal: RefusedCall): DomainError => {
-  if (refusal.kind === 'declined') {
-    return new DomainError('PAYMENT_DECLINED', { details: { decline_code: refusal.code } });
-  }
-  return isNotOpen(refusal)
-    ? new DomainError('INVALID_STATE', {
-        message: 'The payment has changed at the provider and can no longer be updated',
-        details: { payment_id: id },
-      })
-    : refusalError(refusal);
+  if (refusal.kind === 'declined') return declinedError(refusal);
+  if (!isNotOpen(refusal)) return refusalError(refusal);
+  const message = 'The payment has changed at the provider and can no longer be updated';
+  return new DomainError('INVALID_STATE', { message, details: { payment_id: id } });
 };
 
 const RETRY_AFTER_SECONDS = 2;

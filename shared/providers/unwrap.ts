@@ -1,7 +1,7 @@
 /** @module A provider's outcome, as its value or a public error. Only a call that did nothing is safe to retry. */
 
 import { DomainError, invalid } from '../core/errors.ts';
-import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
+import type { DeclineCode, NotDone, Outcome, Refusal, Unknown } from '../core/outcome.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import type { PaymentProvider } from './provider.ts';
 import { VENDOR_FORMS, vendorOfToken } from './token-forms.ts';
@@ -18,20 +18,25 @@ export const requireTakesVerification = (
 
 /** Returns the provider's response, or throws the public error of its refusal. For calls that move no money. */
 export const requireDone = <T>(outcome: Outcome<T>, field: string): T => {
-  switch (outcome.kind) {
-    case 'done':
-      return outcome.value;
-    case 'declined':
-      throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
-    case 'refused':
-      throw new DomainError('VALIDATION_ERROR', {
-        details: [{ path: field, rule: outcome.reason, message: 'was refused by the provider' }],
-      });
-    case 'not_done':
-    case 'unknown':
-      throw unansweredError(outcome);
-  }
+  if (outcome.kind === 'done') return outcome.value;
+  throw failedError(outcome, ({ reason }) => refusedFieldError(field, reason));
 };
+
+/** @param refusalOf the public error of a refusal @param details of an outcome that is no refusal */
+export const failedError = (
+  outcome: Exclude<Outcome<never>, { kind: 'done' }>,
+  refusalOf: (refusal: Refusal) => DomainError,
+  details?: Readonly<Record<string, unknown>>,
+): DomainError => {
+  if (outcome.kind === 'refused') return refusalOf(outcome);
+  return outcome.kind === 'declined' ? declinedError(outcome) : unansweredError(outcome, details);
+};
+
+export const declinedError = ({ code }: { readonly code: DeclineCode }): DomainError =>
+  new DomainError('PAYMENT_DECLINED', { details: { decline_code: code } });
+
+export const refusedFieldError = (path: string, rule: string): DomainError =>
+  invalid([{ path, rule, message: 'was refused by the provider' }]);
 
 const CODES = {
   timeout: 'PROVIDER_TIMEOUT',

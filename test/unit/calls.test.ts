@@ -5,6 +5,8 @@ import { LOOKS_AFTER_MS, nextLook, RESEND_WITHIN_MS } from '../../shared/calls/c
 import { requireFree } from '../../shared/calls/exclusions.ts';
 import { lookUpCall, resendCall } from '../../shared/calls/look-up.ts';
 import { makeCall } from '../../shared/calls/run-call.ts';
+import { runCreation } from '../../shared/calls/run-creation.ts';
+import { DomainError } from '../../shared/core/errors.ts';
 import type { NotDone, Outcome, Unknown } from '../../shared/core/outcome.ts';
 import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { logLines } from '../builders/log-lines.ts';
@@ -261,6 +263,45 @@ describe('a look at a claimed call', () => {
     expect(LOOKS_AFTER_MS).toEqual([1, 5, 30, 120, 720, 1_440].map((minutes) => minutes * MINUTE_MS));
     expect(nextLook(NOON, 5, NOON)).toEqual({ at: NOON + 2 * DAY_MS, step: 6 });
     expect(nextLook(NOON, 0, NOON + 6 * MINUTE_MS)).toEqual({ at: NOON + 30 * MINUTE_MS, step: 2 });
+  });
+});
+
+describe('a claimed creation', () => {
+  const create = async (outcome: Outcome<Report>, isFirstTry?: boolean) => {
+    let sent = 0;
+    const ending = (name: string) => async (given: unknown) => [name, given] as const;
+    const end = await runCreation<Report, readonly [string, unknown]>({
+      isFirstTry,
+      send: async () => {
+        sent += 1;
+        return outcome;
+      },
+      publish: ending('published'),
+      remove: ending('removed'),
+      keep: ending('kept'),
+    });
+    return { end, sent };
+  };
+
+  test.each<[string, Outcome<Report>, string, string]>([
+    ['is published', done('loaded'), 'published', 'published'],
+    ['is removed after a decline', DECLINED, 'removed', 'removed'],
+    ['is removed after a refusal', REFUSED, 'removed', 'removed'],
+    ['is removed if only its first call did not happen', NOT_DONE, 'removed', 'kept'],
+    ['is kept after a lost response', UNKNOWN, 'kept', 'kept'],
+  ])('%s', async (_, outcome, first, later) => {
+    const given = outcome.kind === 'done' ? outcome.value : outcome;
+    expect(await create(outcome, true)).toEqual({ end: [first, given], sent: 1 });
+    expect(await create(outcome, false)).toEqual({ end: [later, given], sent: 1 });
+    expect(await create(outcome)).toEqual({ end: [later, given], sent: 1 });
+  });
+
+  test('ends with the error of its end', async () => {
+    const fail = async () => {
+      throw new DomainError('PROVIDER_TIMEOUT');
+    };
+    const lost = runCreation({ send: async () => UNKNOWN, publish: fail, remove: fail, keep: fail });
+    await expect(lost).rejects.toMatchObject({ code: 'PROVIDER_TIMEOUT' });
   });
 });
 

@@ -13,7 +13,7 @@ import { type IdempotentRequest, isUnderKey } from '../../http/idempotency.ts';
 import type { HoldsPort } from '../../providers/hold-port.ts';
 import type { ProviderPayment, ReportedStatus } from '../../providers/payment-port.ts';
 import type { PaymentProvider } from '../../providers/provider.ts';
-import { unavailableError } from '../../providers/unwrap.ts';
+import { declinedError, unavailableError } from '../../providers/unwrap.ts';
 import { decideReading } from '../apply-reading.ts';
 import type { IntentParts } from '../create-intent.ts';
 import type { VisiblePayment } from '../payment.ts';
@@ -48,8 +48,7 @@ export const lookUpHoldCall = async (parts: IntentParts, claim: HoldClaim): Prom
 
 const errorOf = ({ record: { id }, refusal, notDone }: CallResult<VisiblePayment>): DomainError | undefined => {
   if (notDone) return unavailableError(notDone, { payment_id: id });
-  if (refusal?.kind === 'declined')
-    return new DomainError('PAYMENT_DECLINED', { details: { decline_code: refusal.code } });
+  if (refusal?.kind === 'declined') return declinedError(refusal);
   if (refusal === OVER) return new DomainError('PROVIDER_ERROR', { details: { payment_id: id } });
   return refusal && new DomainError('PROVIDER_ERROR', { details: { provider_code: refusal.reason } });
 };

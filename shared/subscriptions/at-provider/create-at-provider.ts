@@ -1,11 +1,12 @@
 /** @module Creates subscriptions at a billing provider. A claim comes first, so that every retry is identical. */
 
-import { assertNever } from '../../core/errors.ts';
-import type { Outcome } from '../../core/outcome.ts';
+import type { RefusedCall } from '../../calls/call-kind.ts';
+import { runCreation } from '../../calls/run-creation.ts';
+import type { NotDone } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant } from '../../core/time.ts';
 import { refusalError } from '../../payments/create-intent.ts';
-import type { NewProviderSubscription } from '../../providers/subscription-port.ts';
-import { unavailableError } from '../../providers/unwrap.ts';
+import type { NewProviderSubscription, ProviderSubscription } from '../../providers/subscription-port.ts';
+import { failedError } from '../../providers/unwrap.ts';
 import { type Biller, type BillingDeps, type BillingResult, type StartCause, settlementOf } from '../billing/biller.ts';
 import { markCanceled } from '../billing/lifecycle.ts';
 import { firstPeriod } from '../billing/periods.ts';
@@ -38,62 +39,46 @@ const claimCreation = (subscription: Subscription, cause: StartCause, now: Insta
   };
 };
 
-/** Creates the claimed subscription at the provider. Idempotent, because repeated calls send the same key. */
-export const createAtProvider = async (deps: BillingDeps, subscription: Subscription): Promise<BillingResult> => {
+/** Creates the claimed subscription at the provider. @param isFirstTry true if no earlier call can have reached it */
+export const createAtProvider = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  isFirstTry: boolean,
+): Promise<BillingResult> => {
   const port = await subscriptionsPortOf(deps, subscription);
-  const outcome = await port.create(claimedRequest(subscription));
   const change = (decide: (current: Subscription) => Subscription) =>
     subscriptionStore(deps.table).change(subscription, decide);
-  switch (outcome.kind) {
-    case 'done':
-      return { subscription: await storeReport(deps, subscription, outcome.value) };
-    case 'declined':
-      return {
-        subscription: await change((current) => recordRefusal(deps, current, outcome)),
-        declined: outcome.code,
-      };
-    case 'refused':
-      return {
-        subscription: await change((current) => recordRefusal(deps, current, outcome)),
-        error: refusalError(outcome),
-      };
-    case 'not_done':
-      return {
-        subscription: await change(dropReturn),
-        error: unavailableError(outcome, { subscription_id: subscription.id }),
-      };
-    case 'unknown':
-      return { subscription: await change((current) => recordPending(current, deps.now(), UNANSWERED_CHECK_MS)) };
-    default:
-      return assertNever(outcome);
-  }
+  const errorOf = (reason: RefusedCall | NotDone) =>
+    failedError(reason, refusalError, { subscription_id: subscription.id });
+  return runCreation<ProviderSubscription, BillingResult>({
+    isFirstTry,
+    send: () => port.create(claimedRequest(subscription)),
+    publish: async (report) => ({ subscription: await storeReport(deps, subscription, report) }),
+    remove: async (reason) => ({
+      subscription: await change((current) => withoutCreation(deps, current, reason)),
+      ...(reason.kind === 'declined' ? { declined: reason.code } : { error: errorOf(reason) }),
+    }),
+    keep: async (reason) =>
+      reason.kind === 'not_done'
+        ? { subscription, error: errorOf(reason) }
+        : { subscription: await change((current) => recordPending(current, deps.now(), UNANSWERED_CHECK_MS)) },
+  });
 };
 
 /**
- * Records that the provider has no subscription. A past-due subscription ends, a reactivated subscription stays
- * canceled, and a new subscription is declined.
+ * Records that the provider has no subscription. A refusal ends a past-due subscription. A reactivated subscription
+ * stays canceled, and a new subscription is declined.
  */
-const recordRefusal = (
-  deps: BillingDeps,
-  current: Subscription,
-  outcome: Extract<Outcome<never>, { kind: 'declined' | 'refused' }>,
-): Subscription => {
-  if (!current.charge || current.providerSubscriptionId !== undefined) return current;
-  if (current.status === 'past_due') return markCanceled(dropCharge(current), deps.now());
-  if (outcome.kind === 'declined') {
-    return recordFailed(current, { code: outcome.code, attempts: 1, spent: true }, settlementOf(deps));
+const withoutCreation = (deps: BillingDeps, current: Subscription, reason: RefusedCall | NotDone): Subscription => {
+  const { charge, providerSubscriptionId, status } = current;
+  if (!charge || providerSubscriptionId !== undefined) return current;
+  if (status === 'past_due')
+    return reason.kind === 'not_done' ? current : markCanceled(dropCharge(current), deps.now());
+  if (reason.kind === 'declined') {
+    return recordFailed(current, { code: reason.code, attempts: 1, spent: true }, settlementOf(deps));
   }
-  // The create request returns the refusal and removes the record.
-  return current.status === 'creating' ? current : dropCharge(current);
-};
-
-/**
- * The call did nothing. The charge of a reactivation or resumption is dropped. A creation that may be retried keeps its
- * charge.
- */
-const dropReturn = (current: Subscription): Subscription => {
-  if (!current.charge || current.providerSubscriptionId !== undefined) return current;
-  return current.status === 'creating' || current.status === 'past_due' ? current : dropCharge(current);
+  // The create request returns the reason and removes the record.
+  return status === 'creating' ? current : dropCharge(current);
 };
 
 /** Builds the request from the claimed record, so that a retry sends the same request. */
@@ -134,7 +119,7 @@ const freeUntil = ({ charge, trialEnd, paidUntil, period, currentPeriodEnd }: Su
 
 export const providerBiller: Biller = {
   openFirstPeriod: claimCreation,
-  collect: createAtProvider,
+  collect: (deps, subscription, { isRepeat = false }) => createAtProvider(deps, subscription, !isRepeat),
   releaseCharge: async (deps, subscription) => {
     await cancelEarlierCreations(deps, subscription);
     return undefined;

@@ -5,17 +5,19 @@
  * first, so that the two never charge for the same time. Due work repeats the transfer until it is finished.
  */
 
+import type { RefusedCall } from '../../calls/call-kind.ts';
 import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
 import { requireFree } from '../../calls/exclusions.ts';
+import { runCreation } from '../../calls/run-creation.ts';
 import { DomainError } from '../../core/errors.ts';
-import type { Outcome } from '../../core/outcome.ts';
+import type { NotDone, Outcome } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant, iso, SECOND_MS } from '../../core/time.ts';
 import type { HeldMethod } from '../../payment-methods/usable-method.ts';
 import { putAlias } from '../../platform/alias.ts';
 import type { TransactionStep } from '../../platform/table.ts';
 import type { CallOptions } from '../../providers/payment-port.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../providers/subscription-port.ts';
-import { unavailableError } from '../../providers/unwrap.ts';
+import { declinedError, unavailableError } from '../../providers/unwrap.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
@@ -107,31 +109,32 @@ export const continueTransfer = async (deps: BillingDeps, subscription: Subscrip
   const claimed = await contextOf(deps, subscription);
   if (!claimed) return subscription;
   const { context, held } = await holdFormer(claimed);
-  const created = await createSuccessor(context, held);
-  // If the first run did nothing, the transfer is aborted. A later run may have to finish an earlier run's work.
-  const didNothing = created.kind === 'not_done' && !context.isRepeated;
-  if (created.kind === 'declined' || created.kind === 'refused' || didNothing) return failTransfer(context, created);
-  const successor = requireAnswer(created, context.subscription);
+  return runCreation({
+    isFirstTry: !context.isRepeated,
+    send: () => createSuccessor(context, held),
+    publish: (successor) => replaceFormer(context, successor),
+    remove: (reason) => failTransfer(context, reason),
+    keep: async (reason) => requireAnswer(reason, context.subscription),
+  });
+};
+
+const replaceFormer = async (context: TransferContext, successor: ProviderSubscription): Promise<Subscription> => {
+  const { deps, port, subscription, formerId } = context;
   const current = await keepScheduledCancel(context, successor);
   if (endedUncharged(current)) return failTransfer(context, { kind: 'refused', reason: 'canceled' });
-  const canceled = await context.port.cancel(targetOf(context, 'cancel', context.formerId));
-  await recordDropped(deps, context.subscription, requireAnswer(canceled, context.subscription));
+  const canceled = await port.cancel(targetOf(context, 'cancel', formerId));
+  await recordDropped(deps, subscription, requireAnswer(canceled, subscription));
   return storeReport(deps, await finishTransfer(context, successor), current);
 };
 
 /** Aborts the transfer. @throws DomainError always, with the reason why no successor was created */
-const failTransfer = async (
-  context: TransferContext,
-  outcome: Extract<Outcome<never>, { kind: 'declined' | 'refused' | 'not_done' }>,
-): Promise<never> => {
+const failTransfer = async (context: TransferContext, reason: RefusedCall | NotDone): Promise<never> => {
   const { deps } = context;
   const aborted = await abortTransfer(context);
-  if (outcome.kind === 'not_done') throw unavailableError(outcome);
-  if (outcome.kind === 'declined') {
-    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
-  }
+  if (reason.kind === 'not_done') throw unavailableError(reason);
+  if (reason.kind === 'declined') throw declinedError(reason);
   // Events that arrived during the transfer were postponed, so the provider is read now.
-  if (outcome.reason !== COLLECTING) throw invalidStateError(await syncAfterRefusal(deps, aborted, outcome));
+  if (reason.reason !== COLLECTING) throw invalidStateError(await syncAfterRefusal(deps, aborted, reason));
   await syncIfKnown(deps, aborted);
   throw new DomainError('PAYMENT_IN_PROGRESS');
 };

@@ -40,6 +40,8 @@ export interface ChargeRequest {
   readonly method: UsableMethod;
   /** The conditions of the waiting caller's right. Absent for a charge by due work. */
   readonly right?: readonly TransactionStep[] | undefined;
+  /** True if an earlier request may have called the provider for the same charge. */
+  readonly isRepeat?: boolean;
 }
 
 /** The cause of a first charge, whose outcome the payer waits for. */

@@ -60,7 +60,7 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
     : await finishCreation(deps, replayed ? await takeOverCreation(deps, store, record) : record, {
         method,
         right: request.right.onlyIf,
-        replayed,
+        isRepeat: replayed,
       });
   const customer = customerNamed(request);
   const known = isOfOtherGuest(request.caller, customer) ? undefined : customer;
@@ -106,14 +106,14 @@ const takeOverCreation = async (
 const finishCreation = async (
   deps: SubscriptionDeps,
   creating: Subscription,
-  { replayed, ...charge }: ChargeRequest & { readonly replayed: boolean },
+  charge: ChargeRequest,
 ): Promise<VisibleSubscription> => {
   const charged = await billerOf(creating).collect(deps, creating, charge);
   const { subscription, error } = charged;
   if (isVisibleSubscription(subscription)) return subscription;
   if (subscription.status === 'declined') throw declinedError(subscription);
   // On a repeat, an earlier call may have created the subscription although this call did nothing.
-  const mayExist = replayed && error?.code === 'PROVIDER_UNAVAILABLE';
+  const mayExist = charge.isRepeat && error?.code === 'PROVIDER_UNAVAILABLE';
   if (error && !mayExist) await subscriptionStore(deps.table).removeCreating(subscription);
   throw error ?? new DomainError('PROVIDER_ERROR');
 };

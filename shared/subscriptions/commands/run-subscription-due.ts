@@ -258,7 +258,7 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   }
   // The provider has no subscription, and the method may no longer be charged, so no subscription is created.
   if (!method) return dropCreation(work);
-  const created = await createAtProvider(deps, subscription);
+  const created = await createAtProvider(deps, subscription, false);
   if (created.error?.code === 'PROVIDER_UNAVAILABLE') throw created.error;
   await endCreation(work, created);
   return created.error?.code ?? created.subscription.status;
