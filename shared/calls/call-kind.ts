@@ -38,7 +38,12 @@ export interface CallResult<R> {
   readonly notDone?: NotDone | undefined;
   /** True if it is not known whether the provider has carried out the call. */
   readonly isUnclear?: boolean;
+  /** Why it is not known, for the error of a waiting caller. */
+  readonly unanswered?: Unanswered | undefined;
 }
+
+/** The outcome of the call, or of the read after its refusal. */
+export type Unanswered = Exclude<Outcome<never>, { readonly kind: 'done' }>;
 
 /** `open` is the claim if it stays. */
 export type MadeCall<R, Claim extends R> = CallResult<R> & { readonly open?: Claim };

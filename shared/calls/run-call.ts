@@ -30,7 +30,7 @@ export const recordOutcome = async <Parts extends CallParts, R, Claim extends R,
   const { parts, isLate } = context;
   switch (outcome.kind) {
     case 'unknown':
-      return { record: claim, open: claim, isUnclear: true };
+      return { record: claim, open: claim, isUnclear: true, unanswered: outcome };
     case 'done': {
       const applied = await kind.apply(parts, claim, { by: 'response', report: outcome.value });
       if (applied.state === 'settled') return { record: applied.record, refusal: applied.refusal };
@@ -57,7 +57,7 @@ const recordRefusal = async <Parts extends CallParts, R, Claim extends R, Report
   { claim, refusal }: { readonly claim: Claim; readonly refusal: RefusedCall },
 ): Promise<MadeCall<R, Claim>> => {
   const read = await kind.find(parts, claim);
-  if (read.kind !== 'done') return { record: claim, open: claim, isUnclear: true };
+  if (read.kind !== 'done') return { record: claim, open: claim, isUnclear: true, unanswered: read };
   const applied = await kind.apply(parts, claim, { by: 'refusal', report: read.value });
   if (applied.state === 'settled') return { record: applied.record, refusal: applied.refusal };
   if (applied.state === 'open') return { record: applied.record, open: applied.record, isUnclear: true };

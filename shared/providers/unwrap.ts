@@ -1,7 +1,7 @@
 /** @module A provider's outcome, as its value or a public error. Only a call that did nothing is safe to retry. */
 
 import { DomainError, invalid } from '../core/errors.ts';
-import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
+import type { DeclineCode, NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import type { PaymentProvider } from './provider.ts';
 import { VENDOR_FORMS, vendorOfToken } from './token-forms.ts';
@@ -22,7 +22,7 @@ export const requireDone = <T>(outcome: Outcome<T>, field: string): T => {
     case 'done':
       return outcome.value;
     case 'declined':
-      throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
+      throw declinedError(outcome.code);
     case 'refused':
       throw new DomainError('VALIDATION_ERROR', {
         details: [{ path: field, rule: outcome.reason, message: 'was refused by the provider' }],
@@ -32,6 +32,9 @@ export const requireDone = <T>(outcome: Outcome<T>, field: string): T => {
       throw unansweredError(outcome);
   }
 };
+
+export const declinedError = (code: DeclineCode | undefined): DomainError =>
+  new DomainError('PAYMENT_DECLINED', { details: { decline_code: code } });
 
 const CODES = {
   timeout: 'PROVIDER_TIMEOUT',

@@ -96,7 +96,12 @@ describe('a claimed call', () => {
       { record: LOADING },
       ['send', 'apply response'],
     ],
-    ['stays claimed after a lost response', { sent: UNKNOWN }, { record: LOADING, isUnclear: true }, ['send']],
+    [
+      'stays claimed after a lost response',
+      { sent: UNKNOWN },
+      { record: LOADING, isUnclear: true, unanswered: UNKNOWN },
+      ['send'],
+    ],
     [
       'is taken back if it certainly did not happen',
       { sent: NOT_DONE },
@@ -118,7 +123,7 @@ describe('a claimed call', () => {
     [
       'stays claimed after a refusal while the provider cannot be read',
       { sent: REFUSED, read: UNKNOWN },
-      { record: LOADING, isUnclear: true },
+      { record: LOADING, isUnclear: true, unanswered: UNKNOWN },
       ['send', 'read'],
     ],
     [

@@ -35,7 +35,7 @@ export const HOLD_BUGS: readonly Bug[] = [
     name: 'refused-claim-is-dropped-unread',
     what: 'A refused call is taken back although the provider could not be read',
     file: 'shared/calls/run-call.ts',
-    text: "if (read.kind !== 'done') return { record: claim, open: claim, isUnclear: true };",
+    text: "if (read.kind !== 'done') return { record: claim, open: claim, isUnclear: true, unanswered: read };",
     replacement: "if (read.kind !== 'done') return kind.end(parts, claim, { cause: 'refused', refusal, isLate });",
   },
   {

@@ -58,7 +58,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     what: 'An unknown outcome of an attempt counts as failed',
     file: 'shared/calls/run-call.ts',
     text: `    case 'unknown':
-      return { record: claim, open: claim, isUnclear: true };`,
+      return { record: claim, open: claim, isUnclear: true, unanswered: outcome };`,
     replacement: `    case 'unknown':
       return kind.end(parts, claim, { cause: 'ended', isLate });`,
   },
