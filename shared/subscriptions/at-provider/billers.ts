@@ -3,8 +3,8 @@
 import type { Caller } from '../../access/caller.ts';
 import { DomainError } from '../../core/errors.ts';
 import { requireHeld, type UsableMethod } from '../../payment-methods/usable-method.ts';
-import type { VisiblePayment } from '../../payments/payment.ts';
-import { type AttendedCharge, type Biller, type BillingDeps, settlementOf } from '../billing/biller.ts';
+import { declinedError } from '../../providers/unwrap.ts';
+import { type AttendedCharge, type Biller, type BillingDeps, nowOrLater, settlementOf } from '../billing/biller.ts';
 import { serviceBiller } from '../billing/service-biller.ts';
 import { dropCharge, settleCharge } from '../billing/subscription-charge.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
@@ -23,13 +23,9 @@ export const billerOf = ({ billingOwner }: Pick<Subscription, 'billingOwner'>): 
 export const stopAbandonedCharge = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { charge } = subscription;
   if (!charge?.abandoned) return subscription;
-  let payment: VisiblePayment | undefined;
-  try {
-    payment = await billerOf(subscription).releaseCharge(deps, subscription);
-  } catch (error) {
-    if (error instanceof DomainError) return subscription;
-    throw error;
-  }
+  const released = await nowOrLater(() => billerOf(subscription).releaseCharge(deps, subscription));
+  if (!released) return subscription;
+  const payment = released.value;
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (current.charge?.paymentId !== charge.paymentId) return current;
     // No further attempt can be claimed, because a claim requires a charge that is not abandoned.
@@ -99,7 +95,7 @@ export const startPeriod = async (
   const charged = await biller.collect(deps, opened, { method, right });
   if (charged.error) throw charged.error;
   if (charged.declined && charged.subscription.status === subscription.status) {
-    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: charged.declined } });
+    throw declinedError(charged.declined);
   }
   return charged.subscription;
 };

@@ -52,9 +52,8 @@ export const withdrawSchedule = async (
 ): Promise<Subscription> => {
   const withdrawn = await subscriptionStore(deps.table).change(subscription, (current) => {
     check(current);
-    if (!current.scheduledChange) return current;
-    requireFree('price update', openCallsOf(current));
-    return withdrawScheduled(current, { id: withdrawalId(current.scheduledChange.id), now: deps.now() });
+    if (current.scheduledChange) requireFree('price update', openCallsOf(current));
+    return withdrawScheduled(current, deps.now());
   });
   return withdrawn.priceUpdate ? finishPriceUpdate(deps, withdrawn) : withdrawn;
 };
@@ -62,10 +61,5 @@ export const withdrawSchedule = async (
 /** Withdraws the scheduled change of a subscription that ends now or with its period. If it goes on, due work sends the price. */
 export const dropSchedule = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
   subscriptionStore(deps.table).change(subscription, (current) =>
-    current.scheduledChange && current.status !== 'canceled'
-      ? withdrawScheduled(current, { id: withdrawalId(current.scheduledChange.id), now: deps.now() })
-      : current,
+    current.status === 'canceled' ? current : withdrawScheduled(current, deps.now()),
   );
-
-/** Names the withdrawal at the provider. A change is withdrawn once. */
-const withdrawalId = (changeId: string): string => `${changeId}_withdrawn`;

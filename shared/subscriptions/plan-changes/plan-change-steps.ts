@@ -21,10 +21,6 @@ const NEXT_LOOK_MS = HOUR_MS;
 const PAYERS_TIME_MS = 23 * HOUR_MS;
 const BEFORE_PERIOD_END_MS = 10 * MINUTE_MS;
 
-/** The payment's id is derived from subscription and change, so that two runs cannot charge twice. */
-const changePaymentId = (subscriptionId: string, changeId: string): string =>
-  subscriptionPaymentId(subscriptionId, changeId);
-
 /** A change with its price at a moment. */
 export interface PricedChange {
   readonly plan: SubscriptionPlan;
@@ -57,7 +53,8 @@ export const claimChange = (
   { id, now, key }: Claim,
 ): Subscription => {
   const { plan, at, price, lines, startsPeriod, period, trialEnd } = wanted;
-  const paymentId = price.due.totalCents > 0 ? changePaymentId(subscription.id, id) : undefined;
+  // Derived from subscription and change, so that two runs cannot charge twice.
+  const paymentId = price.due.totalCents > 0 ? subscriptionPaymentId(subscription.id, id) : undefined;
   const change: PlanChange = {
     id,
     ...(key !== undefined && { claimedUnder: { key, at: iso(now) } }),
@@ -90,13 +87,13 @@ export const scheduleChange = (subscription: Subscription, plan: SubscriptionPla
     { scheduledChange: { id, plan }, ...updateOfPrice(subscription, { id, now, plan, end: undefined }) },
   );
 
-/** Withdraws the scheduled change, also at the billing provider. */
-export const withdrawScheduled = (subscription: Subscription, { id, now }: Claim): Subscription =>
-  edit(
-    subscription,
-    { reason: 'plan_change_withdrawn', now },
-    { scheduledChange: undefined, ...updateOfPrice(subscription, { id, now, plan: subscription, end: undefined }) },
-  );
+/** Withdraws the scheduled change, also at the billing provider, where the withdrawal has an id of its own. */
+export const withdrawScheduled = (subscription: Subscription, now: Instant): Subscription => {
+  if (!subscription.scheduledChange) return subscription;
+  const id = `${subscription.scheduledChange.id}_withdrawn`;
+  const restored = updateOfPrice(subscription, { id, now, plan: subscription, end: undefined });
+  return edit(subscription, { reason: 'plan_change_withdrawn', now }, { scheduledChange: undefined, ...restored });
+};
 
 interface NewPriceClaim extends Claim {
   readonly plan: SubscriptionPlan;
