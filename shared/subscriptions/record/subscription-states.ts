@@ -60,9 +60,12 @@ export const requireSubscriptionTransition = (from: StoredStatus, to: StoredStat
   throw new Error(`no transition of a subscription from ${from} to ${to}`);
 };
 
-/** A first charge that is still pending after this time has failed. */
-const FIRST_CHARGE_MS = 23 * HOUR_MS;
-export const firstChargeEnds = (charge: Charge): Instant => instant(charge.start) + FIRST_CHARGE_MS;
+/** Without an event of the payment or of the billing provider within this time, due work looks. */
+export const EVENT_LATE_MS = HOUR_MS;
+
+/** A payer has this long to authenticate a first charge or a change of the plan. It has failed then. */
+export const PAYERS_TIME_MS = 23 * HOUR_MS;
+export const firstChargeEnds = (charge: Charge): Instant => instant(charge.start) + PAYERS_TIME_MS;
 
 /** True if the payer waits for the outcome, and the calendar starts with the period of this charge. */
 export const isFirst = (charge: Charge): boolean => charge.cause !== 'renew';
