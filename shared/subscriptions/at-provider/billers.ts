@@ -1,6 +1,7 @@
 /** @module Chooses a subscription's biller. Shared steps stop an abandoned charge and start a period again. */
 
 import type { Caller } from '../../access/caller.ts';
+import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
 import { requireHeld, type UsableMethod } from '../../payment-methods/usable-method.ts';
 import { declinedError } from '../../providers/unwrap.ts';
@@ -8,7 +9,7 @@ import { type AttendedCharge, type Biller, type BillingDeps, nowOrLater, settlem
 import { serviceBiller } from '../billing/service-biller.ts';
 import { dropCharge, settleCharge } from '../billing/subscription-charge.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
-import { hasOpenAttempt } from '../record/subscription-states.ts';
+import { openCallsOf } from '../record/subscription-states.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { providerBiller } from './create-at-provider.ts';
 
@@ -46,8 +47,8 @@ export const requireStartable = async (
   subscription: Subscription,
   { caller, needsMethod }: { readonly caller: Caller; readonly needsMethod: boolean },
 ): Promise<UsableMethod> => {
-  const { charge, paymentMethodId, totalCents } = subscription;
-  if (hasOpenAttempt(charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const { paymentMethodId, totalCents } = subscription;
+  requireFree('start', openCallsOf(subscription));
   if (needsMethod && totalCents > 0 && paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
   return requireHeld({ table, caller }, subscription, subscription);
 };
@@ -85,7 +86,7 @@ export const startPeriod = async (
     subscription,
     (current) => {
       if (cause === 'reactivate' && isLive(current)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
-      if (hasOpenAttempt(current.charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
+      requireFree('start', openCallsOf(current));
       const base = current === subscription ? current : reportedSince(subscription, current);
       return biller.openFirstPeriod(base, cause, deps.now());
     },

@@ -1,7 +1,6 @@
 /** @module Ends a change of the plan for the payer, and before the subscription is canceled or paused. */
 
 import { requireFree } from '../../calls/exclusions.ts';
-import { DomainError } from '../../core/errors.ts';
 import { finishPriceUpdate } from '../at-provider/price-at-provider.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import type { Subscription } from '../record/subscription.ts';
@@ -33,7 +32,7 @@ export const endChange = async (
       : current;
   });
   const ended = await continueChange(deps, dropped);
-  if (ended.change) throw new DomainError('PAYMENT_IN_PROGRESS');
+  requireFree('end', openCallsOf(ended));
   return ended;
 };
 
