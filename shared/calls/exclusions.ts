@@ -3,7 +3,18 @@
 import { DomainError } from '../core/errors.ts';
 
 /** A call that a payment or a subscription may have open. */
-export type OpenCall = 'capture' | 'release' | 'charge' | 'update' | 'plan change' | 'price update' | 'transfer';
+export type OpenCall =
+  | 'capture'
+  | 'release'
+  | 'charge'
+  | 'update'
+  /** An attempt at a charge, with an unknown outcome. */
+  | 'attempt'
+  /** A charge whose subscription the billing provider may have. */
+  | 'creation'
+  | 'plan change'
+  | 'price update'
+  | 'transfer';
 
 const ON_HOLDS: readonly OpenCall[] = ['capture', 'release'];
 const ON_PLANS: readonly OpenCall[] = ['plan change', 'price update', 'transfer'];
@@ -13,7 +24,7 @@ const EXCLUDED_BY = {
   charge: ['charge', 'update'],
   /** Of a payment. A cancellation settles an open update first. */
   cancellation: ['charge'],
-  erasure: ['charge', 'update'],
+  'payment erasure': ['charge', 'update'],
   capture: ON_HOLDS,
   release: ON_HOLDS,
   'plan change': [...ON_PLANS, 'charge'],
@@ -23,6 +34,11 @@ const EXCLUDED_BY = {
   'price update': ['price update', 'transfer'],
   /** Cancel, resume, reactivate, and another method at the provider. */
   command: ['transfer'],
+  /** A new period, after a cancellation or a pause. */
+  start: ['attempt'],
+  /** The end of a subscription or of a plan change, once the change's payment could be canceled. */
+  end: ['plan change'],
+  'subscription erasure': ['creation', 'plan change'],
 } as const satisfies Readonly<Record<string, readonly OpenCall[]>>;
 
 type Wanted = keyof typeof EXCLUDED_BY;

@@ -32,7 +32,7 @@ export const failedError = (
   return outcome.kind === 'declined' ? declinedError(outcome) : unansweredError(outcome, details);
 };
 
-export const declinedError = ({ code }: { readonly code: DeclineCode }): DomainError =>
+export const declinedError = ({ code }: { readonly code: DeclineCode | undefined }): DomainError =>
   new DomainError('PAYMENT_DECLINED', { details: { decline_code: code } });
 
 export const refusedFieldError = (path: string, rule: string): DomainError =>

@@ -123,7 +123,7 @@ const erasePaymentOf = async (erasing: Erasing, payment: Payment): Promise<boole
   const store = paymentStore(deps.table, deps.now);
   const settled = isPersonal && OPEN.includes(payment.status) ? await cancelOpen(deps, payment) : payment;
   const { isOurs } = await store.change(settled, (current) => {
-    requireFree('erasure', openCallsOf(current));
+    requireFree('payment erasure', openCallsOf(current));
     if (isPersonal && OPEN.includes(current.status)) throw inProgress();
     return blankPayment(current, deps.now());
   });

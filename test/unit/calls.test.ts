@@ -306,12 +306,15 @@ describe('a claimed creation', () => {
 });
 
 describe('the table of calls that exclude each other', () => {
-  const ALL = ['capture', 'release', 'charge', 'update', 'plan change', 'price update', 'transfer'] as const;
+  const ALL = [
+    ...(['capture', 'release', 'charge', 'update', 'attempt', 'creation'] as const),
+    ...(['plan change', 'price update', 'transfer'] as const),
+  ];
 
   test.each([
     ['charge', ['charge', 'update']],
     ['cancellation', ['charge']],
-    ['erasure', ['charge', 'update']],
+    ['payment erasure', ['charge', 'update']],
     ['capture', ['capture', 'release']],
     ['release', ['capture', 'release']],
     ['plan change', ['charge', 'plan change', 'price update', 'transfer']],
@@ -319,6 +322,9 @@ describe('the table of calls that exclude each other', () => {
     ['pause', ['plan change', 'price update', 'transfer']],
     ['price update', ['price update', 'transfer']],
     ['command', ['transfer']],
+    ['start', ['attempt']],
+    ['end', ['plan change']],
+    ['subscription erasure', ['creation', 'plan change']],
   ] as const)('refuses a %s while one of %j is open', (wanted, excluding) => {
     const refuses = ALL.filter((open) => {
       try {

@@ -1,14 +1,15 @@
 /** @module Chooses a subscription's biller. Shared steps stop an abandoned charge and start a period again. */
 
 import type { Caller } from '../../access/caller.ts';
+import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
 import { requireHeld, type UsableMethod } from '../../payment-methods/usable-method.ts';
-import type { VisiblePayment } from '../../payments/payment.ts';
-import { type AttendedCharge, type Biller, type BillingDeps, settlementOf } from '../billing/biller.ts';
+import { declinedError } from '../../providers/unwrap.ts';
+import { type AttendedCharge, type Biller, type BillingDeps, nowOrLater, settlementOf } from '../billing/biller.ts';
 import { serviceBiller } from '../billing/service-biller.ts';
 import { dropCharge, settleCharge } from '../billing/subscription-charge.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
-import { hasOpenAttempt } from '../record/subscription-states.ts';
+import { openCallsOf } from '../record/subscription-states.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { providerBiller } from './create-at-provider.ts';
 
@@ -23,13 +24,9 @@ export const billerOf = ({ billingOwner }: Pick<Subscription, 'billingOwner'>): 
 export const stopAbandonedCharge = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { charge } = subscription;
   if (!charge?.abandoned) return subscription;
-  let payment: VisiblePayment | undefined;
-  try {
-    payment = await billerOf(subscription).releaseCharge(deps, subscription);
-  } catch (error) {
-    if (error instanceof DomainError) return subscription;
-    throw error;
-  }
+  const released = await nowOrLater(() => billerOf(subscription).releaseCharge(deps, subscription));
+  if (!released) return subscription;
+  const payment = released.value;
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (current.charge?.paymentId !== charge.paymentId) return current;
     // No further attempt can be claimed, because a claim requires a charge that is not abandoned.
@@ -50,8 +47,8 @@ export const requireStartable = async (
   subscription: Subscription,
   { caller, needsMethod }: { readonly caller: Caller; readonly needsMethod: boolean },
 ): Promise<UsableMethod> => {
-  const { charge, paymentMethodId, totalCents } = subscription;
-  if (hasOpenAttempt(charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const { paymentMethodId, totalCents } = subscription;
+  requireFree('start', openCallsOf(subscription));
   if (needsMethod && totalCents > 0 && paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
   return requireHeld({ table, caller }, subscription, subscription);
 };
@@ -89,7 +86,7 @@ export const startPeriod = async (
     subscription,
     (current) => {
       if (cause === 'reactivate' && isLive(current)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
-      if (hasOpenAttempt(current.charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
+      requireFree('start', openCallsOf(current));
       const base = current === subscription ? current : reportedSince(subscription, current);
       return biller.openFirstPeriod(base, cause, deps.now());
     },
@@ -99,7 +96,7 @@ export const startPeriod = async (
   const charged = await biller.collect(deps, opened, { method, right });
   if (charged.error) throw charged.error;
   if (charged.declined && charged.subscription.status === subscription.status) {
-    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: charged.declined } });
+    throw declinedError({ code: charged.declined });
   }
   return charged.subscription;
 };

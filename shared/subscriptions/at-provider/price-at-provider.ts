@@ -1,10 +1,9 @@
 /** @module Gives a billing provider the price that it charges, as a kind of call. */
 
-import type { CallKind, LookedUp } from '../../calls/call-kind.ts';
+import type { LookedUp } from '../../calls/call-kind.ts';
 import { nextLook } from '../../calls/call-times.ts';
 import { lookUpCall } from '../../calls/look-up.ts';
 import { makeCall } from '../../calls/run-call.ts';
-import { ifKnown } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant, iso } from '../../core/time.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../providers/subscription-port.ts';
 import type { BillingDeps } from '../billing/biller.ts';
@@ -14,7 +13,7 @@ import { isLive, type Subscription } from '../record/subscription.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { edit } from '../record/subscription-versions.ts';
 import { providerInterval, subscriptionsPortOf } from './provider-biller.ts';
-import { storeState } from './store-report.ts';
+import { type AtProvider, type CallAtProvider, type PartsAtProvider, READ_AT_PROVIDER } from './store-report.ts';
 
 export interface SentPrice {
   readonly subscription: Subscription;
@@ -34,33 +33,16 @@ export const sendPrice = async (deps: BillingDeps, subscription: Subscription): 
   return { subscription: record, result: refusal ? 'refused' : notDone || isUnclear ? 'unclear' : 'sent' };
 };
 
-interface PriceParts {
-  readonly deps: BillingDeps;
-  readonly port: SubscriptionsPort;
-}
+type PriceClaim = AtProvider & { readonly priceUpdate: PriceUpdate };
 
-type PriceClaim = Subscription & { readonly priceUpdate: PriceUpdate; readonly providerSubscriptionId: string };
-
-/** The found subscription is undefined if the provider does not know it. */
-const PRICE_CALL: CallKind<
-  PriceParts,
-  Subscription,
-  PriceClaim,
-  Pick<ProviderSubscription, 'subscriptionId'>,
-  ProviderSubscription | undefined
-> &
-  LookedUp<PriceParts, Subscription, PriceClaim> = {
+const PRICE_CALL: CallAtProvider<PriceClaim, Pick<ProviderSubscription, 'subscriptionId'>> &
+  LookedUp<PartsAtProvider, Subscription, PriceClaim> = {
+  ...READ_AT_PROVIDER,
   send: async ({ deps, port }, claim) => ({ claim, outcome: await port.changePrice(requestOf(deps, claim)) }),
-  find: async ({ port }, claim) => ifKnown(await port.find(claim.providerSubscriptionId)),
   apply: async (_, claim, said) => {
     const isThere = said.by === 'response' || said.report?.changeId === claim.priceUpdate.id;
     return { state: isThere ? 'settled' : 'absent', record: claim };
   },
-  end: async ({ deps }, claim, { refusal, found }) => ({
-    record: found ? await storeState(deps, claim, found) : claim,
-    refusal,
-  }),
-  takeBack: async (_, claim, notDone) => ({ record: claim, notDone }),
   claimedAt: ({ priceUpdate }) => instant(priceUpdate.claimedAt),
   step: () => -1,
   // The billing provider must have our price in the end.

@@ -1,6 +1,12 @@
-/** @module Commands to a billing provider. The record gets its response, or its state after a refusal. */
+/**
+ * @module Commands to a billing provider, as a kind of call. The record gets the provider's response, or its state after
+ * a refusal. No write claims a command, because its key names the version that it changes; an unknown outcome leaves
+ * `openCommand`, which the next sync ends.
+ */
 
+import type { CallResult } from '../../calls/call-kind.ts';
 import { requireFree } from '../../calls/exclusions.ts';
+import { makeCall } from '../../calls/run-call.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant, MINUTE_MS } from '../../core/time.ts';
@@ -8,25 +14,39 @@ import type { HeldMethod } from '../../payment-methods/usable-method.ts';
 import type { TransactionStep } from '../../platform/table.ts';
 import type { CallOptions } from '../../providers/payment-port.ts';
 import type { ProviderInvoice, ProviderSubscription, SubscriptionsPort } from '../../providers/subscription-port.ts';
+import { declinedError } from '../../providers/unwrap.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { isPaidFor } from '../billing/periods.ts';
-import { endsWithPeriod, isLive, type Subscription } from '../record/subscription.ts';
+import { isLive, type Subscription } from '../record/subscription.ts';
 import { openCallsOf } from '../record/subscription-states.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
-import { forgetOpen, leaveOpen, type OpenCommand } from './open-command.ts';
+import { forgetOpen, IS_MET, leaveOpen, type OpenCommand } from './open-command.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
 import { invoicesOf, recordInvoicePayment } from './provider-invoices.ts';
-import { requireSettled, storeReport, syncAfterRefusal } from './store-report.ts';
+import {
+  type AtProvider,
+  type CallAtProvider,
+  isAtProvider,
+  READ_AT_PROVIDER,
+  requireChanged,
+  requireSettled,
+  storeReport,
+} from './store-report.ts';
+
+/** The response to an immediate cancellation has only the dropped invoices. */
+type Response = ProviderSubscription | DroppedInvoices;
 
 export interface Command {
   /** Part of the idempotency key, so equal names are equal commands. */
   readonly name: string;
+  /** The rest of the key; the version of the record if absent. */
+  readonly key?: string | number;
   readonly send: (
     port: SubscriptionsPort,
     target: CallOptions & { readonly subscriptionId: string },
-  ) => Promise<Outcome<ProviderSubscription>>;
+  ) => Promise<Outcome<Response>>;
   /** True if the subscription already has the state that the command requests. */
-  readonly isMet: (subscription: Subscription) => boolean;
+  readonly isMet?: (subscription: Subscription) => boolean;
   /** Set if an event reports a command whose outcome was unknown and that had no effect. */
   readonly kind?: OpenCommand;
   /** The conditions of the caller's right, checked immediately before the call. Absent without a caller. */
@@ -37,14 +57,14 @@ export const scheduleCancelCommand: Command = {
   name: 'schedule-cancel',
   kind: 'cancel',
   send: (port, target) => port.scheduleCancel({ ...target, cancel: true }),
-  isMet: (subscription) => subscription.status === 'canceled' || endsWithPeriod(subscription),
+  isMet: IS_MET.cancel,
 };
 
 export const withdrawCancelCommand: Command = {
   name: 'keep',
   kind: 'reactivate',
   send: (port, target) => port.scheduleCancel({ ...target, cancel: false }),
-  isMet: (subscription) => isLive(subscription) && !subscription.cancelAtPeriodEnd,
+  isMet: IS_MET.reactivate,
 };
 
 /** @param right the conditions of the waiting caller's right; absent if due work replaces the method */
@@ -54,7 +74,6 @@ export const changeMethodCommand = (
 ): Command => ({
   name: `method:${paymentMethodId}`,
   send: (port, target) => port.changeMethod({ ...target, methodId: methodRef, isAttended: right !== undefined }),
-  isMet: () => false,
   ...(right && { onlyIf: right }),
 });
 
@@ -65,13 +84,12 @@ export const payOwed = async (
   { id, methodRef }: { readonly id: string; readonly methodRef?: string | undefined },
 ): Promise<Subscription> => {
   if (methodRef === undefined || subscription.status !== 'past_due') return subscription;
-  const command: Command = {
-    name: `owed:${id}`,
+  const { record } = await sendToProvider(deps, subscription, {
+    name: 'owed',
+    key: id,
     send: (port, target) => port.payOwed({ ...target, methodId: methodRef }),
-    isMet: () => false,
-  };
-  const outcome = await send(deps, subscription, { command, key: command.name });
-  return (await storeOutcome(deps, subscription, { outcome, kind: command.kind })).subscription;
+  });
+  return record;
 };
 
 export const pauseCommand: Command = {
@@ -84,19 +102,8 @@ const resumeCommand: Command = {
   name: 'resume',
   kind: 'resume',
   send: (port, target) => port.resume({ ...target, inNewPeriod: false }),
-  isMet: ({ status }) => status === 'active',
+  isMet: IS_MET.resume,
 };
-
-const resumeInNewPeriodCommand: Command = {
-  ...resumeCommand,
-  send: (port, target) => port.resume({ ...target, inNewPeriod: true }),
-};
-
-/** The subscription as stored after a command. `isDone` is true if the provider carried the command out. */
-interface CommandResult {
-  readonly subscription: Subscription;
-  readonly isDone: boolean;
-}
 
 /**
  * @throws DomainError INVALID_STATE if the subscription has changed at the provider, which refuses the command. The new
@@ -113,10 +120,7 @@ export const sendToProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
   command: Command,
-): Promise<CommandResult> => {
-  const outcome = await send(deps, subscription, { command, key: `${command.name}:${subscription.lock}` });
-  return storeOutcome(deps, subscription, { outcome, kind: command.kind });
-};
+): Promise<CallResult<Subscription>> => requireSent(subscription, await makeCommand(deps, subscription, command));
 
 /**
  * Collects again from the end of the paid time on. If that has passed, a new period starts now. The provider is read
@@ -131,17 +135,15 @@ export const resumeAtProvider = async (
 ): Promise<Subscription> => {
   const command = { ...resumeCommand, onlyIf };
   if (isPaidFor(subscription, deps.now())) return carryOutAtProvider(deps, subscription, command);
-  const { providerSubscriptionId } = subscription;
-  requireFree('command', openCallsOf(subscription));
-  if (providerSubscriptionId === undefined) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const { providerSubscriptionId } = requireAtProvider(subscription);
   const port = await subscriptionsPortOf(deps, subscription);
   const answer = requireAnswer(await port.find(providerSubscriptionId), subscription);
   const synced = await storeReport(deps, subscription, answer);
-  if (answer.status !== 'paused') return requireMet({ subscription: synced, isDone: true }, resumeCommand);
+  if (answer.status !== 'paused') return requireMet({ record: synced }, resumeCommand);
   requireSettled(answer);
   return isPaidFor(synced, deps.now())
     ? carryOutAtProvider(deps, synced, command)
-    : resumeInNewPeriod(deps, synced, { ...resumeInNewPeriodCommand, onlyIf });
+    : resumeInNewPeriod(deps, synced, command);
 };
 
 /** Until the charge is known to be paid, a repeated call is the same charge, even if fields have changed. */
@@ -151,51 +153,17 @@ const resumeInNewPeriod = async (
   command: Command,
 ): Promise<Subscription> => {
   const { paidUntil, lapsed = 0 } = subscription;
-  const outcome = await send(deps, subscription, { command, key: `begin:${paidUntil ?? 'never'}:${lapsed}` });
-  if (outcome.kind !== 'declined')
-    return requireMet(await storeOutcome(deps, subscription, { outcome, kind: command.kind }), command);
+  const result = await makeCommand(deps, subscription, {
+    ...command,
+    name: 'begin',
+    key: `${paidUntil ?? 'never'}:${lapsed}`,
+    send: (port, target) => port.resume({ ...target, inNewPeriod: true }),
+  });
+  if (result.refusal?.kind !== 'declined') return requireMet(requireSent(subscription, result), command);
   await subscriptionStore(deps.table).change(subscription, (current) =>
     (current.lapsed ?? 0) === lapsed ? { ...current, lapsed: lapsed + 1 } : current,
   );
-  throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
-};
-
-const send = async (
-  deps: BillingDeps,
-  subscription: Subscription,
-  { command, key }: { readonly command: Command; readonly key: string },
-): Promise<Outcome<ProviderSubscription>> => {
-  const { id, providerSubscriptionId } = subscription;
-  requireFree('command', openCallsOf(subscription));
-  if (providerSubscriptionId === undefined) throw new DomainError('PAYMENT_IN_PROGRESS');
-  const port = await subscriptionsPortOf(deps, subscription);
-  await subscriptionStore(deps.table).requireAll(command.onlyIf);
-  return command.send(port, { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${key}` });
-};
-
-interface CommandOutcome {
-  readonly outcome: Outcome<ProviderSubscription>;
-  readonly kind: OpenCommand | undefined;
-}
-
-const storeOutcome = async (
-  deps: BillingDeps,
-  subscription: Subscription,
-  { outcome, kind }: CommandOutcome,
-): Promise<CommandResult> => {
-  if (outcome.kind === 'refused') {
-    return { subscription: await syncAfterRefusal(deps, subscription, outcome), isDone: false };
-  }
-  if (outcome.kind === 'unknown' && kind) await leaveOpen(deps, subscription, kind);
-  const answer = requireAnswer(outcome, subscription);
-  const stored = await storeReport(deps, subscription, answer);
-  return { subscription: await forgetOpen(deps, stored), isDone: true };
-};
-
-/** A cancellation may be stored while the command runs. The command has then had no effect. */
-const requireMet = ({ subscription, isDone }: CommandResult, { isMet }: Command): Subscription => {
-  if (isMet(subscription) || (isDone && isLive(subscription))) return subscription;
-  throw invalidStateError(subscription);
+  throw declinedError(result.refusal);
 };
 
 /**
@@ -204,29 +172,79 @@ const requireMet = ({ subscription, isDone }: CommandResult, { isMet }: Command)
  * @throws DomainError PAYMENT_IN_PROGRESS during a transfer
  */
 export const cancelProviderSubscription = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
-  const { id, providerSubscriptionId, providerGeneration } = subscription;
-  requireFree('command', openCallsOf(subscription));
-  if (providerSubscriptionId === undefined) return;
-  const port = await subscriptionsPortOf(deps, subscription);
-  const idempotencyKey = `${id}:cancel:${providerGeneration ?? 1}`;
-  const outcome = await port.cancel({ subscriptionId: providerSubscriptionId, idempotencyKey });
-  if (outcome.kind === 'unknown') await leaveOpen(deps, subscription, 'cancel');
-  if (outcome.kind !== 'refused') return recordDropped(deps, subscription, requireAnswer(outcome, subscription));
-  const synced = await syncAfterRefusal(deps, subscription, outcome);
-  if (isLive(synced)) throw invalidStateError(synced);
+  if (!isAtProvider(subscription)) return;
+  await carryOutAtProvider(deps, subscription, {
+    name: 'cancel',
+    key: subscription.providerGeneration ?? 1,
+    kind: 'cancel',
+    send: (port, target) => port.cancel(target),
+    isMet: (synced) => !isLive(synced),
+  });
 };
+
+const makeCommand = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  command: Command,
+): Promise<CallResult<Subscription>> => {
+  const claim = requireAtProvider(subscription);
+  const port = await subscriptionsPortOf(deps, subscription);
+  await subscriptionStore(deps.table).requireAll(command.onlyIf);
+  const result = await makeCall(commandCall(command), { deps, port }, claim);
+  if (result.isUnclear && command.kind) await leaveOpen(deps, subscription, command.kind);
+  return result;
+};
+
+/** @throws DomainError PAYMENT_IN_PROGRESS during a transfer, or while it is unknown whether the provider has it */
+const requireAtProvider = (subscription: Subscription): AtProvider => {
+  requireFree('command', openCallsOf(subscription));
+  if (isAtProvider(subscription)) return subscription;
+  throw new DomainError('PAYMENT_IN_PROGRESS');
+};
+
+const commandCall = ({ name, key, send }: Command): CallAtProvider<AtProvider, Response> => ({
+  ...READ_AT_PROVIDER,
+  send: async ({ port }, claim) => {
+    const { id, lock, providerSubscriptionId: subscriptionId } = claim;
+    return { claim, outcome: await send(port, { subscriptionId, idempotencyKey: `${id}:${name}:${key ?? lock}` }) };
+  },
+  apply: async ({ deps }, claim, { by, report }) => {
+    if (by !== 'response') return { state: 'absent', record: claim };
+    if (!('status' in report)) return { state: 'settled', record: await recordDropped(deps, claim, report) };
+    // A later command decides, so nothing is reported of an earlier command with an unknown outcome.
+    return { state: 'settled', record: await forgetOpen(deps, await storeReport(deps, claim, report)) };
+  },
+  endsUnread: ({ kind }) => kind === 'declined',
+});
+
+/** @throws DomainError unless the provider has carried the command out, or its subscription has changed since `was` */
+const requireSent = (was: Subscription, result: CallResult<Subscription>): CallResult<Subscription> => {
+  const { record, refusal, notDone, unanswered } = result;
+  if (refusal?.kind === 'refused') requireChanged(was, record, refusal);
+  const failed = notDone ?? unanswered?.outcome ?? (refusal?.kind === 'declined' ? refusal : undefined);
+  return failed ? requireAnswer(failed, was) : result;
+};
+
+/** A cancellation may be stored while the command runs. The command has then had no effect. */
+const requireMet = ({ record, refusal }: CallResult<Subscription>, { isMet }: Command): Subscription => {
+  if (isMet?.(record) || (!refusal && isLive(record))) return record;
+  throw invalidStateError(record);
+};
+
+type DroppedInvoices = Pick<ProviderSubscription, 'owed'>;
 
 /** Cancels the payments of voided invoices. A charge under way is recorded, so that its events can settle it. */
 export const recordDropped = async (
   deps: BillingDeps,
   subscription: Subscription,
-  { owed }: Pick<ProviderSubscription, 'owed'>,
-): Promise<void> => {
+  { owed }: DroppedInvoices,
+): Promise<Subscription> => {
   const known = (subscription.owed ?? []).map(({ invoiceId }) => invoiceId);
   for (const invoice of owed) {
     const isKnown = invoice.isVoid && known.includes(invoice.invoiceId);
     if (isKnown || isCharged(invoice)) await recordInvoicePayment(deps, subscription, invoice);
   }
+  return subscription;
 };
 
 /** The provider's clock may be behind by this much. */

@@ -5,7 +5,7 @@ import type { ProviderSubscription } from '../../providers/subscription-port.ts'
 import type { PaidPeriod } from '../record/paid-period-record.ts';
 import { isPeriodPaid, unpaidAfterReport } from '../record/paid-tier.ts';
 import type { Charge, Reason, Subscription, SubscriptionStatus } from '../record/subscription.ts';
-import { isFirst, type SubscriptionCause } from '../record/subscription-states.ts';
+import { EVENT_LATE_MS, isFirst, type SubscriptionCause } from '../record/subscription-states.ts';
 import { advanceSubscription } from '../record/subscription-versions.ts';
 
 export interface SubscriptionReport {
@@ -83,7 +83,7 @@ const reportedFields = (
     paidPeriod: newerPaidPeriod(subscription, report),
     retryAt: status === 'past_due' && !isPending ? retryTime(subscription, report) : undefined,
     isUnpaid: status === 'past_due' && (report.isUnpaid ?? subscription.isUnpaid) ? true : undefined,
-    charge: isPending ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
+    charge: isPending ? { ...charge, lookAt: iso(now + EVENT_LATE_MS) } : undefined,
     activeSince: activeSinceOf(subscription, report, status),
     ...unpaidAfterReport({ ...subscription, ...trial }, report),
     canceledAt: canceledAtOf(subscription, { status, isPending, now }),
@@ -225,8 +225,6 @@ const recordLatePayment = (subscription: Subscription, report: SubscriptionRepor
   return advanceSubscription(subscription, { to: status, cause: 'charge', reason: 'renewed', now }, paid);
 };
 
-/** If no event arrives within this time, the provider is read. */
-const LATE_MS = HOUR_MS;
 const DAILY_MS = DAY_MS;
 /** A provider charges an invoice within about an hour of its period's start. */
 const SOON_MS = 3 * HOUR_MS;
@@ -306,11 +304,11 @@ const syncTime = (subscription: Subscription, now: Instant): string | undefined 
   const { status, currentPeriodStart, currentPeriodEnd, held } = subscription;
   if (status === 'canceled') return undefined;
   if (held?.isCollecting) return iso(now);
-  const due = instant(currentPeriodEnd) + LATE_MS;
+  const due = instant(currentPeriodEnd) + EVENT_LATE_MS;
   if (status === 'paused' || status === 'past_due' || due <= now) return iso(now + DAILY_MS);
   if (status !== 'active' || isPeriodPaid(subscription)) return iso(due);
   // The event about its invoice may be lost.
-  return iso(now + (now < instant(currentPeriodStart) + SOON_MS ? LATE_MS : DAILY_MS));
+  return iso(now + (now < instant(currentPeriodStart) + SOON_MS ? EVENT_LATE_MS : DAILY_MS));
 };
 
 interface Outcome {

@@ -1,12 +1,13 @@
 /** @module Reads a subscription at the provider that bills it, and stores its invoices as payments and its state. */
 
+import type { CallKind, CallParts } from '../../calls/call-kind.ts';
 import { DomainError } from '../../core/errors.ts';
-import type { Refusal } from '../../core/outcome.ts';
+import { ifKnown, type Outcome, type Refusal } from '../../core/outcome.ts';
 import { epochSeconds, instant } from '../../core/time.ts';
 import { findUnattended } from '../../payment-methods/usable-method.ts';
 import { refusalError } from '../../payments/create-intent.ts';
 import { putAlias } from '../../platform/alias.ts';
-import type { EventSubscription, ProviderSubscription } from '../../providers/subscription-port.ts';
+import type { EventSubscription, ProviderSubscription, SubscriptionsPort } from '../../providers/subscription-port.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { openScheduledPlan } from '../billing/scheduled-plan.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
@@ -161,6 +162,42 @@ const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidU
   return { subscriptionId, status, ...period, cancelAtPeriodEnd, cancelAt, isUnpaid, price, isCollecting, retryAt };
 };
 
+/** A subscription that its billing provider is known to have. */
+export type AtProvider = Subscription & { readonly providerSubscriptionId: string };
+
+export const isAtProvider = (subscription: Subscription): subscription is AtProvider =>
+  subscription.providerSubscriptionId !== undefined;
+
+/** An authoritative read. The value is undefined if the provider does not know the subscription. */
+export const findAt = async (
+  port: SubscriptionsPort,
+  subscriptionId: string,
+): Promise<Outcome<ProviderSubscription | undefined>> => ifKnown(await port.find(subscriptionId));
+
+/** What a call about a subscription at its billing provider needs. */
+export interface PartsAtProvider extends CallParts {
+  readonly deps: BillingDeps;
+  readonly port: SubscriptionsPort;
+}
+
+export type CallAtProvider<Claim extends AtProvider, Report> = CallKind<
+  PartsAtProvider,
+  Subscription,
+  Claim,
+  Report,
+  ProviderSubscription | undefined
+>;
+
+/** How every kind of call about a subscription at its billing provider reads it, and ends without its effect. */
+export const READ_AT_PROVIDER: Pick<CallAtProvider<AtProvider, never>, 'find' | 'end' | 'takeBack'> = {
+  find: ({ port }, { providerSubscriptionId }) => findAt(port, providerSubscriptionId),
+  end: async ({ deps }, claim, { refusal, found }) => ({
+    record: found ? await storeState(deps, claim, found) : claim,
+    refusal,
+  }),
+  takeBack: async (_, record, notDone) => ({ record, notDone }),
+};
+
 /** Reads the provider, which is authoritative, and stores it. @throws DomainError if it cannot be read now */
 export const syncFromProvider = async (
   deps: BillingDeps,
@@ -174,10 +211,10 @@ export const syncFromProvider = async (
 
 /** Like `syncFromProvider`. Undefined if the provider does not have the subscription. */
 export const syncIfKnown = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription | undefined> => {
-  const { providerSubscriptionId } = subscription;
-  if (providerSubscriptionId === undefined) return undefined;
-  const found = await (await subscriptionsPortOf(deps, subscription)).find(providerSubscriptionId);
-  return found.kind === 'refused' ? undefined : storeState(deps, subscription, requireAnswer(found, subscription));
+  if (!isAtProvider(subscription)) return undefined;
+  const port = await subscriptionsPortOf(deps, subscription);
+  const found = requireAnswer(await findAt(port, subscription.providerSubscriptionId), subscription);
+  return found && storeState(deps, subscription, found);
 };
 
 /**
@@ -190,9 +227,8 @@ export const syncBeforeReturn = async (deps: BillingDeps, subscription: Subscrip
   const port = await subscriptionsPortOf(deps, subscription);
   let synced = subscription;
   for (const id of providerSubscriptionId === undefined ? formerProviderIds : [providerSubscriptionId]) {
-    const found = await port.find(id);
-    if (found.kind === 'refused') continue;
-    const answer = requireAnswer(found, subscription);
+    const answer = requireAnswer(await findAt(port, id), subscription);
+    if (!answer) continue;
     synced = await storeReport(deps, synced, answer);
     requireSettled(answer);
   }
@@ -201,10 +237,9 @@ export const syncBeforeReturn = async (deps: BillingDeps, subscription: Subscrip
 
 /** Reads the provider before a new period is charged. @throws DomainError PAYMENT_IN_PROGRESS during a charge */
 export const syncBeforeCharge = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const { providerSubscriptionId } = subscription;
-  if (providerSubscriptionId === undefined) return subscription;
+  if (!isAtProvider(subscription)) return subscription;
   const port = await subscriptionsPortOf(deps, subscription);
-  const answer = requireAnswer(await port.find(providerSubscriptionId), subscription);
+  const answer = requireAnswer(await port.find(subscription.providerSubscriptionId), subscription);
   const synced = await storeReport(deps, subscription, answer);
   requireSettled(answer);
   return synced;
@@ -226,8 +261,13 @@ export const syncAfterRefusal = async (
   subscription: Subscription,
   refusal: Refusal,
 ): Promise<Subscription> => {
-  const synced = await syncIfKnown(deps, subscription);
-  const { status, cancelAtPeriodEnd } = subscription;
-  if (synced && (synced.status !== status || synced.cancelAtPeriodEnd !== cancelAtPeriodEnd)) return synced;
-  throw refusalError(refusal);
+  const synced = (await syncIfKnown(deps, subscription)) ?? subscription;
+  requireChanged(subscription, synced, refusal);
+  return synced;
+};
+
+/** @throws DomainError the refusal, if the read after it shows no change */
+export const requireChanged = (was: Subscription, synced: Subscription, refusal: Refusal): void => {
+  const isSame = synced.status === was.status && synced.cancelAtPeriodEnd === was.cancelAtPeriodEnd;
+  if (isSame) throw refusalError(refusal);
 };

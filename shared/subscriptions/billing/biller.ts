@@ -1,7 +1,7 @@
 /** @module The interface of the two billers, the service and a provider, with a charge's requests and results. */
 
 import type { GuestTokens } from '../../access/guest-token.ts';
-import type { DomainError } from '../../core/errors.ts';
+import { DomainError } from '../../core/errors.ts';
 import type { IdDeps } from '../../core/keyed-ids.ts';
 import type { DeclineCode } from '../../core/outcome.ts';
 import type { Instant } from '../../core/time.ts';
@@ -62,3 +62,13 @@ export interface Biller {
    */
   readonly releaseCharge: (deps: BillingDeps, subscription: Subscription) => Promise<VisiblePayment | undefined>;
 }
+
+/** @returns undefined if the provider cannot be called now, so that due work repeats the call */
+export const nowOrLater = async <T>(call: () => Promise<T>): Promise<{ readonly value: T } | undefined> => {
+  try {
+    return { value: await call() };
+  } catch (error) {
+    if (error instanceof DomainError) return undefined;
+    throw error;
+  }
+};

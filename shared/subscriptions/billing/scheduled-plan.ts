@@ -2,19 +2,19 @@
 
 import { type Instant, instant } from '../../core/time.ts';
 import { changedPlan } from '../record/held-plan.ts';
+import { hasSameInterval } from '../record/plan-change.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { edit } from '../record/subscription-versions.ts';
 
 /** The subscription with the scheduled plan. Another interval starts its own anchor at the end of the present period. */
 export const withScheduledPlan = (subscription: Subscription): Subscription => {
-  const { scheduledChange, billingInterval, intervalMultiplier, currentPeriodEnd } = subscription;
+  const { scheduledChange, currentPeriodEnd } = subscription;
   if (!scheduledChange) return subscription;
   const { plan } = scheduledChange;
-  const isSame = plan.billingInterval === billingInterval && plan.intervalMultiplier === intervalMultiplier;
   return {
     ...subscription,
     ...changedPlan(subscription, plan, instant(currentPeriodEnd)),
-    ...(!isSame && { anchor: currentPeriodEnd, period: -1 }),
+    ...(!hasSameInterval(plan, subscription) && { anchor: currentPeriodEnd, period: -1 }),
   };
 };
 

@@ -5,7 +5,7 @@ import { isHardDecline } from '../../core/decline-advice.ts';
 import { subscriptionPaymentId } from '../../core/ids.ts';
 import type { DeclineCode } from '../../core/outcome.ts';
 import type { ProviderDecline } from '../../core/payment-facts.ts';
-import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
+import { DAY_MS, epochSeconds, type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
 import type { PaymentStatus } from '../../payments/payment.ts';
 import type { Clause } from '../../platform/expression.ts';
 import { recordKey } from '../../platform/keys.ts';
@@ -14,13 +14,11 @@ import { readLinkedRecords } from '../record/linked-records.ts';
 import type { PaidPeriod } from '../record/paid-period-record.ts';
 import { unpaidOncePaid } from '../record/paid-tier.ts';
 import { type Charge, isStopped, type Reason, type Subscription, subscriptionOf } from '../record/subscription.ts';
-import { isFirst } from '../record/subscription-states.ts';
+import { EVENT_LATE_MS, isFirst } from '../record/subscription-states.ts';
 import { advanceSubscription, type VersionChange } from '../record/subscription-versions.ts';
 import { type DunningPolicy, lastRetry, nextRetry } from './dunning.ts';
 import { periodPaidBy, unpaidPeriod } from './paid-period.ts';
 
-/** The first check of an unfinished charge. Later checks are rare, because the payment's event settles it. */
-const NEXT_CHECK_MS = HOUR_MS;
 /** The first check of a charge whose call the provider may not have received, so that no event may ever arrive. */
 export const UNANSWERED_CHECK_MS = 5 * MINUTE_MS;
 const CLAIM_KEPT_MS = DAY_MS;
@@ -204,12 +202,8 @@ const refuseFirstCharge = (subscription: Subscription, declineCode: DeclineCode)
 };
 
 /** Drops the open charge unpaid. Readers do not see the change. */
-export const dropCharge = (subscription: Subscription): Subscription => ({
+export const dropCharge = ({ charge, lapsed, ...subscription }: Subscription): Subscription => ({
   ...subscription,
-  ...withoutCharge(subscription),
-});
-
-const withoutCharge = ({ charge, lapsed }: Subscription): Pick<Subscription, 'charge' | 'lapsed'> => ({
   charge: undefined,
   lapsed: charge ? charge.generation + 1 : lapsed,
 });
@@ -236,7 +230,7 @@ export const endDunning = (subscription: Subscription, { now, policy }: SettleOp
 };
 
 /** The outcome is unknown. A first charge makes the subscription past due until it settles. */
-export const recordPending = (subscription: Subscription, now: Instant, checkInMs = NEXT_CHECK_MS): Subscription => {
+export const recordPending = (subscription: Subscription, now: Instant, checkInMs = EVENT_LATE_MS): Subscription => {
   const charge = subscription.charge && { ...subscription.charge, lookAt: iso(now + checkInMs) };
   if (!charge) return subscription;
   const { status } = subscription;

@@ -1,6 +1,6 @@
 /** @module Cancels subscriptions, at the end of the period or immediately. */
 
-import { DomainError } from '../../core/errors.ts';
+import { requireFree } from '../../calls/exclusions.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { stopAbandonedCharge } from '../at-provider/billers.ts';
 import {
@@ -19,7 +19,7 @@ import {
   type VisibleSubscription,
 } from '../record/subscription.ts';
 import type { CancelBody } from '../record/subscription-requests.ts';
-import { isFirst } from '../record/subscription-states.ts';
+import { isFirst, openCallsOf } from '../record/subscription-states.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { edit } from '../record/subscription-versions.ts';
 import { commandView } from '../record/subscription-view.ts';
@@ -69,11 +69,11 @@ export const cancelNow = async (deps: BillingDeps, found: Subscription): Promise
     await cancelProviderSubscription(deps, subscription);
   let isWithdrawn = false;
   const canceled = await subscriptionStore(deps.table).change(subscription, (current) => {
-    // The payment of a change that was claimed since is not made once the subscription has ended at its provider.
-    if (current.status !== 'canceled' && current.change && !isProviderBilled(current))
-      throw new DomainError('PAYMENT_IN_PROGRESS');
-    if (current.status !== 'canceled')
+    if (current.status !== 'canceled') {
+      // The payment of a change that was claimed since is not made once the subscription has ended at its provider.
+      if (!isProviderBilled(current)) requireFree('end', openCallsOf(current));
       return hasMoved(current, subscription) ? current : markCanceled(current, deps.now());
+    }
     const withdrawn = withdrawReturn(current, deps.now());
     isWithdrawn = withdrawn !== current;
     return withdrawn;

@@ -13,7 +13,7 @@ import {
   resumeAtProvider,
   sendToProvider,
 } from '../at-provider/provider-commands.ts';
-import { syncBeforeCharge, syncFromProvider } from '../at-provider/store-report.ts';
+import { findAt, syncBeforeCharge, syncFromProvider } from '../at-provider/store-report.ts';
 import { startTransfer } from '../at-provider/transfer.ts';
 import { type AttendedCharge, type BillingDeps, settlementOf } from '../billing/biller.ts';
 import { lastRetry, nextRetry } from '../billing/dunning.ts';
@@ -83,8 +83,8 @@ const changeAtProvider = async (
     isLive(found) ? { ...found } : found,
   );
   if (!isLive(claimed)) return claimed;
-  const { subscription: changed, isDone } = await sendToProvider(deps, claimed, changeMethodCommand(method, right));
-  if (!isDone && isLive(changed)) throw invalidStateError(changed);
+  const { record: changed, refusal } = await sendToProvider(deps, claimed, changeMethodCommand(method, right));
+  if (refusal && isLive(changed)) throw invalidStateError(changed);
   return changed;
 };
 
@@ -197,8 +197,8 @@ const pauseForHold = async (deps: BillingDeps, held: Subscription): Promise<void
  */
 const requireEnded = async (deps: BillingDeps, refused: Subscription): Promise<void> => {
   const port = await subscriptionsPortOf(deps, refused);
-  const found = await port.find(refused.providerSubscriptionId ?? '');
-  if (found.kind === 'refused' || requireAnswer(found, refused).status === 'canceled') return;
+  const found = requireAnswer(await findAt(port, refused.providerSubscriptionId ?? ''), refused);
+  if (!found || found.status === 'canceled') return;
   throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 

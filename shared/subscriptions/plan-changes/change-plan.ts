@@ -9,6 +9,7 @@ import { requireHeld, type UsableMethod } from '../../payment-methods/usable-met
 import type { VisiblePayment } from '../../payments/payment.ts';
 import { paymentKey } from '../../platform/keys.ts';
 import type { TransactionStep } from '../../platform/table.ts';
+import { declinedError } from '../../providers/unwrap.ts';
 import { finishPriceUpdate } from '../at-provider/price-at-provider.ts';
 import { invalidStateError } from '../at-provider/provider-biller.ts';
 import { openPaymentView } from '../billing/open-payment.ts';
@@ -20,6 +21,7 @@ import { type ChargedChange, chargeChange, continueChange } from './finish-chang
 import { requirePeriodLeft, requirePeriodPaid, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
 import { changeUnderKey, claimChange, scheduleChange } from './plan-change-steps.ts';
 import {
+  isSamePlan,
   isScheduled,
   type PlanChangeDeps,
   type PlanChangeRequest,
@@ -54,8 +56,7 @@ const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wante
   const claimed = await subscriptionStore(deps.table).change(
     record,
     (current) => {
-      requirePlanChangeable(current);
-      requireSame(record, current);
+      requireChangeable(record, current);
       requirePeriodLeft(current, deps.now());
       requirePeriodPaid(current);
       return claimChange(current, wanted, { id, now: deps.now(), key: keyMark(request.idempotency) });
@@ -99,23 +100,21 @@ const charge = async (
 };
 
 const requirePaid = ({ status, failureCode }: VisiblePayment): void => {
-  if (status !== 'failed') return;
-  const details = { decline_code: failureCode ?? 'processing_error' };
-  throw new DomainError('PAYMENT_DECLINED', { details });
+  if (status === 'failed') throw declinedError({ code: failureCode ?? 'processing_error' });
 };
 
 /** The change was priced for the record of the request. @throws DomainError VERSION_CONFLICT if that plan has changed */
-const requireSame = (record: VisibleSubscription, current: Subscription): void => {
+const requireChangeable = (record: VisibleSubscription, current: Subscription): void => {
+  requirePlanChangeable(current);
   const isSame =
-    COMPARED.every((field) => record[field] === current[field]) &&
+    isSamePlan(record, current) &&
+    PRICED_BY.every((field) => record[field] === current[field]) &&
     record.scheduledChange?.id === current.scheduledChange?.id;
   if (!isSame) throw new DomainError('VERSION_CONFLICT');
 };
 
-const COMPARED = [
-  ...(['status', 'productId', 'quantity', 'totalCents', 'taxCents', 'discountCents', 'paymentMethodId'] as const),
-  ...(['currentPeriodStart', 'currentPeriodEnd', 'billingInterval', 'intervalMultiplier'] as const),
-];
+/** The price depends on these, beside the plan. */
+const PRICED_BY = ['status', 'paymentMethodId', 'currentPeriodStart', 'currentPeriodEnd'] as const;
 
 const changeLater = async (deps: PlanChangeDeps, request: PlanChangeRequest, wanted: WantedChange): Promise<Reply> => {
   const { record, right } = request;
@@ -123,8 +122,7 @@ const changeLater = async (deps: PlanChangeDeps, request: PlanChangeRequest, wan
   const scheduled = await subscriptionStore(deps.table).change(
     record,
     (current) => {
-      requirePlanChangeable(current);
-      requireSame(record, current);
+      requireChangeable(record, current);
       requireRenewal(current);
       return isScheduled(current, wanted.plan)
         ? current

@@ -1,7 +1,6 @@
 /** @module Ends a change of the plan for the payer, and before the subscription is canceled or paused. */
 
 import { requireFree } from '../../calls/exclusions.ts';
-import { DomainError } from '../../core/errors.ts';
 import { finishPriceUpdate } from '../at-provider/price-at-provider.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import type { Subscription } from '../record/subscription.ts';
@@ -33,7 +32,7 @@ export const endChange = async (
       : current;
   });
   const ended = await continueChange(deps, dropped);
-  if (ended.change) throw new DomainError('PAYMENT_IN_PROGRESS');
+  requireFree('end', openCallsOf(ended));
   return ended;
 };
 
@@ -52,9 +51,8 @@ export const withdrawSchedule = async (
 ): Promise<Subscription> => {
   const withdrawn = await subscriptionStore(deps.table).change(subscription, (current) => {
     check(current);
-    if (!current.scheduledChange) return current;
-    requireFree('price update', openCallsOf(current));
-    return withdrawScheduled(current, { id: withdrawalId(current.scheduledChange.id), now: deps.now() });
+    if (current.scheduledChange) requireFree('price update', openCallsOf(current));
+    return withdrawScheduled(current, deps.now());
   });
   return withdrawn.priceUpdate ? finishPriceUpdate(deps, withdrawn) : withdrawn;
 };
@@ -62,10 +60,5 @@ export const withdrawSchedule = async (
 /** Withdraws the scheduled change of a subscription that ends now or with its period. If it goes on, due work sends the price. */
 export const dropSchedule = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
   subscriptionStore(deps.table).change(subscription, (current) =>
-    current.scheduledChange && current.status !== 'canceled'
-      ? withdrawScheduled(current, { id: withdrawalId(current.scheduledChange.id), now: deps.now() })
-      : current,
+    current.status === 'canceled' ? current : withdrawScheduled(current, deps.now()),
   );
-
-/** Names the withdrawal at the provider. A change is withdrawn once. */
-const withdrawalId = (changeId: string): string => `${changeId}_withdrawn`;

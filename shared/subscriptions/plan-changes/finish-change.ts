@@ -5,14 +5,13 @@
 
 import { DomainError } from '../../core/errors.ts';
 import { type Instant, instant } from '../../core/time.ts';
-import { type CollectResult, collect, findCollectedPayment, releasePayment } from '../../payments/collect-payment.ts';
+import { collect, findCollectedPayment, releasePayment } from '../../payments/collect-payment.ts';
 import type { VisiblePayment } from '../../payments/payment.ts';
 import { FAILURE_OF } from '../../platform/command-end.ts';
 import { sendPrice, sendPriceLater } from '../at-provider/price-at-provider.ts';
-import type { AttendedCharge, BillingDeps } from '../billing/biller.ts';
+import { type AttendedCharge, type BillingDeps, nowOrLater } from '../billing/biller.ts';
 import { periodPaymentRequest } from '../billing/periods.ts';
-import type { PlanChange } from '../record/plan-change.ts';
-import { changeOpenCondition } from '../record/plan-change.ts';
+import { changeOpenCondition, type PlanChange } from '../record/plan-change.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import {
@@ -49,9 +48,13 @@ export const chargeChange = async (
     onlyIf: [changeOpenCondition(subscription.id, change.id)],
     right,
   });
-  const recorded = await recordCollected(deps, subscription, { change, collected });
-  const next = await continueChange(deps, recorded);
-  if (collected.kind === 'payment') return { subscription: next, payment: collected.payment };
+  if (collected.kind === 'payment') {
+    const { payment } = collected;
+    const { next } = await settle(deps, subscription, { payment });
+    return { subscription: await continueChange(deps, next), payment };
+  }
+  const drop = (current: Subscription) => dropChange(current, undefined, deps.now());
+  await continueChange(deps, await changeWhileOpen(deps, subscription, { change, decide: drop }));
   throw nothingChargedError(collected.error);
 };
 
@@ -59,17 +62,20 @@ export const chargeChange = async (
 const nothingChargedError = (error: DomainError): DomainError =>
   error.code === 'PROVIDER_TIMEOUT' ? new DomainError('PROVIDER_UNAVAILABLE', { cause: error }) : error;
 
-const recordCollected = (
-  deps: BillingDeps,
+interface OpenChange {
+  readonly change: PlanChange;
+  readonly decide: (current: Subscription) => Subscription;
+}
+
+/** Changes nothing once the change has ended. */
+const changeWhileOpen = (
+  { table }: BillingDeps,
   subscription: Subscription,
-  { change, collected }: { readonly change: PlanChange; readonly collected: CollectResult },
+  { change, decide }: OpenChange,
 ): Promise<Subscription> =>
-  subscriptionStore(deps.table).change(subscription, (current) => {
-    if (current.change?.id !== change.id) return current;
-    return collected.kind === 'payment'
-      ? settleChange(current, collected.payment, deps.now())
-      : dropChange(current, undefined, deps.now());
-  });
+  subscriptionStore(table).change(subscription, (current) =>
+    current.change?.id === change.id ? decide(current) : current,
+  );
 
 interface Continuation {
   /** Set if the request of the change has ended. A failure is then reported. */
@@ -104,49 +110,32 @@ const applyAtProvider = async (
   const { change } = paid;
   const { subscription, result } = await sendPrice(deps, paid);
   if (result === 'unclear' || change === undefined) return subscription;
-  const store = subscriptionStore(deps.table);
-  const isOurs = (current: Subscription): boolean => current.change?.id === change.id;
   if (result === 'sent' && isLive(subscription)) {
     warnIfRenewed(deps, subscription, change);
-    return store.change(subscription, (current) => (isOurs(current) ? applyChange(current, deps.now()) : current));
+    return changeWhileOpen(deps, subscription, { change, decide: (current) => applyChange(current, deps.now()) });
   }
   if (result === 'refused' && isLive(subscription) && change.paymentId !== undefined) {
     logAnomaly(deps, subscription, { change, reason: 'the provider refuses the price of a change that is paid' });
     return sendPriceLater(deps, subscription);
   }
-  if (change.paymentId !== undefined) {
-    logAnomaly(deps, subscription, { change, reason: 'a change of the plan is paid, and the subscription has ended' });
-  }
-  return store.change(subscription, (current) =>
-    isOurs(current)
-      ? removeChange(
-          { ...current, priceUpdate: undefined },
-          change.paymentId === undefined && !isLate ? undefined : FAILURE_OF.change.reason,
-          deps.now(),
-        )
-      : current,
-  );
+  if (change.paymentId !== undefined) warnOfEnd(deps, subscription, change);
+  const reason = change.paymentId === undefined && !isLate ? undefined : FAILURE_OF.change.reason;
+  const remove = (current: Subscription) => removeChange({ ...current, priceUpdate: undefined }, reason, deps.now());
+  return changeWhileOpen(deps, subscription, { change, decide: remove });
 };
 
 /** Cancels the payment of a dropped change. If it was paid after all, the change is applied. */
 const releaseChange = async (deps: BillingDeps, dropped: Subscription): Promise<Subscription> => {
   const { change } = dropped;
   if (change?.paymentId === undefined) return dropped;
-  let payment: VisiblePayment | undefined;
-  try {
-    payment = await releasePayment(deps, change.paymentId);
-  } catch (error) {
-    if (error instanceof DomainError) return dropped;
-    throw error;
+  const { paymentId, dropReason } = change;
+  const released = await nowOrLater(() => releasePayment(deps, paymentId));
+  if (!released) return dropped;
+  if (!released.value) {
+    const decide = (current: Subscription) => removeChange(current, dropReason, deps.now());
+    return changeWhileOpen(deps, dropped, { change, decide });
   }
-  let was = dropped;
-  const next = await subscriptionStore(deps.table).change(dropped, (current) => {
-    was = current;
-    if (current.change?.id !== change.id) return current;
-    if (!payment) return removeChange(current, change.dropReason, deps.now());
-    return settleChange(current, payment, deps.now());
-  });
-  warnIfPaid(deps, { was, next, payment });
+  const { next } = await settle(deps, dropped, { payment: released.value });
   return next.change?.step === 'paid' ? continueChange(deps, next) : next;
 };
 
@@ -154,15 +143,33 @@ const releaseChange = async (deps: BillingDeps, dropped: Subscription): Promise<
 export const followChange = async (
   deps: BillingDeps,
   subscription: Subscription,
-  { payment, isLate }: Continuation & { readonly payment: VisiblePayment },
+  followed: FollowedPayment,
 ): Promise<Subscription> => {
+  const { was, next } = await settle(deps, subscription, followed);
+  return isSending(was, deps.now()) ? next : continueChange(deps, next);
+};
+
+interface FollowedPayment extends Continuation {
+  readonly payment: VisiblePayment;
+}
+
+/** Records the payment of the change. Money that has no effect is an anomaly. */
+const settle = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { payment, isLate }: FollowedPayment,
+): Promise<{ readonly was: Subscription; readonly next: Subscription }> => {
   let was = subscription;
   const next = await subscriptionStore(deps.table).change(subscription, (current) => {
     was = current;
     return settleChange(isLate ? asLeftOpen(current) : current, payment, deps.now());
   });
-  warnIfPaid(deps, { was, next, payment });
-  return isSending(was, deps.now()) ? next : continueChange(deps, next);
+  const { change } = was;
+  if (payment.status === 'succeeded' && change && next.change === undefined) {
+    if (next.status === 'canceled') warnOfEnd(deps, next, change);
+    else warnIfRenewed(deps, was, change);
+  }
+  return { was, next };
 };
 
 /** True while the function that recorded the payment gives the provider the price. Due work looks after it. */
@@ -172,14 +179,13 @@ const isSending = ({ change, priceUpdate }: Subscription, now: Instant): boolean
 /** Looks at a change whose function may have ended, whose payment has no known outcome, or whose time is over. */
 export const lookAtChange = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { change } = subscription;
-  const store = subscriptionStore(deps.table);
   if (!change) return subscription;
   const settled = isChangeOver(subscription, deps.now())
-    ? await store.change(subscription, (current) => dropIfOver(asLeftOpen(current), deps.now()))
+    ? await subscriptionStore(deps.table).change(subscription, (current) => dropIfOver(asLeftOpen(current), deps.now()))
     : await readPayment(deps, subscription, change);
   const next = await continueChange(deps, settled, { isLate: true });
   return next.change?.id === change.id && next.change.lookAt <= change.lookAt
-    ? store.change(next, (current) => (current.change?.id === change.id ? lookLater(current, deps.now()) : current))
+    ? changeWhileOpen(deps, next, { change, decide: (current) => lookLater(current, deps.now()) })
     : next;
 };
 
@@ -187,29 +193,17 @@ export const lookAtChange = async (deps: BillingDeps, subscription: Subscription
 const readPayment = async (
   deps: BillingDeps,
   subscription: Subscription,
-  { id, paymentId }: PlanChange,
+  change: PlanChange,
 ): Promise<Subscription> => {
-  if (paymentId === undefined) return subscription;
-  const payment = await findCollectedPayment(deps, paymentId);
+  if (change.paymentId === undefined) return subscription;
+  const payment = await findCollectedPayment(deps, change.paymentId);
   if (payment) return followChange(deps, subscription, { payment, isLate: true });
-  return subscriptionStore(deps.table).change(subscription, (current) =>
-    current.change?.id === id ? dropChange(current, FAILURE_OF.change.reason, deps.now()) : current,
-  );
+  const drop = (current: Subscription) => dropChange(current, FAILURE_OF.change.reason, deps.now());
+  return changeWhileOpen(deps, subscription, { change, decide: drop });
 };
 
-interface SettledChange {
-  readonly was: Subscription;
-  readonly next: Subscription;
-  readonly payment: VisiblePayment | undefined;
-}
-
-const warnIfPaid = (deps: BillingDeps, { was, next, payment }: SettledChange): void => {
-  const { change } = was;
-  if (payment?.status !== 'succeeded' || !change || next.change !== undefined) return;
-  if (next.status === 'canceled') {
-    logAnomaly(deps, next, { change, reason: 'a change of the plan is paid, and the subscription has ended' });
-  } else warnIfRenewed(deps, was, change);
-};
+const warnOfEnd = (deps: BillingDeps, ended: Subscription, change: PlanChange): void =>
+  logAnomaly(deps, ended, { change, reason: 'a change of the plan is paid, and the subscription has ended' });
 
 /** A renewal in between is charged at the old price. The new price holds from now on, without a second difference. */
 const warnIfRenewed = (deps: BillingDeps, before: Subscription, change: PlanChange): void => {

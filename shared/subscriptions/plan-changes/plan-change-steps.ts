@@ -2,7 +2,7 @@
 
 import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
 import { subscriptionPaymentId } from '../../core/ids.ts';
-import { HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
+import { type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
 import { type IdempotentRequest, isUnderKey } from '../../http/idempotency.ts';
 import type { VisiblePayment } from '../../payments/payment.ts';
 import { type PaidChange, paidAfterChange } from '../billing/paid-period.ts';
@@ -10,20 +10,21 @@ import { abandonCharge } from '../billing/subscription-charge.ts';
 import { changedPlan, syncAfterChange } from '../record/held-plan.ts';
 import type { PaidPeriod } from '../record/paid-period-record.ts';
 import { unpaidOncePaid } from '../record/paid-tier.ts';
-import type { ChangeKey, ChangeLine, PlanChange, PriceUpdate, SubscriptionPlan } from '../record/plan-change.ts';
+import {
+  type ChangeKey,
+  type ChangeLine,
+  hasSameInterval,
+  type PlanChange,
+  type PriceUpdate,
+  type SubscriptionPlan,
+} from '../record/plan-change.ts';
 import { isProviderBilled, isStopped, type Subscription } from '../record/subscription.ts';
+import { EVENT_LATE_MS, PAYERS_TIME_MS } from '../record/subscription-states.ts';
 import { advanceSubscription, edit } from '../record/subscription-versions.ts';
 import type { ChangePrice } from './plan-change-price.ts';
 
-/** The first look at a change whose function may have ended. Later looks are rare, because the payment's event comes. */
-const NEXT_LOOK_MS = HOUR_MS;
-/** A payer has this long to authenticate, but never until the period ends. */
-const PAYERS_TIME_MS = 23 * HOUR_MS;
+/** A payer has no time to authenticate once the period ends. */
 const BEFORE_PERIOD_END_MS = 10 * MINUTE_MS;
-
-/** The payment's id is derived from subscription and change, so that two runs cannot charge twice. */
-const changePaymentId = (subscriptionId: string, changeId: string): string =>
-  subscriptionPaymentId(subscriptionId, changeId);
 
 /** A change with its price at a moment. */
 export interface PricedChange {
@@ -57,7 +58,8 @@ export const claimChange = (
   { id, now, key }: Claim,
 ): Subscription => {
   const { plan, at, price, lines, startsPeriod, period, trialEnd } = wanted;
-  const paymentId = price.due.totalCents > 0 ? changePaymentId(subscription.id, id) : undefined;
+  // Derived from subscription and change, so that two runs cannot charge twice.
+  const paymentId = price.due.totalCents > 0 ? subscriptionPaymentId(subscription.id, id) : undefined;
   const change: PlanChange = {
     id,
     ...(key !== undefined && { claimedUnder: { key, at: iso(now) } }),
@@ -90,13 +92,13 @@ export const scheduleChange = (subscription: Subscription, plan: SubscriptionPla
     { scheduledChange: { id, plan }, ...updateOfPrice(subscription, { id, now, plan, end: undefined }) },
   );
 
-/** Withdraws the scheduled change, also at the billing provider. */
-export const withdrawScheduled = (subscription: Subscription, { id, now }: Claim): Subscription =>
-  edit(
-    subscription,
-    { reason: 'plan_change_withdrawn', now },
-    { scheduledChange: undefined, ...updateOfPrice(subscription, { id, now, plan: subscription, end: undefined }) },
-  );
+/** Withdraws the scheduled change, also at the billing provider, where the withdrawal has an id of its own. */
+export const withdrawScheduled = (subscription: Subscription, now: Instant): Subscription => {
+  if (!subscription.scheduledChange) return subscription;
+  const id = `${subscription.scheduledChange.id}_withdrawn`;
+  const restored = updateOfPrice(subscription, { id, now, plan: subscription, end: undefined });
+  return edit(subscription, { reason: 'plan_change_withdrawn', now }, { scheduledChange: undefined, ...restored });
+};
 
 interface NewPriceClaim extends Claim {
   readonly plan: SubscriptionPlan;
@@ -114,10 +116,7 @@ const updateOfPrice = (
 ): { readonly priceUpdate?: PriceUpdate } => {
   if (!isProviderBilled(subscription)) return {};
   const known = subscription.scheduledChange?.plan ?? subscription;
-  const isSame =
-    known.billingInterval === plan.billingInterval &&
-    known.intervalMultiplier === plan.intervalMultiplier &&
-    (known.totalCents === 0) === (plan.totalCents === 0);
+  const isSame = hasSameInterval(known, plan) && (known.totalCents === 0) === (plan.totalCents === 0);
   return {
     priceUpdate: {
       id,
@@ -290,7 +289,7 @@ const reasonOfEnd = ({ step, dropReason }: PlanChange): DropReason | undefined =
 const waitForPayment = (subscription: Subscription, payment: VisiblePayment, now: Instant): Subscription => {
   const { change, currentPeriodEnd } = subscription;
   if (!change) return subscription;
-  const lookAt = iso(now + NEXT_LOOK_MS);
+  const lookAt = iso(now + EVENT_LATE_MS);
   if (payment.status !== 'pending' || payment.nextAction === undefined) {
     return { ...subscription, change: { ...change, step: 'processing', expiresAt: undefined, lookAt } };
   }
@@ -301,7 +300,7 @@ const waitForPayment = (subscription: Subscription, payment: VisiblePayment, now
 
 export const lookLater = (subscription: Subscription, now: Instant): Subscription => {
   const { change } = subscription;
-  return change ? { ...subscription, change: { ...change, lookAt: iso(now + NEXT_LOOK_MS) } } : subscription;
+  return change ? { ...subscription, change: { ...change, lookAt: iso(now + EVENT_LATE_MS) } } : subscription;
 };
 
 /**

@@ -68,7 +68,7 @@ export const readWantedChange = async (
   const target = { ...known, plan, charged: charged ?? plan };
   const timed = timedChange(record, target, momentOf(body, record, deps.now()));
   const when = chooseTime(deps, request, { isDowngrade: timed.kind === 'downgrade', decision });
-  const exact = when === 'now' ? changeNow(request, timed, deps.now()) : changeLater(record, timed);
+  const exact = when === 'now' ? asOfNow(request, timed, deps.now()) : asOfRenewal(record, timed);
   if (when === 'now' && !charged) throw pricedError(record);
   requireBridge(record, exact, deps.now());
   const wanted = { ...(await payableChange(deps, request, exact)), when };
@@ -223,7 +223,7 @@ const COMPARED = [
 ];
 
 /** True if both charge the same for the same. */
-const isSamePlan = (one: SubscriptionPlan, other: SubscriptionPlan): boolean =>
+export const isSamePlan = (one: SubscriptionPlan, other: SubscriptionPlan): boolean =>
   COMPARED.every((field) => one[field] === other[field]);
 
 /** True if this plan is scheduled already. */
@@ -292,7 +292,8 @@ const chooseTime = (
   });
 };
 
-const changeNow = ({ record, body }: PlanChangeRequest, timed: TimedChange, now: Instant): TimedChange => {
+/** @throws DomainError if the plan may not change within its period */
+const asOfNow = ({ record, body }: PlanChangeRequest, timed: TimedChange, now: Instant): TimedChange => {
   requirePeriodLeft(record, now);
   requirePeriodPaid(record);
   if (record.status !== 'trialing' && hasMostPayments(record)) throw tooManyChanges();
@@ -305,7 +306,8 @@ const tooManyChanges = (): DomainError =>
     details: { reason: 'too_many_changes' },
   });
 
-const changeLater = (record: VisibleSubscription, timed: TimedChange): TimedChange => {
+/** Nothing is paid before the renewal. @throws DomainError if no next period will open */
+const asOfRenewal = (record: VisibleSubscription, timed: TimedChange): TimedChange => {
   requireRenewal(record);
   const period = { start: instant(record.currentPeriodStart), end: instant(record.currentPeriodEnd) };
   return { ...timed, price: FREE_CHANGE, paying: undefined, period, trialEnd: undefined };

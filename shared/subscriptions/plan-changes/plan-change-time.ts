@@ -4,7 +4,7 @@ import type { Product } from '../../catalog/catalog-records.ts';
 import { DAY_MS, type Instant, instant, iso, startOfSecond } from '../../core/time.ts';
 import { creditOf, type Parts, type PaymentsById, paidPeriodOf, unpaidPeriod } from '../billing/paid-period.ts';
 import { firstPeriod } from '../billing/periods.ts';
-import type { SubscriptionPlan } from '../record/plan-change.ts';
+import { hasSameInterval, type SubscriptionPlan } from '../record/plan-change.ts';
 import type { VisibleSubscription } from '../record/subscription.ts';
 import { FREE_CHANGE, type LineTerms, NO_CREDIT, priceOfChange } from './plan-change-price.ts';
 import type { PricedChange } from './plan-change-steps.ts';
@@ -33,8 +33,7 @@ export const timedChange = (record: VisibleSubscription, target: Target, at: Ins
   if (at >= period.end) {
     return { plan, kind: 'upgrade', at, price: FREE_CHANGE, period, startsPeriod: false };
   }
-  const { billingInterval, intervalMultiplier } = record;
-  const startsPeriod = plan.billingInterval !== billingInterval || plan.intervalMultiplier !== intervalMultiplier;
+  const startsPeriod = !hasSameInterval(plan, record);
   const paid = paidPeriodOf(record);
   const credit = creditOf(paid, { period, at }, payments);
   const price = priceOfChange({ credit, to: charged, period, at, startsPeriod });

@@ -1,11 +1,13 @@
 /** @module Withdraws a change of the plan that is scheduled, or that waits for its payer. */
 
 import type { Caller } from '../../access/caller.ts';
+import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import type { Subscription, VisibleSubscription } from '../record/subscription.ts';
+import { openCallsOf } from '../record/subscription-states.ts';
 import { commandView } from '../record/subscription-view.ts';
 import { type EndCheck, endChange, withdrawSchedule } from './end-change.ts';
 import { isLentByOther, lentError } from './lent-method.ts';
@@ -38,7 +40,7 @@ const requireLender = async ({ table }: BillingDeps, caller: Caller, record: Vis
 /** @throws DomainError INVALID_STATE if the payer has paid meanwhile, because what is paid is applied */
 const withdrawNow = async (deps: BillingDeps, record: VisibleSubscription, check: EndCheck): Promise<Reply> => {
   const ended = await endChange(deps, record, check);
-  if (ended.change) throw new DomainError('PAYMENT_IN_PROGRESS');
+  requireFree('end', openCallsOf(ended));
   if (ended.reason !== 'plan_changed') return { data: commandView(ended) };
   throw new DomainError('INVALID_STATE', { message: 'The change is paid, and has taken effect' });
 };

@@ -34,6 +34,11 @@ export const planFields = {
 const planSchema = z.lazy(() => z.object(planFields));
 export type SubscriptionPlan = z.infer<typeof planSchema>;
 
+type PlanInterval = Pick<SubscriptionPlan, 'billingInterval' | 'intervalMultiplier'>;
+
+export const hasSameInterval = (one: PlanInterval, other: PlanInterval): boolean =>
+  one.billingInterval === other.billingInterval && one.intervalMultiplier === other.intervalMultiplier;
+
 /**
  * `unused` is negative. `remaining` is the new price for what is left of the period, `full` for a new period.
  * `rounding` makes what is due an amount that the provider can charge.

@@ -1,9 +1,10 @@
 /** @module The one table of a subscription's states. The store refuses a change of status that it does not allow. */
 
 import type { OpenCall } from '../../calls/exclusions.ts';
+import { keysOf } from '../../core/rows.ts';
 import type { Transitions } from '../../core/states.ts';
 import { DAY_MS, HOUR_MS, type Instant, instant } from '../../core/time.ts';
-import type { Charge, StoredStatus, Subscription } from './subscription.ts';
+import { type Charge, mayExistAtProvider, type StoredStatus, type Subscription } from './subscription.ts';
 
 export type SubscriptionCause =
   | 'open'
@@ -60,9 +61,12 @@ export const requireSubscriptionTransition = (from: StoredStatus, to: StoredStat
   throw new Error(`no transition of a subscription from ${from} to ${to}`);
 };
 
-/** A first charge that is still pending after this time has failed. */
-const FIRST_CHARGE_MS = 23 * HOUR_MS;
-export const firstChargeEnds = (charge: Charge): Instant => instant(charge.start) + FIRST_CHARGE_MS;
+/** Without an event of the payment or of the billing provider within this time, due work looks. */
+export const EVENT_LATE_MS = HOUR_MS;
+
+/** A payer has this long to authenticate a first charge or a change of the plan. It has failed then. */
+export const PAYERS_TIME_MS = 23 * HOUR_MS;
+export const firstChargeEnds = (charge: Charge): Instant => instant(charge.start) + PAYERS_TIME_MS;
 
 /** True if the payer waits for the outcome, and the calendar starts with the period of this charge. */
 export const isFirst = (charge: Charge): boolean => charge.cause !== 'renew';
@@ -77,9 +81,15 @@ export const noticeTime = ({ trialEnd, createdAt }: Subscription): Instant | und
   trialEnd === undefined ? undefined : Math.max(instant(createdAt), instant(trialEnd) - TRIAL_NOTICE_MS);
 
 /** A paid change is applied by a price update at the billing provider. */
-export const openCallsOf = ({ charge, change, priceUpdate, transfer }: Subscription): readonly OpenCall[] => [
-  ...(charge ? (['charge'] as const) : []),
-  ...(change ? (['plan change'] as const) : []),
-  ...(change?.step === 'paid' || priceUpdate ? (['price update'] as const) : []),
-  ...(transfer ? (['transfer'] as const) : []),
-];
+export const openCallsOf = (subscription: Subscription): readonly OpenCall[] => {
+  const { charge, change, priceUpdate, transfer } = subscription;
+  const open = {
+    charge: charge !== undefined,
+    attempt: hasOpenAttempt(charge),
+    creation: mayExistAtProvider(subscription),
+    'plan change': change !== undefined,
+    'price update': change?.step === 'paid' || priceUpdate !== undefined,
+    transfer: transfer !== undefined,
+  };
+  return keysOf(open).filter((call) => open[call]);
+};

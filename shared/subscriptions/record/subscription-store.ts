@@ -1,5 +1,6 @@
 /** @module Stores subscriptions with their memberships, used-by items and period claims, in one transaction. */
 
+import { requireFree } from '../../calls/exclusions.ts';
 import { currentMaker } from '../../core/actor.ts';
 import { DomainError } from '../../core/errors.ts';
 import { type Membership, membershipItem } from '../../memberships/membership.ts';
@@ -21,13 +22,12 @@ import {
   isLive,
   isProviderBilled,
   isVisibleSubscription,
-  mayExistAtProvider,
   type Subscription,
   storedSubscription,
   subscriptionShape,
 } from './subscription.ts';
 import { nextSubscriptionDue } from './subscription-due.ts';
-import { requireSubscriptionTransition } from './subscription-states.ts';
+import { openCallsOf, requireSubscriptionTransition } from './subscription-states.ts';
 
 export type SubscriptionStore = ReturnType<typeof subscriptionStore>;
 
@@ -191,7 +191,7 @@ const removalSteps = (subscription: Subscription): readonly TransactionStep[] =>
 /** Removes an ended subscription only. @throws DomainError PAYMENT_IN_PROGRESS while it may exist at its provider */
 export const eraseSubscription = async (table: Table, id: string): Promise<void> => {
   const subscription = await subscriptionStore(table).load(id);
-  if (subscription && (mayExistAtProvider(subscription) || subscription.change))
-    throw new DomainError('PAYMENT_IN_PROGRESS');
-  if (subscription && !isLive(subscription)) await table.transact(removalSteps(subscription));
+  if (!subscription) return;
+  requireFree('subscription erasure', openCallsOf(subscription));
+  if (!isLive(subscription)) await table.transact(removalSteps(subscription));
 };

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import type { Outcome } from '../../shared/core/outcome.ts';
+import { recordItem } from '../../shared/platform/versioned-record.ts';
+import { carryOutAtProvider, scheduleCancelCommand } from '../../shared/subscriptions/at-provider/provider-commands.ts';
+import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
+import { subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
+import { subscriptionStore } from '../../shared/subscriptions/record/subscription-store.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON } from '../builders/payment.ts';
+import { subscription } from '../builders/subscription.ts';
+
+const record = subscription({ billingOwner: 'provider', status: 'active', providerSubscriptionId: 'sub_1' });
+
+const UNKNOWN: Outcome<never> = { kind: 'unknown', reason: 'timeout' };
+const REFUSED: Outcome<never> = { kind: 'refused', reason: 'invalid' };
+const NOT_DONE: Outcome<never> = { kind: 'not_done', reason: 'unreachable' };
+const DECLINED: Outcome<never> = { kind: 'declined', code: 'expired_card', attemptRef: undefined };
+
+/** Due work looks a command up whose outcome the caller does not know. */
+test.each([
+  ['without a response', { sent: UNKNOWN, read: UNKNOWN }, 'PROVIDER_TIMEOUT', 'cancel'],
+  ['refused by a provider that then cannot be read', { sent: REFUSED, read: UNKNOWN }, 'PROVIDER_TIMEOUT', 'cancel'],
+  [
+    'refused by a provider that does not know the subscription',
+    { sent: REFUSED, read: REFUSED },
+    'PROVIDER_ERROR',
+    undefined,
+  ],
+  ['declined', { sent: DECLINED, read: UNKNOWN }, 'PROVIDER_ERROR', undefined],
+  ['that was not executed', { sent: NOT_DONE, read: UNKNOWN }, 'PROVIDER_UNAVAILABLE', undefined],
+] as const)('a command %s leaves a lookup only if its outcome is unknown', async (_, { sent, read }, code, left) => {
+  const { table } = memoryTable({ now: () => NOON });
+  await table.put(recordItem(subscriptionShape, record));
+  const subscriptions = { scheduleCancel: async () => sent, find: async () => read };
+  const providers = { find: async () => ({ subscriptions }) };
+  const deps = { table, now: () => NOON, providers } as unknown as BillingDeps;
+  await expect(carryOutAtProvider(deps, record, scheduleCancelCommand)).rejects.toMatchObject({ code });
+  expect((await subscriptionStore(table).load(record.id))?.openCommand?.kind).toBe(left);
+});
