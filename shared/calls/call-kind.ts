@@ -14,7 +14,7 @@
 
 import type { LogFields, LogMessage } from '../core/log-line.ts';
 import type { Log } from '../core/logger.ts';
-import type { Arrived, NotDone, Outcome } from '../core/outcome.ts';
+import type { Arrived, NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { Instant, Now } from '../core/time.ts';
 import type { LookResult } from './call-times.ts';
 
@@ -38,6 +38,8 @@ export interface CallResult<R> {
   readonly notDone?: NotDone | undefined;
   /** True if it is not known whether the provider has carried out the call. */
   readonly isUnclear?: boolean;
+  /** The outcome of a first call without a response. */
+  readonly unanswered?: Unknown;
 }
 
 /** `open` is the claim if it stays. */

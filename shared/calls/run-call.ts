@@ -30,7 +30,7 @@ export const recordOutcome = async <Parts extends CallParts, R, Claim extends R,
   const { parts, isLate } = context;
   switch (outcome.kind) {
     case 'unknown':
-      return { record: claim, open: claim, isUnclear: true };
+      return { record: claim, open: claim, isUnclear: true, unanswered: outcome };
     case 'done': {
       const applied = await kind.apply(parts, claim, { by: 'response', report: outcome.value });
       if (applied.state === 'settled') return { record: applied.record, refusal: applied.refusal };

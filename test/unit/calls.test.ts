@@ -96,7 +96,12 @@ describe('a claimed call', () => {
       { record: LOADING },
       ['send', 'apply response'],
     ],
-    ['stays claimed after a lost response', { sent: UNKNOWN }, { record: LOADING, isUnclear: true }, ['send']],
+    [
+      'stays claimed after a lost response',
+      { sent: UNKNOWN },
+      { record: LOADING, isUnclear: true, unanswered: UNKNOWN },
+      ['send'],
+    ],
     [
       'is taken back if it certainly did not happen',
       { sent: NOT_DONE },

@@ -227,7 +227,9 @@ export const syncAfterRefusal = async (
   refusal: Refusal,
 ): Promise<Subscription> => {
   const synced = await syncIfKnown(deps, subscription);
-  const { status, cancelAtPeriodEnd } = subscription;
-  if (synced && (synced.status !== status || synced.cancelAtPeriodEnd !== cancelAtPeriodEnd)) return synced;
+  if (synced && hasOtherState(subscription, synced)) return synced;
   throw refusalError(refusal);
 };
+
+export const hasOtherState = (subscription: Subscription, synced: Subscription): boolean =>
+  synced.status !== subscription.status || synced.cancelAtPeriodEnd !== subscription.cancelAtPeriodEnd;
