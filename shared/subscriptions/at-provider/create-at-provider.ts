@@ -1,5 +1,6 @@
 /** @module Creates subscriptions at a billing provider. A claim comes first, so that every retry is identical. */
 
+import { RETRY_MS } from '../../calls/call-times.ts';
 import { assertNever } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant } from '../../core/time.ts';
@@ -9,13 +10,7 @@ import { unavailableError } from '../../providers/unwrap.ts';
 import { type Biller, type BillingDeps, type BillingResult, type StartCause, settlementOf } from '../billing/biller.ts';
 import { markCanceled } from '../billing/lifecycle.ts';
 import { firstPeriod } from '../billing/periods.ts';
-import {
-  dropCharge,
-  openCharge,
-  recordFailed,
-  recordPending,
-  UNANSWERED_CHECK_MS,
-} from '../billing/subscription-charge.ts';
+import { dropCharge, openCharge, recordFailed, recordPending } from '../billing/subscription-charge.ts';
 import { planAtProvider } from '../record/held-plan.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
@@ -63,7 +58,8 @@ export const createAtProvider = async (deps: BillingDeps, subscription: Subscrip
         error: unavailableError(outcome, { subscription_id: subscription.id }),
       };
     case 'unknown':
-      return { subscription: await change((current) => recordPending(current, deps.now(), UNANSWERED_CHECK_MS)) };
+      // The provider may not have received the call, and then no event arrives.
+      return { subscription: await change((current) => recordPending(current, deps.now(), RETRY_MS)) };
     default:
       return assertNever(outcome);
   }

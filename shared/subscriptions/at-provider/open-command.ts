@@ -3,7 +3,8 @@
  * stored like any report, and an event reports a command without effect.
  */
 
-import { type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
+import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
+import { type Instant, instant, iso } from '../../core/time.ts';
 import { FAILURE_OF } from '../../platform/command-end.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { endsWithPeriod, isLive, type Subscription } from '../record/subscription.ts';
@@ -11,9 +12,6 @@ import { subscriptionStore } from '../record/subscription-store.ts';
 import { edit } from '../record/subscription-versions.ts';
 
 export type OpenCommand = NonNullable<Subscription['openCommand']>['kind'];
-
-/** A call that timed out has arrived by then, or never does. */
-const LOOK_AFTER_MS = MINUTE_MS;
 
 /** True if the subscription has the state that the command requests. */
 const IS_MET: Readonly<Record<OpenCommand, (subscription: Subscription) => boolean>> = {
@@ -24,7 +22,7 @@ const IS_MET: Readonly<Record<OpenCommand, (subscription: Subscription) => boole
 
 export const leaveOpen = (deps: BillingDeps, subscription: Subscription, kind: OpenCommand): Promise<Subscription> =>
   subscriptionStore(deps.table).change(subscription, (current) =>
-    isLive(current) ? { ...current, openCommand: { kind, lookAt: iso(deps.now() + LOOK_AFTER_MS) } } : current,
+    isLive(current) ? { ...current, openCommand: { kind, lookAt: iso(deps.now() + FIRST_LOOK_MS) } } : current,
   );
 
 /** A later command decides, so nothing is reported of the earlier one. */
