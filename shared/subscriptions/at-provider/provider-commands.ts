@@ -71,7 +71,7 @@ export const payOwed = async (
     isMet: () => false,
   };
   const outcome = await send(deps, subscription, { command, key: command.name });
-  return (await storeOutcome(deps, subscription, { outcome, kind: command.kind })).subscription;
+  return (await storeOutcome(deps, subscription, outcome, command.kind)).subscription;
 };
 
 export const pauseCommand: Command = {
@@ -115,7 +115,7 @@ export const sendToProvider = async (
   command: Command,
 ): Promise<CommandResult> => {
   const outcome = await send(deps, subscription, { command, key: `${command.name}:${subscription.lock}` });
-  return storeOutcome(deps, subscription, { outcome, kind: command.kind });
+  return storeOutcome(deps, subscription, outcome, command.kind);
 };
 
 /**
@@ -153,7 +153,7 @@ const resumeInNewPeriod = async (
   const { paidUntil, lapsed = 0 } = subscription;
   const outcome = await send(deps, subscription, { command, key: `begin:${paidUntil ?? 'never'}:${lapsed}` });
   if (outcome.kind !== 'declined')
-    return requireMet(await storeOutcome(deps, subscription, { outcome, kind: command.kind }), command);
+    return requireMet(await storeOutcome(deps, subscription, outcome, command.kind), command);
   await subscriptionStore(deps.table).change(subscription, (current) =>
     (current.lapsed ?? 0) === lapsed ? { ...current, lapsed: lapsed + 1 } : current,
   );
@@ -173,15 +173,11 @@ const send = async (
   return command.send(port, { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${key}` });
 };
 
-interface CommandOutcome {
-  readonly outcome: Outcome<ProviderSubscription>;
-  readonly kind: OpenCommand | undefined;
-}
-
 const storeOutcome = async (
   deps: BillingDeps,
   subscription: Subscription,
-  { outcome, kind }: CommandOutcome,
+  outcome: Outcome<ProviderSubscription>,
+  kind: OpenCommand | undefined,
 ): Promise<CommandResult> => {
   if (outcome.kind === 'refused') {
     return { subscription: await syncAfterRefusal(deps, subscription, outcome), isDone: false };

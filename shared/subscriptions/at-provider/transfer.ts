@@ -17,7 +17,6 @@ import type { HeldMethod } from '../../payment-methods/usable-method.ts';
 import { refusalError } from '../../payments/create-intent.ts';
 import { putAlias } from '../../platform/alias.ts';
 import type { TransactionStep } from '../../platform/table.ts';
-import type { CallOptions } from '../../providers/payment-port.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../providers/subscription-port.ts';
 import { unansweredError, unavailableError } from '../../providers/unwrap.ts';
 import type { BillingDeps } from '../billing/biller.ts';
@@ -182,14 +181,12 @@ const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Succes
   statusOf: ({ status }) => status,
 };
 
-type Target = CallOptions & { readonly subscriptionId: string };
-
 /** Each step has its own idempotency key, which is the same in every run. */
 const targetOf = (
   { id, providerGeneration = 1 }: TransferClaim,
   step: 'hold' | 'release' | 'end' | 'cancel',
   subscriptionId: string,
-): Target => ({ subscriptionId, idempotencyKey: `${id}:transfer:${providerGeneration}:${step}` });
+) => ({ subscriptionId, idempotencyKey: `${id}:transfer:${providerGeneration}:${step}` });
 
 /** A former subscription cannot be paused if it has ended. An earlier run may have replaced it. */
 const findReplacement = async (
