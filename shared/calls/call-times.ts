@@ -18,10 +18,13 @@ export const RESEND_WITHIN_MS = 30 * MINUTE_MS;
 export type LookResult = 'outcome_unknown' | 'still_under_way';
 
 /** How long a call may stay open before every further look warns an operator. */
-export const STUCK_AFTER_MS: Readonly<Record<LookResult, number>> = {
+const STUCK_AFTER_MS: Readonly<Record<LookResult, number>> = {
   outcome_unknown: 30 * MINUTE_MS,
   still_under_way: 7 * DAY_MS,
 };
+
+export const isStuckSince = (claimedAt: Instant, looked: LookResult, now: Instant): boolean =>
+  now - claimedAt >= STUCK_AFTER_MS[looked];
 
 /** When a call with an unknown outcome is looked up, counted from its claim; later daily until its outcome is known. */
 export const LOOKS_AFTER_MS: readonly number[] = [1, 5, 30, 120, 720, 1440].map((minutes) => minutes * MINUTE_MS);

@@ -4,7 +4,7 @@
  */
 
 import type { CallKind, CallParts, LookedUp, LookedUpCall } from './call-kind.ts';
-import { type LookResult, nextLook, RESEND_WITHIN_MS, STUCK_AFTER_MS } from './call-times.ts';
+import { isStuckSince, type LookResult, nextLook, RESEND_WITHIN_MS } from './call-times.ts';
 import { recordOutcome } from './run-call.ts';
 
 type DueKind<Parts extends CallParts, R, Claim extends R, Report, Found> = CallKind<Parts, R, Claim, Report, Found> &
@@ -76,7 +76,7 @@ const lookAgain = async <Parts extends CallParts, R, Claim extends R>(
 ): Promise<LookedUpCall<R>> => {
   const { now, log } = parts.deps;
   const since = kind.claimedAt(claim);
-  const stuck = now() - since >= STUCK_AFTER_MS[looked] ? kind.stuck(claim) : undefined;
+  const stuck = isStuckSince(since, looked, now()) ? kind.stuck(claim) : undefined;
   if (stuck) log.warn(stuck[0], { ...stuck[1], reason: looked });
   const changed = await kind.setLook(parts, claim, { ...nextLook(since, kind.step(claim), now()), looked });
   return { record: changed ?? claim, isUnclear: true, unanswered, text };

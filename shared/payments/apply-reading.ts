@@ -60,7 +60,7 @@ const newsOf = (
   payment: VisiblePayment,
   { report, cause }: Omit<Reading, 'payment'>,
   now: Instant,
-): VisiblePayment | undefined => withMoreCaptured(payment, report, { now, cause }) ?? withNews(payment, report, now);
+): VisiblePayment | undefined => withMoreCaptured(payment, report, now, cause) ?? withNews(payment, report, now);
 
 /**
  * The version that adds facts, or another amount or end of the hold, to a payment of the same status. A hold that was

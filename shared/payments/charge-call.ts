@@ -83,10 +83,7 @@ export const CHARGE_CALL: CallKind<
   ProviderPayment,
   ProviderPayment | undefined
 > = {
-  send: async (parts, payment) => {
-    const { payment: claim, outcome } = await chargeAttempt(parts, payment);
-    return { claim, outcome };
-  },
+  send: (parts, claim) => chargeAttempt(parts, claim),
 
   find: async ({ provider }, claim) => ifKnown(await provider.findPayment(providerReference(claim))),
 
@@ -180,24 +177,24 @@ const attemptKey = ({ id, attempt, released }: Pick<VisiblePayment, 'id' | 'atte
   `${id}:confirm:${attempt}${released === undefined ? '' : `.${released}`}`;
 
 interface ChargeResult {
-  readonly payment: VisiblePayment;
+  readonly claim: VisiblePayment;
   readonly outcome: Outcome<ProviderPayment>;
 }
 
 /** Sends a claimed attempt to the provider. An intent that can never be charged again is replaced first. */
-const chargeAttempt = async (parts: ChargeParts, payment: VisiblePayment): Promise<ChargeResult> => {
+const chargeAttempt = async (parts: ChargeParts, claim: VisiblePayment): Promise<ChargeResult> => {
   const { provider, verificationToken } = parts;
-  const outcome = await sendAttempt(provider, payment, verificationToken);
+  const outcome = await sendAttempt(provider, claim, verificationToken);
   // An invoice has one intent. If that intent is spent, the invoice is no longer open.
-  const isReplaceable = payment.providerInvoiceId === undefined;
-  if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT || !isReplaceable) return { payment, outcome };
-  const idempotencyKey = `${creationKey(payment)}:${payment.attempt}`;
-  const created = await provider.createIntent({ ...intentRequest(payment), idempotencyKey });
-  if (created.kind !== 'done') return { payment, outcome: created };
-  const renewed = await replaceIntent(parts, payment, created.value);
+  const isReplaceable = claim.providerInvoiceId === undefined;
+  if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT || !isReplaceable) return { claim, outcome };
+  const idempotencyKey = `${creationKey(claim)}:${claim.attempt}`;
+  const created = await provider.createIntent({ ...intentRequest(claim), idempotencyKey });
+  if (created.kind !== 'done') return { claim, outcome: created };
+  const renewed = await replaceIntent(parts, claim, created.value);
   // Another commit has ended the attempt since, so nothing is charged.
-  if (renewed === undefined) return { payment, outcome: { kind: 'unknown', reason: 'error' } };
-  return { payment: renewed, outcome: await sendAttempt(provider, renewed, verificationToken) };
+  if (renewed === undefined) return { claim, outcome: { kind: 'unknown', reason: 'error' } };
+  return { claim: renewed, outcome: await sendAttempt(provider, renewed, verificationToken) };
 };
 
 const sendAttempt = (

@@ -1,6 +1,6 @@
 /** @module When lookups, retries, expiry, reads for facts, removal of the secret and checks for stuck payments are due. */
 
-import { FIRST_LOOK_MS, type LookResult, STUCK_AFTER_MS } from '../calls/call-times.ts';
+import { FIRST_LOOK_MS, isStuckSince, type LookResult } from '../calls/call-times.ts';
 import { type Instant, instant, iso } from '../core/time.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { CONFIRMATION_PERIOD_MS, type Payment, secretEnds, wantsMethodSaved } from './payment.ts';
@@ -30,7 +30,7 @@ export const nextPaymentDue = (payment: Payment): string | undefined => {
 /** Every look at a stuck payment logs it again. A payment that waits for its payer is never stuck, because it expires. */
 export const isStuck = (payment: Payment, looked: LookResult, now: Instant): boolean =>
   mayBeStuck(payment) &&
-  now - instant(payment.holdCall?.claimedAt ?? payment.claimedAt ?? payment.createdAt) >= STUCK_AFTER_MS[looked];
+  isStuckSince(instant(payment.holdCall?.claimedAt ?? payment.claimedAt ?? payment.createdAt), looked, now);
 
 /** True if the payment has an open call. */
 export const mayBeStuck = ({ status, holdCall }: Payment): boolean =>

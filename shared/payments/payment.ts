@@ -120,7 +120,6 @@ export const paymentSchema = z.object({
    * money has moved or the subscription is shown. An unpaid payment is kept 24 h, like the claim of the subscription.
    */
   withheld: z.literal(true).optional(),
-  orderId: optional,
 
   providerId: z.enum(PROVIDER_SLOTS),
   providerIntentId: optional,

@@ -95,16 +95,14 @@ const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<str
     if (payment.draft) return settleDraft(await open(parts), payment);
     if (!isSettled(payment.status)) return lookForOutcome(await open(parts), payment);
   }
-  if (isDue(heldCheckAt(payment), now)) return checkHold(await open(parts), payment);
+  if (payment.status === 'requires_capture' && isDue(payment.holdCheckAt, now))
+    return checkHold(await open(parts), payment);
   if (wantsMethodSaved(payment)) return saveMethodFirst(parts, payment);
   if (isDue(payment.factsAt, now)) return lookForFacts(parts, payment);
   if (hasExpired(payment, now)) return expire(await open(parts), payment);
   await resetDue(store, payment);
   return 'nothing due';
 };
-
-const heldCheckAt = ({ status, holdCheckAt }: VisiblePayment): string | undefined =>
-  status === 'requires_capture' ? holdCheckAt : undefined;
 
 const lookForOutcome = (parts: OpenParts, payment: VisiblePayment): Promise<string> =>
   hasHoldCall(payment) ? lookUpHoldCall(parts, payment) : reconcile(parts, payment);

@@ -200,11 +200,9 @@ const withCustomer = async (
   return { ...draft, ...(await ensureCustomer(deps, { slot, owner, caller, forId: payment.id, known })) };
 };
 
-type Named = ApiRequest['named'];
-
 const customerOf = (
   body: UpdateIntentBody,
-  named: Named,
+  named: ApiRequest['named'],
   payment: VisiblePayment,
 ): Pick<Draft, 'customerId' | 'providerCustomerId'> => {
   const { customerId, providerCustomerId } = payment;

@@ -10,6 +10,7 @@ import { type Delivery, deliveryOf } from '../event-log/delivery.ts';
 import { DELIVERY_SHARD, deliveryKey, recordKey } from '../platform/keys.ts';
 import type { Queues } from '../platform/queues.ts';
 import type { Table } from '../platform/table.ts';
+import { dueAttributes } from '../platform/versioned-record.ts';
 import { type Postponed, postpone, postponedOf } from './postpone.ts';
 
 /** A shorter wait stays in the queue. */
@@ -23,7 +24,7 @@ export interface Wait {
 
 /** Replaces an earlier wait of the delivery. @throws if the delivery is not stored */
 export const waitLong = async (table: Table, { id, target }: Delivery, { postponed, until }: Wait): Promise<void> => {
-  const set = { postponed, due: DELIVERY_SHARD, due_at: iso(until) };
+  const set = { postponed, ...dueAttributes(DELIVERY_SHARD, iso(until)) };
   const written = await table.update(deliveryKey(id, target), { set }, [{ exists: true }]);
   if (!written.ok) throw new Error('a delivery that is not stored cannot wait');
 };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { RETRY_MS } from '../../shared/calls/call-times.ts';
 import { isHardDecline } from '../../shared/core/decline-advice.ts';
 import { DECLINE_CODES, type DeclineCode } from '../../shared/core/outcome.ts';
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
@@ -36,7 +37,6 @@ import {
   recordPaid,
   recordPending,
   settleCharge,
-  UNANSWERED_CHECK_MS,
 } from '../../shared/subscriptions/billing/subscription-charge.ts';
 import { type Charge, type Subscription, subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
 import { memoryTable } from '../builders/memory-table.ts';
@@ -324,8 +324,7 @@ describe('a charge with an unknown outcome', () => {
   test('is looked up after an hour if it is a renewal, and readers see no change', () => {
     const was = renewing();
     expect(recordPending(was, NEXT)).toEqual({ ...was, charge: { ...was.charge, lookAt: iso(NEXT + HOUR_MS) } });
-    expect(UNANSWERED_CHECK_MS).toBe(5 * MINUTE_MS);
-    expect(recordPending(was, NEXT, UNANSWERED_CHECK_MS).charge?.lookAt).toBe(iso(NEXT + 5 * MINUTE_MS));
+    expect(recordPending(was, NEXT, RETRY_MS).charge?.lookAt).toBe(iso(NEXT + 5 * MINUTE_MS));
   });
 
   test.each([

@@ -10,7 +10,7 @@ import type {
   ProviderSubscription,
   SubscriptionsPort,
 } from '../../shared/providers/subscription-port.ts';
-import { abandonTransfer, continueTransfer, startTransfer } from '../../shared/subscriptions/at-provider/transfer.ts';
+import { lookUpTransfer, startTransfer } from '../../shared/subscriptions/at-provider/transfer.ts';
 import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
 import {
   type Subscription,
@@ -104,6 +104,7 @@ const service = async (record: Subscription, script: Script = {}, now: Instant =
       const item = await table.get({ pk: `SUB#${record.id}`, sk: 'SUB' });
       return item && subscriptionOf(item);
     },
+    dueAt: async () => (await table.get({ pk: `SUB#${record.id}`, sk: 'SUB' }))?.['due_at'],
   };
 };
 
@@ -118,6 +119,8 @@ const moving = (fields: Partial<Subscription> = {}, claimedAt: Instant = NOON + 
     ...fields,
   });
 const ID = subscription().id;
+const MAY_CHARGE = { mayCharge: true };
+const MAY_NOT_CHARGE = { mayCharge: false };
 
 describe('a transfer', () => {
   test('pauses the former subscription, creates its successor, and cancels the former one, each under its own key', async () => {
@@ -179,8 +182,8 @@ describe('a transfer', () => {
 
   test('has no step to continue or abort after its end', async () => {
     const { deps, names } = await service(running());
-    expect(await continueTransfer(deps, running())).toEqual(running());
-    expect(await abandonTransfer(deps, running())).toEqual(running());
+    expect(await lookUpTransfer(deps, running(), MAY_CHARGE)).toBe('active');
+    expect(await lookUpTransfer(deps, running(), MAY_NOT_CHARGE)).toBe('active');
     expect(names()).toEqual([]);
   });
 });
@@ -325,6 +328,35 @@ describe('a transfer that its provider does not carry out', () => {
     expect([stored?.held, stored?.transfer]).toEqual([{ finalAt: iso(MONTH_END) }, undefined]);
   });
 
+  test('is finished if the former subscription has ended and its successor is found', async () => {
+    const { deps, names } = await service(running(), { pause: refused('canceled'), findOurs: done([SUCCESSOR]) });
+    expect(await startTransfer(deps, running(), { method: METHOD })).toMatchObject({ providerSubscriptionId: 'sub_2' });
+    expect(names()).toEqual(['pause', 'findOurs', 'find', 'cancel']);
+  });
+
+  test('is aborted without a creation if the former subscription has ended and has no successor', async () => {
+    const script = { pause: refused('canceled'), find: refused('resource_missing') };
+    const { deps, names } = await service(running(), script);
+    await expect(startTransfer(deps, running(), { method: METHOD })).rejects.toMatchObject({ code: 'PROVIDER_ERROR' });
+    expect(names()).toEqual(['pause', 'findOurs', 'resume', 'find']);
+  });
+
+  test('reads the provider once more if it refuses the successor', async () => {
+    const { deps, names } = await service(running(), { create: refused('resource_missing'), find: done(at()) });
+    await expect(startTransfer(deps, running(), { method: METHOD })).rejects.toMatchObject({
+      ...{ code: 'PROVIDER_ERROR', details: { provider_code: 'resource_missing' } },
+    });
+    expect(names()).toEqual(['pause', 'create', 'resume', 'find']);
+  });
+
+  test('names the provider’s refusal if the successor was canceled and the former subscription is unchanged', async () => {
+    const gone = at({ ...SUCCESSOR, status: 'canceled' });
+    const { deps } = await service(running(), { find: (id) => done(id === 'sub_1' ? at() : gone) });
+    await expect(startTransfer(deps, running(), { method: METHOD })).rejects.toMatchObject({
+      ...{ code: 'PROVIDER_ERROR', details: { provider_code: 'canceled' } },
+    });
+  });
+
   test.each<[string, Script]>([
     ['the creation has no response', { create: UNKNOWN }],
     ['the pause has no response', { pause: UNKNOWN }],
@@ -350,69 +382,84 @@ describe('a repeated transfer', () => {
   const LATE = SINCE + MINUTE_MS;
 
   test('finds the successor of an earlier run, and creates no other', async () => {
-    const { deps, names, inputOf } = await service(moving(), { findOurs: done([at(), SUCCESSOR]) }, LATE);
-    const moved = await continueTransfer(deps, moving());
-    expect(names()).toEqual(['pause', 'findOurs', 'find', 'cancel']);
+    const { deps, names, inputOf, load } = await service(moving(), { findOurs: done([at(), SUCCESSOR]) }, LATE);
+    expect(await lookUpTransfer(deps, moving(), MAY_CHARGE)).toBe('active');
+    expect(names()).toEqual(['findOurs', 'find', 'cancel']);
     expect(inputOf('findOurs')).toEqual({
       ...{ customerId: 'cus_b', ourSubscriptionId: ID, createdSince: epochSeconds(SINCE - MINUTE_MS) },
     });
-    expect(moved).toMatchObject({ providerSubscriptionId: 'sub_2', paymentMethodId: 'pmt_b' });
+    expect(await load()).toMatchObject({ providerSubscriptionId: 'sub_2', paymentMethodId: 'pmt_b' });
   });
 
   test('counts the search for a successor from its first look if an older version has claimed it', async () => {
     const { claimedAt: _, ...transfer } = moving().transfer ?? expect.fail();
     const claimed = moving({ transfer });
     const { deps, inputOf } = await service(claimed, { findOurs: done([at(), SUCCESSOR]) }, LATE);
-    await continueTransfer(deps, claimed);
+    await lookUpTransfer(deps, claimed, MAY_CHARGE);
     expect(inputOf('findOurs')).toMatchObject({ createdSince: epochSeconds(SINCE - MINUTE_MS) });
   });
 
   test('creates the successor if no earlier run has created it, and waits for the provider instead of aborting', async () => {
     const created = await service(moving(), {}, LATE);
-    await continueTransfer(created.deps, moving());
-    expect(created.names()).toEqual(['pause', 'findOurs', 'create', 'find', 'cancel']);
+    await lookUpTransfer(created.deps, moving(), MAY_CHARGE);
+    expect(created.names()).toEqual(['findOurs', 'pause', 'create', 'find', 'cancel']);
     const away = await service(moving(), { create: AWAY }, LATE);
-    await expect(continueTransfer(away.deps, moving())).rejects.toMatchObject({ code: 'PROVIDER_UNAVAILABLE' });
+    expect(await lookUpTransfer(away.deps, moving(), MAY_CHARGE)).toBe('not sent');
     expect((await away.load())?.transfer).toBeDefined();
     expect(away.names()).not.toContain('resume');
   });
 
-  test('does not search for a successor before the first lookup is due', async () => {
-    const { deps, names } = await service(moving(), {}, LATE - 1);
-    await continueTransfer(deps, moving());
-    expect(names()).not.toContain('findOurs');
+  test.each<[string, Script]>([
+    ['the provider is away', { create: AWAY }],
+    ['the creation has no response', { create: UNKNOWN }],
+  ])('is repeated after five minutes, however old it is, if %s', async (_, script) => {
+    const now = LATE + DAY_MS;
+    const { deps, dueAt, lines } = await service(moving(), script, now);
+    await lookUpTransfer(deps, moving(), MAY_CHARGE);
+    expect(await dueAt()).toBe(iso(now + 5 * MINUTE_MS));
+    expect(lines).toEqual([]);
   });
 
-  test('also searches if the former subscription has ended and cannot be paused', async () => {
-    const script = { pause: refused('canceled'), findOurs: done([SUCCESSOR]) };
-    const { deps, names } = await service(moving(), script, SINCE);
-    await continueTransfer(deps, moving());
-    expect(names()).toEqual(['pause', 'findOurs', 'find', 'cancel']);
-    const nothing = await service(moving(), { pause: refused('canceled'), find: refused('resource_missing') }, SINCE);
-    await expect(continueTransfer(nothing.deps, moving())).rejects.toBeDefined();
-    expect(nothing.names()).not.toContain('create');
+  test('is aborted if the method is declined', async () => {
+    const script: Script = { create: { kind: 'declined', code: 'expired_card', attemptRef: 'ch_1' } };
+    const { deps, names, load } = await service(moving(), script, LATE);
+    expect(await lookUpTransfer(deps, moving(), MAY_CHARGE)).toBe('active');
+    expect(names()).toEqual(['findOurs', 'pause', 'create', 'resume']);
+    const stored = await load();
+    expect([stored?.transfer, stored?.providerSubscriptionId]).toEqual([undefined, 'sub_1']);
+  });
+
+  test('is aborted without a creation if the former subscription has ended and has no successor', async () => {
+    const script = { pause: refused('canceled'), find: refused('resource_missing') };
+    const { deps, names, load } = await service(moving(), script, LATE);
+    await lookUpTransfer(deps, moving(), MAY_CHARGE);
+    expect(names()).not.toContain('create');
+    expect((await load())?.transfer).toBeUndefined();
   });
 
   test('does not count a creation that was canceled with its customer before it charged', async () => {
     const gone = at({ ...SUCCESSOR, status: 'canceled' });
     const script = { findOurs: done([gone]), find: done(gone) };
-    const { deps, names } = await service(moving(), script, LATE);
-    await expect(continueTransfer(deps, moving())).rejects.toMatchObject({ code: 'INVALID_STATE' });
-    expect(names().slice(0, 4)).toEqual(['pause', 'findOurs', 'find', 'create']);
+    const { deps, names, load } = await service(moving(), script, LATE);
+    expect(await lookUpTransfer(deps, moving(), MAY_CHARGE)).toBe('canceled');
+    expect(names().slice(0, 4)).toEqual(['findOurs', 'find', 'pause', 'create']);
+    expect((await load())?.transfer).toBeUndefined();
   });
 
   test('charges nothing for the time that was paid for when the transfer was claimed', async () => {
     const late = MONTH_END + DAY_MS;
     const { deps, inputOf } = await service(moving(), {}, late);
-    await continueTransfer(deps, moving());
+    await lookUpTransfer(deps, moving(), MAY_CHARGE);
     expect(inputOf('create')).toMatchObject({ trialEnd: epochSeconds(MONTH_END) });
   });
 
   test('does not change a later transfer of the record', async () => {
-    const { deps, table, load } = await service(moving(), { create: AWAY });
+    const declined = { create: { kind: 'declined', code: 'expired_card', attemptRef: 'ch_1' } } as const;
+    const { deps, names, table, load } = await service(moving(), declined, LATE);
     const later = moving({ providerGeneration: 3, lock: 1 });
     await table.put(recordItem(subscriptionShape, later));
-    await expect(continueTransfer(deps, moving())).rejects.toBeDefined();
+    await lookUpTransfer(deps, moving(), MAY_CHARGE);
+    expect(names()).toContain('resume');
     expect(await load()).toMatchObject({ providerGeneration: 3, transfer: { methodRef: 'pm_b' } });
   });
 });
@@ -420,17 +467,19 @@ describe('a repeated transfer', () => {
 describe('a transfer whose method may no longer be charged', () => {
   test('is aborted, and the uncharged subscriptions of earlier runs are canceled', async () => {
     const script = { findOurs: done([SUCCESSOR]), find: done(at()) };
-    const { deps, names, inputOf } = await service(moving(), script);
-    const kept = await abandonTransfer(deps, moving());
+    const { deps, names, inputOf, load } = await service(moving(), script);
+    expect(await lookUpTransfer(deps, moving(), MAY_NOT_CHARGE)).toBe('active');
     expect(names()).toEqual(['findOurs', 'find', 'cancel', 'resume']);
     expect(inputOf('find')).toBe('sub_1');
     expect(inputOf('cancel')).toEqual({ subscriptionId: 'sub_2', idempotencyKey: `${ID}:cancel:sub_2` });
-    expect(kept).toMatchObject({ transfer: undefined, providerSubscriptionId: 'sub_1' });
+    const stored = await load();
+    expect([stored?.transfer, stored?.providerSubscriptionId]).toEqual([undefined, 'sub_1']);
   });
 
   test('is aborted if nothing was created', async () => {
-    const { deps, names } = await service(moving());
-    expect((await abandonTransfer(deps, moving())).transfer).toBeUndefined();
+    const { deps, names, load } = await service(moving());
+    await lookUpTransfer(deps, moving(), MAY_NOT_CHARGE);
+    expect((await load())?.transfer).toBeUndefined();
     expect(names()).toEqual(['findOurs', 'resume']);
   });
 
@@ -444,8 +493,9 @@ describe('a transfer whose method may no longer be charged', () => {
       },
     ],
   ])('is finished if the successor of an earlier run %s', async (_, script) => {
-    const { deps, names } = await service(moving(), script, NOON + 2 * HOUR_MS);
-    expect(await abandonTransfer(deps, moving())).toMatchObject({ providerSubscriptionId: 'sub_2' });
-    expect(names()).toEqual(['findOurs', 'find', 'pause', 'findOurs', 'find', 'cancel']);
+    const { deps, names, load } = await service(moving(), script, NOON + 2 * HOUR_MS);
+    await lookUpTransfer(deps, moving(), MAY_NOT_CHARGE);
+    expect(await load()).toMatchObject({ providerSubscriptionId: 'sub_2' });
+    expect(names()).toEqual(['findOurs', 'find', 'find', 'cancel']);
   });
 });

@@ -7,16 +7,12 @@ import { versionAfter } from '../payment-fields.ts';
 import { factsOfNext, firstFactLook, reportedFacts } from '../recorded-facts.ts';
 import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
 
-interface Growth {
-  readonly now: Instant;
-  readonly cause: HistoryCause;
-}
-
 /** The version of a succeeded payment with its further captures; undefined without any. */
 export const withMoreCaptured = (
   payment: VisiblePayment,
   report: ProviderPayment,
-  { now, cause }: Growth,
+  now: Instant,
+  cause: HistoryCause,
 ): VisiblePayment | undefined => {
   const { captures, amountCents, status } = report;
   if (payment.status !== 'succeeded' || status !== 'succeeded' || !captures || amountCents === undefined) return;

@@ -14,13 +14,9 @@ import { hasHoldCall, isOwnHoldCall, makeHoldCall } from './hold-call.ts';
 import { claimHoldCall } from './hold-versions.ts';
 import { claimByMerchant, isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
 
-interface ReleaseParts extends IntentParts {
-  readonly deps: MoneyDeps;
-}
-
 /** @throws DomainError INSUFFICIENT_PERMISSIONS, PAYMENT_IN_PROGRESS, INVALID_STATE, or the provider's refusal */
 export const releaseHold = async (
-  parts: ReleaseParts,
+  parts: IntentParts & { readonly deps: MoneyDeps },
   payment: VisiblePayment,
   { caller, idempotency }: Pick<ApiRequest, 'caller'> & Partial<Pick<ApiRequest, 'idempotency'>>,
 ): Promise<Reply> => {

@@ -59,8 +59,7 @@ const REFUND_CALL: CallKind<RefundParts, Refund, Refund, ProviderRefund, Refund 
 
   end: async ({ deps }, claim, { refusal }) => {
     const failureCode = refusal?.kind === 'declined' ? refusal.code : (refusal?.reason ?? 'not_received');
-    const cause = refusal ? 'refusal' : 'limit';
-    const record = await nowOrLater(claim, () => failRefund(deps, claim, { cause, failureCode }));
+    const record = await nowOrLater(claim, () => failRefund(deps, claim, refusal ? 'refusal' : 'limit', failureCode));
     return { record, ...(record.status === 'failed' && { refusal }) };
   },
 
@@ -119,13 +118,13 @@ export const readRefunds = async (
   return { kind: 'done', value: stored.find(({ id }) => id === refund.id) };
 };
 
-interface Failure {
-  readonly cause: 'refusal' | 'limit';
-  readonly failureCode: string;
-}
-
 /** Fails a refund that the provider has not made. A report that came first counts. */
-const failRefund = async (deps: RefundStoreDeps, refund: Refund, { cause, failureCode }: Failure): Promise<Refund> => {
+const failRefund = async (
+  deps: RefundStoreDeps,
+  refund: Refund,
+  cause: 'refusal' | 'limit',
+  failureCode: string,
+): Promise<Refund> => {
   const { record } = await refundStore(deps).change(refund, cause, (current) =>
     current.status === 'pending' && current.providerRefundId === undefined
       ? {

@@ -1,6 +1,7 @@
 /** @module Creates subscriptions at a billing provider. A claim comes first, so that every retry is identical. */
 
 import type { RefusedCall } from '../../calls/call-kind.ts';
+import { RETRY_MS } from '../../calls/call-times.ts';
 import { runCreation } from '../../calls/run-creation.ts';
 import type { NotDone } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant } from '../../core/time.ts';
@@ -10,13 +11,7 @@ import { failedError } from '../../providers/unwrap.ts';
 import { type Biller, type BillingDeps, type BillingResult, type StartCause, settlementOf } from '../billing/biller.ts';
 import { markCanceled } from '../billing/lifecycle.ts';
 import { firstPeriod } from '../billing/periods.ts';
-import {
-  dropCharge,
-  openCharge,
-  recordFailed,
-  recordPending,
-  UNANSWERED_CHECK_MS,
-} from '../billing/subscription-charge.ts';
+import { dropCharge, openCharge, recordFailed, recordPending } from '../billing/subscription-charge.ts';
 import { planAtProvider } from '../record/held-plan.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
@@ -61,7 +56,7 @@ export const createAtProvider = async (
     keep: async (reason) =>
       reason.kind === 'not_done'
         ? { subscription, error: errorOf(reason) }
-        : { subscription: await change((current) => recordPending(current, deps.now(), UNANSWERED_CHECK_MS)) },
+        : { subscription: await change((current) => recordPending(current, deps.now(), RETRY_MS)) },
   });
 };
 

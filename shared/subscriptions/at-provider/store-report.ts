@@ -268,6 +268,8 @@ export const syncAfterRefusal = async (
 
 /** @throws DomainError the refusal, if the read after it shows no change */
 export const requireChanged = (was: Subscription, synced: Subscription, refusal: Refusal): void => {
-  const isSame = synced.status === was.status && synced.cancelAtPeriodEnd === was.cancelAtPeriodEnd;
-  if (isSame) throw refusalError(refusal);
+  if (!hasOtherState(was, synced)) throw refusalError(refusal);
 };
+
+export const hasOtherState = (subscription: Subscription, synced: Subscription): boolean =>
+  synced.status !== subscription.status || synced.cancelAtPeriodEnd !== subscription.cancelAtPeriodEnd;

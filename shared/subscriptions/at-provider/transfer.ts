@@ -5,19 +5,20 @@
  * first, so that the two never charge for the same time. Due work repeats the transfer until it is finished.
  */
 
-import type { RefusedCall } from '../../calls/call-kind.ts';
-import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
+import { type CallKind, type CallResult, type LookedUp, OVER, type RefusedCall } from '../../calls/call-kind.ts';
+import { FIRST_LOOK_MS, RETRY_MS } from '../../calls/call-times.ts';
 import { requireFree } from '../../calls/exclusions.ts';
-import { runCreation } from '../../calls/run-creation.ts';
+import { lookUpCall } from '../../calls/look-up.ts';
+import { makeCall } from '../../calls/run-call.ts';
 import { DomainError } from '../../core/errors.ts';
-import type { NotDone, Outcome } from '../../core/outcome.ts';
+import { mapOutcome, type Outcome, type Refusal } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant, iso, SECOND_MS } from '../../core/time.ts';
 import type { HeldMethod } from '../../payment-methods/usable-method.ts';
+import { refusalError } from '../../payments/create-intent.ts';
 import { putAlias } from '../../platform/alias.ts';
 import type { TransactionStep } from '../../platform/table.ts';
-import type { CallOptions } from '../../providers/payment-port.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../providers/subscription-port.ts';
-import { declinedError, unavailableError } from '../../providers/unwrap.ts';
+import { declinedError, failedError, unavailableError } from '../../providers/unwrap.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
@@ -28,9 +29,13 @@ import { creationRequest } from './create-at-provider.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
 import { cancelCreations, findNewCreations, hasCharged, recordDropped } from './provider-commands.ts';
 import { invoicesOf } from './provider-invoices.ts';
-import { storeRenewal, storeReport, syncAfterRefusal, syncIfKnown } from './store-report.ts';
+import { hasOtherState, storeRenewal, storeReport, syncIfKnown } from './store-report.ts';
 
-/** Paid time stays paid. A past-due subscription starts a new period, which is charged immediately. */
+/**
+ * Paid time stays paid. A past-due subscription starts a new period, which is charged immediately.
+ * @throws DomainError PAYMENT_DECLINED, or the reason why the successor cannot be created. The transfer is then
+ * aborted. After an unknown outcome, due work continues it.
+ */
 export const startTransfer = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -41,7 +46,23 @@ export const startTransfer = async (
     (current) => claimTransfer(current, method, deps.now()),
     onlyIf,
   );
-  return continueTransfer(deps, claimed);
+  if (!isTransferClaim(claimed)) return claimed;
+  const port = await subscriptionsPortOf(deps, claimed);
+  const result = await makeCall(TRANSFER_CALL, { deps, port, isFirst: true, mayCharge: true }, claimed);
+  const error = errorOf(result);
+  if (error) throw error;
+  return result.record;
+};
+
+/** Due work. @returns the result for the log */
+export const lookUpTransfer = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { mayCharge }: Pick<TransferParts, 'mayCharge'>,
+): Promise<string> => {
+  if (!isTransferClaim(subscription)) return subscription.status;
+  const port = await subscriptionsPortOf(deps, subscription);
+  return (await lookUpCall(TRANSFER_CALL, { deps, port, isFirst: false, mayCharge }, subscription)).text;
 };
 
 const claimTransfer = (subscription: Subscription, method: HeldMethod, now: Instant): Subscription => {
@@ -72,167 +93,120 @@ const paidUntilOf = ({ period, currentPeriodEnd, paidUntil }: Subscription): str
 
 type ActiveTransfer = NonNullable<Subscription['transfer']>;
 
-/** A transfer under way, with the data that its steps at the provider need. */
-interface TransferContext {
+type TransferClaim = Subscription & { readonly transfer: ActiveTransfer; readonly providerSubscriptionId: string };
+
+const isTransferClaim = (subscription: Subscription): subscription is TransferClaim =>
+  subscription.transfer !== undefined && subscription.providerSubscriptionId !== undefined;
+
+interface TransferParts {
   readonly deps: BillingDeps;
   readonly port: SubscriptionsPort;
-  readonly subscription: Subscription;
-  readonly transfer: ActiveTransfer;
-  /** The provider's id of the former subscription. */
-  readonly formerId: string;
-  /** True if an earlier run may have called the provider. */
-  readonly isRepeated: boolean;
+  /** True if no earlier run can have called the provider. */
+  readonly isFirst: boolean;
+  /** False if the method may no longer be charged. */
+  readonly mayCharge: boolean;
 }
 
-const contextOf = async (deps: BillingDeps, subscription: Subscription): Promise<TransferContext | undefined> => {
-  const { transfer, providerSubscriptionId: formerId } = subscription;
-  if (!transfer || formerId === undefined) return undefined;
-  const port = await subscriptionsPortOf(deps, subscription);
-  return { deps, port, subscription, transfer, formerId, isRepeated: instant(transfer.lookAt) <= deps.now() };
+/** The error of a transfer that was not finished. */
+const errorOf = ({ record, refusal, notDone, unanswered }: CallResult<Subscription>): DomainError | undefined => {
+  if (notDone) return unavailableError(notDone);
+  if (unanswered) return failedError(unanswered.outcome, refusalError, { subscription_id: record.id });
+  if (refusal?.kind === 'declined') return declinedError(refusal);
+  if (refusal === OVER) return invalidStateError(record);
+  if (refusal === COLLECTING) return new DomainError('PAYMENT_IN_PROGRESS');
+  return refusal && refusalError(refusal);
 };
 
-type Target = CallOptions & { readonly subscriptionId: string };
+/** The created successors. */
+type Successors = readonly ProviderSubscription[];
+
+/**
+ * If the method may no longer be charged, a look cancels the successors of earlier runs and aborts the transfer. If an
+ * earlier run has charged the method or canceled the former subscription, finishing charges nothing more. The look then
+ * finishes the transfer, and due work removes the method from the subscription afterwards.
+ */
+const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Successors> &
+  LookedUp<TransferParts, Subscription, TransferClaim> = {
+  send: async (parts, claimed) => {
+    const { deps, port } = parts;
+    const held = await port.pause(targetOf(claimed, 'hold', claimed.providerSubscriptionId));
+    if (held.kind === 'refused') return { claim: claimed, outcome: await findReplacement(parts, claimed, held) };
+    if (held.kind !== 'done') return { claim: claimed, outcome: held };
+    // A renewal may have been paid before the pause.
+    const stored = await storeRenewal(deps, claimed, held.value);
+    const claim = isTransferClaim(stored) ? stored : claimed;
+    if (isBeingPaid(held.value)) return { claim, outcome: COLLECTING };
+    const created = await port.create(successorRequest(claim, held.value));
+    return { claim, outcome: mapOutcome(created, (successor) => [successor]) };
+  },
+
+  find: async (parts, claim) => ({ kind: 'done', value: parts.isFirst ? [] : await findSuccessors(parts, claim) }),
+
+  apply: async (parts, claim, { report: successors }) => {
+    const [successor] = successors;
+    if (!successor) return { state: 'absent', record: claim };
+    if (!parts.mayCharge && (await isWithoutEffect(parts, claim, successors))) return { state: 'over', record: claim };
+    const current = await keepScheduledCancel(parts, claim, successor);
+    if (endedUncharged(current)) return { state: 'over', record: claim };
+    return { state: 'settled', record: await replaceFormer(parts, claim, current) };
+  },
+
+  endsUnread: ({ kind }) => kind === 'declined',
+  end: async (parts, claim, { refusal, found = [] }) => {
+    const { deps, port, mayCharge } = parts;
+    const ids = found.map(({ subscriptionId }) => subscriptionId);
+    await cancelCreations(port, claim, ids);
+    const aborted = await abortTransfer(parts, claim);
+    if (!mayCharge || refusal?.kind === 'declined') return { record: aborted, refusal };
+    // Events that arrived during the transfer were postponed, so the provider is read now.
+    const synced = (await syncIfKnown(deps, aborted)) ?? aborted;
+    if (refusal !== COLLECTING && hasOtherState(aborted, synced)) return { record: synced, refusal: OVER };
+    return { record: synced, refusal: refusal === OVER ? SUCCESSOR_CANCELED : refusal };
+  },
+
+  takeBack: async (parts, claim, notDone) => ({ record: await abortTransfer(parts, claim), notDone }),
+
+  claimedAt: ({ transfer }) => claimTimeOf(transfer),
+  step: () => -1,
+  // The former subscription is paused until the transfer ends, so looks stay frequent and resends have no limit.
+  resendWithinMs: Number.POSITIVE_INFINITY,
+  maySend: async ({ mayCharge }) => mayCharge,
+  setLook: async ({ deps }, claim) => {
+    await subscriptionStore(deps.table).putOff(claim, iso(deps.now() + RETRY_MS));
+    return undefined;
+  },
+  stuck: () => undefined,
+  statusOf: ({ status }) => status,
+};
 
 /** Each step has its own idempotency key, which is the same in every run. */
 const targetOf = (
-  { subscription: { id, providerGeneration = 1 } }: TransferContext,
+  { id, providerGeneration = 1 }: TransferClaim,
   step: 'hold' | 'release' | 'end' | 'cancel',
   subscriptionId: string,
-): Target => ({ subscriptionId, idempotencyKey: `${id}:transfer:${providerGeneration}:${step}` });
+) => ({ subscriptionId, idempotencyKey: `${id}:transfer:${providerGeneration}:${step}` });
 
-/**
- * Runs a transfer to its end. Safe to repeat.
- * @throws DomainError PAYMENT_DECLINED, or the reason why the successor cannot be created. The transfer is then
- * aborted.
- */
-export const continueTransfer = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const claimed = await contextOf(deps, subscription);
-  if (!claimed) return subscription;
-  const { context, held } = await holdFormer(claimed);
-  return runCreation({
-    isFirstTry: !context.isRepeated,
-    send: () => createSuccessor(context, held),
-    publish: (successor) => replaceFormer(context, successor),
-    remove: (reason) => failTransfer(context, reason),
-    keep: async (reason) => requireAnswer(reason, context.subscription),
-  });
-};
-
-const replaceFormer = async (context: TransferContext, successor: ProviderSubscription): Promise<Subscription> => {
-  const { deps, port, subscription, formerId } = context;
-  const current = await keepScheduledCancel(context, successor);
-  if (endedUncharged(current)) return failTransfer(context, { kind: 'refused', reason: 'canceled' });
-  const canceled = await port.cancel(targetOf(context, 'cancel', formerId));
-  await recordDropped(deps, subscription, requireAnswer(canceled, subscription));
-  return storeReport(deps, await finishTransfer(context, successor), current);
-};
-
-/** Aborts the transfer. @throws DomainError always, with the reason why no successor was created */
-const failTransfer = async (context: TransferContext, reason: RefusedCall | NotDone): Promise<never> => {
-  const { deps } = context;
-  const aborted = await abortTransfer(context);
-  if (reason.kind === 'not_done') throw unavailableError(reason);
-  if (reason.kind === 'declined') throw declinedError(reason);
-  // Events that arrived during the transfer were postponed, so the provider is read now.
-  if (reason.reason !== COLLECTING) throw invalidStateError(await syncAfterRefusal(deps, aborted, reason));
-  await syncIfKnown(deps, aborted);
-  throw new DomainError('PAYMENT_IN_PROGRESS');
-};
-
-/** Schedules the successor's cancellation if needed. @returns the successor as it is now */
-const keepScheduledCancel = async (
-  context: TransferContext,
-  successor: ProviderSubscription,
-): Promise<ProviderSubscription> => {
-  const { port, subscription } = context;
-  const target = targetOf(context, 'end', successor.subscriptionId);
-  const scheduled = subscription.cancelAtPeriodEnd ? await port.scheduleCancel({ ...target, cancel: true }) : undefined;
-  const found = await port.find(successor.subscriptionId);
-  const current = found.kind === 'done' ? found.value : successor;
-  // The successor may have been canceled at the provider before its cancellation was scheduled.
-  if (scheduled && current.status !== 'canceled') requireAnswer(scheduled, subscription);
-  return current;
-};
-
-/**
- * Cancels the successors of earlier runs and aborts the transfer, because its method may no longer be charged. If an
- * earlier run has charged the method or canceled the former subscription, finishing charges nothing more. The transfer
- * is then finished, and due work removes the method from the subscription afterwards.
- */
-export const abandonTransfer = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const context = await contextOf(deps, subscription);
-  if (!context) return subscription;
-  const { port, formerId } = context;
-  const created = await findSuccessors(context);
-  if (created.length > 0) {
-    const { status } = requireAnswer(await port.find(formerId), subscription);
-    const isFree = created.every((creation) => creation.status === 'trialing');
-    if (status === 'canceled' || !isFree) return continueTransfer(deps, subscription);
-  }
-  const ids = created.map(({ subscriptionId }) => subscriptionId);
-  await cancelCreations(port, subscription, ids);
-  return abortTransfer(context);
-};
-
-/** Resumes collection of the former subscription, unless it was paused before the transfer because it had no method. */
-const abortTransfer = async (context: TransferContext): Promise<Subscription> => {
-  const { deps, port, subscription, formerId } = context;
-  if (!subscription.held) {
-    const released = await port.resume({ ...targetOf(context, 'release', formerId), inNewPeriod: false });
-    // A refusal means that the former subscription has ended at the provider, so there is nothing to resume.
-    if (released.kind === 'unknown' || released.kind === 'not_done') requireAnswer(released, subscription);
-  }
-  return subscriptionStore(deps.table).change(subscription, (current) =>
-    isSameTransfer(current, subscription) ? { ...current, transfer: undefined } : current,
-  );
-};
-
-/** Pauses collection of the former subscription. A renewal that was paid before the pause is recorded. */
-const holdFormer = async (
-  context: TransferContext,
-): Promise<{ readonly context: TransferContext; readonly held: Outcome<ProviderSubscription> }> => {
-  const { deps, port, subscription, formerId } = context;
-  const held = await port.pause(targetOf(context, 'hold', formerId));
-  if (held.kind !== 'done') return { context, held };
-  return { context: { ...context, subscription: await storeRenewal(deps, subscription, held.value) }, held };
-};
-
-/**
- * Creates the successor once the former subscription is paused. Searches for a successor of an earlier run if this run
- * is a repeat, or if the former subscription cannot be paused because it has ended.
- */
-const createSuccessor = async (
-  context: TransferContext,
-  held: Outcome<ProviderSubscription>,
-): Promise<Outcome<ProviderSubscription>> => {
-  const { port, isRepeated } = context;
-  if (held.kind === 'unknown' || held.kind === 'not_done') return held;
-  if (held.kind !== 'done' || isRepeated) {
-    const [created] = await findSuccessors(context);
-    if (created) return { kind: 'done', value: created };
-  }
-  if (held.kind !== 'done') return held;
-  if (isBeingPaid(held.value)) return { kind: 'refused', reason: COLLECTING };
-  return port.create(successorRequest(context, held.value));
+/** A former subscription cannot be paused if it has ended. An earlier run may have replaced it. */
+const findReplacement = async (
+  parts: TransferParts,
+  claim: TransferClaim,
+  refusal: Refusal,
+): Promise<Outcome<Successors>> => {
+  const created = await findSuccessors(parts, claim);
+  return created.length > 0 ? { kind: 'done', value: created } : refusal;
 };
 
 /**
  * The successors that earlier runs have created. A successor that was canceled with its customer before it charged
  * anything is left out.
  */
-const findSuccessors = async ({
-  port,
-  subscription,
-  transfer,
-}: TransferContext): Promise<readonly ProviderSubscription[]> => {
-  const created = await findNewCreations(port, subscription, {
-    customerId: transfer.providerCustomerId,
-    since: claimTimeOf(transfer),
-  });
+const findSuccessors = async ({ port }: TransferParts, claim: TransferClaim): Promise<Successors> => {
+  const { providerCustomerId: customerId } = claim.transfer;
+  const created = await findNewCreations(port, claim, { customerId, since: claimTimeOf(claim.transfer) });
   const found: ProviderSubscription[] = [];
   for (const creation of created) {
     const isOver = creation.status === 'canceled';
-    const current = isOver ? requireAnswer(await port.find(creation.subscriptionId), subscription) : creation;
+    const current = isOver ? requireAnswer(await port.find(creation.subscriptionId), claim) : creation;
     if (!endedUncharged(current)) found.push(current);
   }
   return found;
@@ -247,16 +221,18 @@ const isBeingPaid = (former: ProviderSubscription): boolean =>
     ({ status, nextAction }) => status === 'processing' || (status === 'pending' && nextAction !== undefined),
   );
 
-const COLLECTING = 'invoice_processing';
+const COLLECTING: RefusedCall = { kind: 'refused', reason: 'invoice_processing' };
+const SUCCESSOR_CANCELED: RefusedCall = { kind: 'refused', reason: 'canceled' };
 
 /**
  * The request that creates the successor. Nothing is charged before the end of the paid time, which the former
  * subscription's latest invoice may have extended.
  */
 const successorRequest = (
-  { subscription, transfer }: TransferContext,
+  claim: TransferClaim,
   { latestInvoice }: ProviderSubscription,
 ): ReturnType<typeof creationRequest> => {
+  const { transfer, period } = claim;
   const { methodRef, providerCustomerId } = transfer;
   const invoicePaidUntil = latestInvoice?.status === 'succeeded' ? iso(latestInvoice.periodEnd * SECOND_MS) : undefined;
   const freeUntil = [transfer.freeUntil, invoicePaidUntil]
@@ -265,31 +241,65 @@ const successorRequest = (
     .at(-1);
   const isFree = freeUntil !== undefined && instant(freeUntil) > claimTimeOf(transfer);
   const request = creationRequest(
-    { ...subscription, methodRef, providerCustomerId },
+    { ...claim, methodRef, providerCustomerId },
     isFree ? epochSeconds(instant(freeUntil)) : undefined,
   );
-  return { ...request, isBridge: subscription.period >= 0 };
+  return { ...request, isBridge: period >= 0 };
 };
 
 const claimTimeOf = ({ claimedAt, lookAt }: ActiveTransfer): Instant =>
   claimedAt === undefined ? instant(lookAt) - FIRST_LOOK_MS : instant(claimedAt);
 
-const isSameTransfer = (current: Subscription, { transfer, providerGeneration }: Subscription): boolean =>
-  current.transfer?.methodRef === transfer?.methodRef && current.providerGeneration === providerGeneration;
+/** True if the method was not charged and the former subscription goes on. */
+const isWithoutEffect = async (
+  { port }: TransferParts,
+  claim: TransferClaim,
+  successors: Successors,
+): Promise<boolean> => {
+  const { status } = requireAnswer(await port.find(claim.providerSubscriptionId), claim);
+  return status !== 'canceled' && successors.every((successor) => successor.status === 'trialing');
+};
+
+/** Schedules the successor's cancellation if needed. @returns the successor as it is now */
+const keepScheduledCancel = async (
+  { port }: TransferParts,
+  claim: TransferClaim,
+  successor: ProviderSubscription,
+): Promise<ProviderSubscription> => {
+  const target = targetOf(claim, 'end', successor.subscriptionId);
+  const scheduled = claim.cancelAtPeriodEnd ? await port.scheduleCancel({ ...target, cancel: true }) : undefined;
+  const found = await port.find(successor.subscriptionId);
+  const current = found.kind === 'done' ? found.value : successor;
+  // The successor may have been canceled at the provider before its cancellation was scheduled.
+  if (scheduled && current.status !== 'canceled') requireAnswer(scheduled, claim);
+  return current;
+};
+
+/** Cancels the former subscription, and stores its successor. */
+const replaceFormer = async (
+  { deps, port }: TransferParts,
+  claim: TransferClaim,
+  successor: ProviderSubscription,
+): Promise<Subscription> => {
+  const canceled = await port.cancel(targetOf(claim, 'cancel', claim.providerSubscriptionId));
+  await recordDropped(deps, claim, requireAnswer(canceled, claim));
+  return storeReport(deps, await finishTransfer(deps, claim, successor), successor);
+};
 
 const finishTransfer = async (
-  { deps, subscription, formerId }: TransferContext,
+  { table, now }: BillingDeps,
+  claim: TransferClaim,
   { subscriptionId }: ProviderSubscription,
 ): Promise<Subscription> => {
-  const { id, providerId } = subscription;
-  await putAlias(deps.table, { providerId, externalId: subscriptionId }, { kind: 'SUB', id });
-  return subscriptionStore(deps.table).change(subscription, (current) => {
+  const { id, providerId, providerSubscriptionId: formerId } = claim;
+  await putAlias(table, { providerId, externalId: subscriptionId }, { kind: 'SUB', id });
+  return subscriptionStore(table).change(claim, (current) => {
     const { transfer, formerProviderIds = [] } = current;
-    if (!transfer || !isSameTransfer(current, subscription)) return current;
+    if (!transfer || !isSameTransfer(current, claim)) return current;
     const { paymentMethodId, methodRef, providerCustomerId, customerId = current.customerId } = transfer;
     return edit(
       current,
-      { reason: 'method_changed', now: deps.now() },
+      { reason: 'method_changed', now: now() },
       {
         ...{ paymentMethodId, methodRef, providerCustomerId, customerId },
         providerSubscriptionId: subscriptionId,
@@ -300,3 +310,19 @@ const finishTransfer = async (
     );
   });
 };
+
+/** Resumes collection of the former subscription, unless it was paused before the transfer because it had no method. */
+const abortTransfer = async ({ deps, port }: TransferParts, claim: TransferClaim): Promise<Subscription> => {
+  if (!claim.held) {
+    const target = targetOf(claim, 'release', claim.providerSubscriptionId);
+    const released = await port.resume({ ...target, inNewPeriod: false });
+    // A refusal means that the former subscription has ended at the provider, so there is nothing to resume.
+    if (released.kind === 'unknown' || released.kind === 'not_done') requireAnswer(released, claim);
+  }
+  return subscriptionStore(deps.table).change(claim, (current) =>
+    isSameTransfer(current, claim) ? { ...current, transfer: undefined } : current,
+  );
+};
+
+const isSameTransfer = (current: Subscription, { transfer, providerGeneration }: TransferClaim): boolean =>
+  current.transfer?.methodRef === transfer.methodRef && current.providerGeneration === providerGeneration;

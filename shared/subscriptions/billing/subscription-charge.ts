@@ -5,7 +5,7 @@ import { isHardDecline } from '../../core/decline-advice.ts';
 import { subscriptionPaymentId } from '../../core/ids.ts';
 import type { DeclineCode } from '../../core/outcome.ts';
 import type { ProviderDecline } from '../../core/payment-facts.ts';
-import { DAY_MS, epochSeconds, type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
+import { DAY_MS, epochSeconds, type Instant, instant, iso } from '../../core/time.ts';
 import type { PaymentStatus } from '../../payments/payment.ts';
 import type { Clause } from '../../platform/expression.ts';
 import { recordKey } from '../../platform/keys.ts';
@@ -19,8 +19,6 @@ import { advanceSubscription, type VersionChange } from '../record/subscription-
 import { type DunningPolicy, lastRetry, nextRetry } from './dunning.ts';
 import { periodPaidBy, unpaidPeriod } from './paid-period.ts';
 
-/** The first check of a charge whose call the provider may not have received, so that no event may ever arrive. */
-export const UNANSWERED_CHECK_MS = 5 * MINUTE_MS;
 const CLAIM_KEPT_MS = DAY_MS;
 
 /** The id of a period's payment. It is derived from subscription and period, so that two runs cannot charge twice. */

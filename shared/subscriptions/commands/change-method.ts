@@ -147,7 +147,7 @@ export const removeMethodFrom = async (
   if (isUnknownThere) throw new DomainError('PAYMENT_IN_PROGRESS');
   const unpaidFrom = Math.max(deps.now(), instant(subscription.paidUntil ?? subscription.currentPeriodEnd));
   const held = { finalAt: iso(lastRetry(deps.dunning, unpaidFrom)) };
-  const stored = await holdAtProvider(deps, subscription, { methodId, held });
+  const stored = await holdAtProvider(deps, subscription, methodId, held);
   // A report from before the pause may have ended the hold, because the provider still collected then.
   return subscriptionStore(deps.table).change(stored, (current) =>
     current.paymentMethodId === methodId
@@ -156,16 +156,12 @@ export const removeMethodFrom = async (
   );
 };
 
-interface Hold {
-  readonly methodId: string;
-  readonly held: NonNullable<Subscription['held']>;
-}
-
 /** Stores the hold first, so that an early report of the pause is recognized as a hold. */
 const holdAtProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
-  { methodId, held }: Hold,
+  methodId: string,
+  held: NonNullable<Subscription['held']>,
 ): Promise<Subscription> => {
   const stored = await subscriptionStore(deps.table).change(subscription, (current) =>
     current.paymentMethodId === methodId ? { ...current, held } : current,

@@ -18,7 +18,7 @@ import {
   hasSameCharge,
 } from '../at-provider/provider-commands.ts';
 import { syncBeforeCharge, syncFromProvider, syncIfKnown } from '../at-provider/store-report.ts';
-import { abandonTransfer, continueTransfer } from '../at-provider/transfer.ts';
+import { lookUpTransfer } from '../at-provider/transfer.ts';
 import { type BillingDeps, type BillingResult, settlementOf } from '../billing/biller.ts';
 import { markCanceled } from '../billing/lifecycle.ts';
 import { dropMethod, missedPeriods, openNextPeriod } from '../billing/periods.ts';
@@ -109,12 +109,6 @@ const expireFirstCharge = async (work: DueWork): Promise<string> => {
   return payment?.status === 'succeeded'
     ? commitStep(work, settleCharge(subscription, payment, settlementOf(deps)))
     : cancelDue(work);
-};
-
-const continueOrAbandonTransfer = async ({ deps, subscription }: DueWork): Promise<string> => {
-  const method = await findUnattended(deps.table, subscription, subscription.transfer ?? {});
-  const run = method ? continueTransfer : abandonTransfer;
-  return (await run(deps, subscription)).status;
 };
 
 /** Customer or method may have been deleted, or the method's user may have left, while the subscription became live. */
@@ -304,7 +298,10 @@ const STEPS: Readonly<Record<Step, (work: DueWork) => Promise<string>>> = {
   'send price': async ({ deps, subscription }) =>
     (await finishPriceUpdate(deps, subscription)).priceUpdate ? 'under way' : 'price sent',
   'open plan': (work) => commitStep(work, openScheduledPlan(work.subscription, work.deps.now()), 'plan changed'),
-  transfer: continueOrAbandonTransfer,
+  transfer: async ({ deps, subscription }) => {
+    const method = await findUnattended(deps.table, subscription, subscription.transfer ?? {});
+    return lookUpTransfer(deps, subscription, { mayCharge: method !== undefined });
+  },
   'expire first charge': expireFirstCharge,
   cancel: cancelDue,
   'trial notice': (work) => {

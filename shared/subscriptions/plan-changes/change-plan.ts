@@ -64,7 +64,7 @@ const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wante
     [...right.onlyIf, ...wanted.merchantRight.onlyIf, ...creditConditions(wanted)],
   );
   if (wanted.method === undefined) return replyOf(deps, record, { subscription: await continueChange(deps, claimed) });
-  const { subscription, payment } = await charge(deps, request, { claimed, method: wanted.method });
+  const { subscription, payment } = await charge(deps, request, claimed, wanted.method);
   if (subscription.change === undefined || subscription.change.step === 'dropped') requirePaid(payment);
   return replyOf(deps, record, { subscription, payment });
 };
@@ -78,16 +78,12 @@ const creditConditions = ({ paying, price }: WantedChange): readonly Transaction
         if: [{ equals: ['version', version] }],
       }));
 
-interface ClaimedChange {
-  readonly claimed: Subscription;
-  readonly method: UsableMethod;
-}
-
 /** @throws DomainError why nothing was charged, such as the loss of the method since the subscription was read */
 const charge = async (
   deps: PlanChangeDeps,
   { caller, right, record }: PlanChangeRequest,
-  { claimed, method }: ClaimedChange,
+  claimed: Subscription,
+  method: UsableMethod,
 ): Promise<ChargedChange> => {
   try {
     return await chargeChange(deps, claimed, { method, right: right.onlyIf });

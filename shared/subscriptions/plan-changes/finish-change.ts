@@ -115,7 +115,7 @@ const applyAtProvider = async (
     return changeWhileOpen(deps, subscription, { change, decide: (current) => applyChange(current, deps.now()) });
   }
   if (result === 'refused' && isLive(subscription) && change.paymentId !== undefined) {
-    logAnomaly(deps, subscription, { change, reason: 'the provider refuses the price of a change that is paid' });
+    logAnomaly(deps, subscription, change, 'the provider refuses the price of a change that is paid');
     return sendPriceLater(deps, subscription);
   }
   if (change.paymentId !== undefined) warnOfEnd(deps, subscription, change);
@@ -203,18 +203,13 @@ const readPayment = async (
 };
 
 const warnOfEnd = (deps: BillingDeps, ended: Subscription, change: PlanChange): void =>
-  logAnomaly(deps, ended, { change, reason: 'a change of the plan is paid, and the subscription has ended' });
+  logAnomaly(deps, ended, change, 'a change of the plan is paid, and the subscription has ended');
 
 /** A renewal in between is charged at the old price. The new price holds from now on, without a second difference. */
 const warnIfRenewed = (deps: BillingDeps, before: Subscription, change: PlanChange): void => {
   if (before.currentPeriodStart === change.periodStart && before.charge === undefined) return;
-  logAnomaly(deps, before, { change, reason: 'renewed at the old price during a change of the plan' });
+  logAnomaly(deps, before, change, 'renewed at the old price during a change of the plan');
 };
 
-interface Anomaly {
-  readonly change: PlanChange;
-  readonly reason: string;
-}
-
-const logAnomaly = (deps: BillingDeps, { id }: Subscription, { change, reason }: Anomaly): void =>
+const logAnomaly = (deps: BillingDeps, { id }: Subscription, change: PlanChange, reason: string): void =>
   deps.log.error('subscription anomaly', { subscription_id: id, payment_id: change.paymentId ?? '', reason });

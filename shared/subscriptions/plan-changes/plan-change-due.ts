@@ -40,10 +40,11 @@ export const payableChange = async (
   return { ...exact, price, lines: exact.lineTerms ? linesOfChange(price, exact.lineTerms) : [] };
 };
 
-type CheckedAmount = Parameters<PaymentProvider['checkAmount']>[0];
-
 /** The amounts that the provider can charge are multiples of this. */
-const unitOf = async (provider: PaymentProvider, due: CheckedAmount): Promise<number> => {
+const unitOf = async (
+  provider: PaymentProvider,
+  due: Parameters<PaymentProvider['checkAmount']>[0],
+): Promise<number> => {
   const refusal = due.amountCents === 0 ? undefined : await provider.checkAmount(due);
   return refusal?.kind === 'not expressible' ? refusal.multipleOf : 1;
 };
