@@ -10,7 +10,7 @@ import { cancelIntent } from './cancel-intent.ts';
 import { isNotHeld } from './holds/may-end-hold.ts';
 import { releaseHold } from './holds/release-hold.ts';
 import { isOfSubscription, type VisiblePayment } from './payment.ts';
-import { openCallsOf } from './payment-decisions.ts';
+import { openCallsOfPayment } from './payment-decisions.ts';
 import { paymentStore } from './payment-store.ts';
 import { paymentView } from './payment-view.ts';
 
@@ -36,7 +36,7 @@ export const cancelPayment = async (
   const provider = await deps.providers.require(payment.providerId, 'payments');
   const parts = { deps, store, provider };
   if (payment.status === 'requires_capture') return releaseHold(parts, payment, request);
-  requireFree('cancellation', openCallsOf(payment));
+  requireFree('cancellation', openCallsOfPayment(payment));
   if (payment.status === 'succeeded' && payment.captureMethod === 'manual') throw isNotHeld(payment);
   if (payment.status === 'failed' || payment.status === 'succeeded') {
     throw new DomainError('INVALID_STATE', { message: `A ${payment.status} payment cannot be canceled` });

@@ -113,7 +113,7 @@ const reached = (
   }
 };
 
-export const openCallsOf = ({ status, draft, holdCall }: VisiblePayment): readonly OpenCall[] => [
+export const openCallsOfPayment = ({ status, draft, holdCall }: VisiblePayment): readonly OpenCall[] => [
   ...(status === 'processing' ? (['charge'] as const) : []),
   ...(draft ? (['update'] as const) : []),
   ...(holdCall ? [holdCall.kind] : []),
@@ -125,7 +125,8 @@ export const claimRefusal = (payment: VisiblePayment): ClaimRefusal | undefined 
   if (payment.status === 'succeeded') return 'already succeeded';
   if (payment.status === 'requires_capture') return 'already held';
   if (payment.status === 'canceled') return 'canceled';
-  const mayClaim = mayPaymentChange(payment.status, 'processing', 'claim') && isFree('charge', openCallsOf(payment));
+  const mayClaim =
+    mayPaymentChange(payment.status, 'processing', 'claim') && isFree('charge', openCallsOfPayment(payment));
   return mayClaim ? undefined : 'in progress';
 };
 

@@ -16,7 +16,7 @@ import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/paym
 import { cancelIntent } from '../payments/cancel-intent.ts';
 import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '../payments/payment.ts';
 import { providerIdsOf } from '../payments/payment-aliases.ts';
-import { openCallsOf } from '../payments/payment-decisions.ts';
+import { openCallsOfPayment } from '../payments/payment-decisions.ts';
 import { paymentStore } from '../payments/payment-store.ts';
 import { blankPayment } from '../payments/payment-versions.ts';
 import { blankRefund, type Refund, refundOf } from '../payments/refunds/refund.ts';
@@ -123,7 +123,7 @@ const erasePaymentOf = async (erasing: Erasing, payment: Payment): Promise<boole
   const store = paymentStore(deps.table, deps.now);
   const settled = isPersonal && OPEN.includes(payment.status) ? await cancelOpen(deps, payment) : payment;
   const { isOurs } = await store.change(settled, (current) => {
-    requireFree('payment erasure', openCallsOf(current));
+    requireFree('payment erasure', openCallsOfPayment(current));
     if (isPersonal && OPEN.includes(current.status)) throw inProgress();
     return blankPayment(current, deps.now());
   });

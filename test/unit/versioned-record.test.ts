@@ -89,14 +89,13 @@ describe('a change of times', () => {
   });
 });
 
-test('only the versioned store, the sweep with its lease, and the wait of a delivery write a due time', () => {
+test('only the versioned store and the sweep with its lease write a due time', () => {
   const root = join(import.meta.dirname, '../..');
   const writers = globSync('shared/**/*.ts', { cwd: root }).filter((file) =>
     /[{,] due_at: (?!z\.|at\b)/.test(readFileSync(join(root, file), 'utf8')),
   );
   expect(writers.toSorted()).toEqual([
     'shared/platform/versioned-record.ts',
-    'shared/webhooks/waiting-delivery.ts',
     'shared/workers/run-due.ts',
     'shared/workers/sweep-due.ts',
   ]);

@@ -13,7 +13,7 @@ import { requireReport } from '../../providers/unwrap.ts';
 import { storeReading } from '../apply-reading.ts';
 import type { IntentParts } from '../create-intent.ts';
 import type { VisiblePayment } from '../payment.ts';
-import { openCallsOf } from '../payment-decisions.ts';
+import { openCallsOfPayment } from '../payment-decisions.ts';
 import { paymentStore } from '../payment-store.ts';
 import { providerReference } from '../payment-versions.ts';
 import { paymentView } from '../payment-view.ts';
@@ -97,7 +97,7 @@ const isCaptured = (capturedCents: number): DomainError =>
 /** @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
 const requireCapturable = (payment: VisiblePayment): void => {
   if (payment.status !== 'requires_capture') throw isNotHeld(payment);
-  requireFree('capture', openCallsOf(payment));
+  requireFree('capture', openCallsOfPayment(payment));
   // With nothing left of the hold, a capture is under way at the provider, for example from its dashboard.
   if (capturableOf(payment) === 0) throw new DomainError('PAYMENT_IN_PROGRESS');
 };

@@ -8,7 +8,7 @@ import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { MoneyDeps } from '../../providers/provider-deps.ts';
 import type { IntentParts } from '../create-intent.ts';
 import type { VisiblePayment } from '../payment.ts';
-import { openCallsOf } from '../payment-decisions.ts';
+import { openCallsOfPayment } from '../payment-decisions.ts';
 import { paymentView } from '../payment-view.ts';
 import { hasHoldCall, isOwnHoldCall, makeHoldCall } from './hold-call.ts';
 import { claimHoldCall } from './hold-versions.ts';
@@ -26,7 +26,7 @@ export const releaseHold = async (
     const repeat = { request: idempotency, now: deps.now() };
     if (current.status === 'canceled' || isOwnHoldCall(current, 'release', repeat)) return undefined;
     if (current.status !== 'requires_capture') throw isNotHeld(current);
-    requireFree('release', openCallsOf(current));
+    requireFree('release', openCallsOfPayment(current));
     return claimHoldCall(current, { kind: 'release', claimedAt: iso(deps.now()), key: keyMark(idempotency) });
   };
   const { record, isOurs } = await claimByMerchant(store, payment, { right, decide });

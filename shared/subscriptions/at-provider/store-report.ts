@@ -250,22 +250,6 @@ export const requireSettled = (answer: ProviderSubscription): void => {
   if (invoicesOf(answer).some(({ status }) => status === 'processing')) throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
-/**
- * Reads and stores the subscription after the provider refused a command. It may have changed, for example by a
- * cancellation in the provider's dashboard.
- * @returns the subscription, if it has changed
- * @throws DomainError the refusal, if it has not
- */
-export const syncAfterRefusal = async (
-  deps: BillingDeps,
-  subscription: Subscription,
-  refusal: Refusal,
-): Promise<Subscription> => {
-  const synced = (await syncIfKnown(deps, subscription)) ?? subscription;
-  requireChanged(subscription, synced, refusal);
-  return synced;
-};
-
 /** @throws DomainError the refusal, if the read after it shows no change */
 export const requireChanged = (was: Subscription, synced: Subscription, refusal: Refusal): void => {
   if (!hasOtherState(was, synced)) throw refusalError(refusal);
