@@ -127,6 +127,28 @@ export interface Endpoint<
   readonly paymentPath: boolean;
 }
 
+/** The types of one route and of its success, for typed clients. The property `route` exists in types only. */
+export interface Route<
+  Method extends HttpMethod = HttpMethod,
+  Path extends string = string,
+  Success extends Answer = Answer,
+> {
+  readonly route?: { readonly method: Method; readonly path: Path; readonly success: Success };
+}
+
+/** The data of a success as its schema describes it, and what stands beside the data in an envelope. */
+interface Answer<
+  Form extends Endpoint['form'] = Endpoint['form'],
+  Data extends z.ZodType = z.ZodType,
+  Meta extends z.ZodType = z.ZodType,
+  Beside extends z.ZodRawShape = z.ZodRawShape,
+> {
+  readonly form: Form;
+  readonly data: z.output<Data>;
+  readonly meta: z.output<Meta>;
+  readonly beside: z.output<z.ZodObject<Beside>>;
+}
+
 type Optional =
   | 'alsoPlatformAdmins'
   | 'accepted'
@@ -158,9 +180,28 @@ export const CREATE_TIMEOUT_SECONDS = {
  * @param declare a function, so that a build can leave out the endpoints that a deployed function does not use, together with
  * their schemas
  */
-export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R = undefined>(
-  declare: () => Omit<Endpoint<P, Q, B, R>, Optional> & Partial<Pick<Endpoint<P, Q, B, R>, Optional>>,
-): Endpoint<P, Q, B, R> => {
+export const endpoint = <
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  Method extends HttpMethod,
+  Path extends `/${string}`,
+  Form extends Endpoint['form'],
+  Data extends z.ZodType = z.ZodUndefined,
+  Meta extends z.ZodType = z.ZodUndefined,
+  Beside extends z.ZodRawShape = Record<never, never>,
+  R = undefined,
+>(
+  declare: () => Omit<Endpoint<P, Q, B, R>, Optional> &
+    Partial<Pick<Endpoint<P, Q, B, R>, Optional>> & {
+      readonly method: Method;
+      readonly path: Path;
+      readonly form: Form;
+      readonly response: (() => Data) | null;
+      readonly meta?: (() => Meta) | undefined;
+      readonly beside?: (() => Beside) | undefined;
+    },
+): Endpoint<P, Q, B, R> & Route<Method, Path, Answer<Form, Data, Meta, Beside>> => {
   const spec = declare();
   return {
     alsoPlatformAdmins: false,

@@ -175,7 +175,7 @@ const REFUNDED_CENTS = z
   .describe('The sum of all succeeded refunds of the payment after this event, in minor units.');
 
 /** What each event means, and its data. */
-export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
+export const EVENTS = {
   'payment.created': {
     summary: 'A payment was created',
     when: 'The provider has created the intent, and the payment can be read. No money has moved.',
@@ -303,7 +303,7 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
     when: 'A field of the customer changed, here or at the provider.',
     data: customer,
   },
-};
+} satisfies Readonly<Record<CanonicalEvent, EventText>>;
 
 export const eventBody = (event: CanonicalEvent, { summary, when, data }: EventText) =>
   z

@@ -4,7 +4,7 @@ import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../buil
 import { expectAccount, type ProviderAccount } from './accounts.ts';
 import { confirm, createIntent, signIn, type User } from './flow.ts';
 import { capture, type Holding, manualBody, release } from './holders.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
 import { refund, signInAdmin } from './refunders.ts';
 
 /** Random lives of one payment, compared with the provider's ledger after each step. */
@@ -43,8 +43,8 @@ const history: fc.Arbitrary<History> = fc.record({
 /** The same histories each time. */
 export const historiesOf = (count: number): readonly History[] => fc.sample(history, { seed: 30, numRuns: count });
 
-const lastOf = async (service: TestHost, paymentId: string, of: 'refunds' | 'disputes'): Promise<ParsedJson> =>
-  (await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`))[of].at(-1);
+const lastOf = async (service: TestHost, paymentId: string, of: 'refunds' | 'disputes') =>
+  (await service.ledger(paymentId))[of].at(-1);
 
 /** A refusal by the simulator changes nothing, so the account is compared all the same. */
 const onDashboard = (service: TestHost, path: string, body: object): Promise<unknown> =>

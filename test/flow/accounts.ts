@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
 import type { User } from './flow.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** The money of one payment by its provider's ledger alone, in minor units. */
 const accountAtProvider = async (service: TestHost, paymentId: string) => {
-  const ledger = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
+  const ledger = await service.ledger(paymentId);
   const sum = (rows: ParsedJson[], of: string, statuses: readonly string[]): number =>
     rows.filter(({ status }) => statuses.includes(status)).reduce((total, row) => total + row[of], 0);
   const captured = sum(ledger.charges, 'captured', ['succeeded', 'refunded']);
@@ -46,7 +47,7 @@ export const expectAccount = async (service: TestHost, user: User, paymentId: st
 /** What the summary counts of the user's payments that succeeded, and of what came back. */
 const sumsBy = async (service: TestHost, user: User, group: string) => {
   const { body } = await service.get(`/payments/summary?group_by=${group}&interval=month`, user.options);
-  const rows = body.data.filter(({ status = 'succeeded' }: ParsedJson) => status === 'succeeded');
+  const rows = body.data.filter(({ status = 'succeeded' }) => status === 'succeeded');
   const sum = (name: string): number => rows.reduce((total: number, row: ParsedJson) => total + row[name], 0);
   return { group, captured: sum('amount_cents'), refunded: sum('refunded_cents'), lost: sum('lost_cents') };
 };

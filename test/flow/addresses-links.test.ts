@@ -2,9 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { addressUseKey } from '../../shared/platform/keys.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
+import { present } from '../builders/present.ts';
 import { changeTable, confirm, partitionOf, signIn } from './flow.ts';
-import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
+import type { Address } from './routes.ts';
 import { command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /** A deletion removes the address from every record that names it; payments keep the address of their creation. */
@@ -13,7 +15,7 @@ const service = withHost({ frozen: true, env: OWN_BILLING });
 const remove = (path: string, options: RequestOptions) => service.request('DELETE', path, options);
 const link = (path: string, addressId: string | null, options: RequestOptions) =>
   service.request('PATCH', `${path}/billing-address`, { ...options, body: { billing_address_id: addressId } });
-const methodOf = async (id: string, options: RequestOptions): Promise<ParsedJson> =>
+const methodOf = async (id: string, options: RequestOptions) =>
   (await service.get(`/payment-methods/${id}`, options)).body;
 const usesOf = async (addressId: string): Promise<string[]> =>
   (await partitionOf(service, `ADDR#${addressId}`)).map(({ sk }) => sk).filter((sk) => sk !== 'ADDR');
@@ -48,7 +50,7 @@ describe('a deleted address', () => {
     const [method] = (await service.get('/payment-methods', user.options)).body;
     expect(method).toMatchObject({ billing_address_id: address.id });
     await remove(`/addresses/${address.id}`, user.options);
-    expect(await methodOf(method.id, user.options)).toMatchObject({ billing_address_id: null });
+    expect(await methodOf(present(method).id, user.options)).toMatchObject({ billing_address_id: null });
     const { body } = await service.get(`/payments/${payment.id}`, user.options);
     expect(body.data).toMatchObject({ billing_address_id: address.id });
   });
@@ -130,7 +132,7 @@ describe('a deleted address of an organization', () => {
 describe('an address of an organization', () => {
   const REFUSED = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
   let acme: Awaited<ReturnType<typeof company>>;
-  let address: ParsedJson;
+  let address: Address;
   beforeAll(async () => {
     acme = await company(service);
     address = await createAddress(service, acme.owner.options, { organization_id: acme.id });

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { businessAddress, fullAddress, partialAddress } from '../builders/address.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, partitionOf, signIn, type User } from './flow.ts';
-import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import type { ParsedJson, Refusal } from './routes.ts';
 
 const service = withHost({ frozen: true });
 
@@ -18,7 +19,7 @@ const create = async (fields: ParsedJson = fullAddress(), options: RequestOption
 };
 const get = (id: string) => service.get(`/addresses/${id}`, user.options);
 const update = (id: string, fields: unknown) => service.put(`/addresses/${id}`, fields, user.options);
-const stored = async (id: string): Promise<ParsedJson> => (await partitionOf(service, `ADDR#${id}`))[0];
+const stored = async (id: string) => (await partitionOf(service, `ADDR#${id}`))[0];
 
 const refusal = (...missing: readonly string[]) => ({
   status: 400,
@@ -278,7 +279,7 @@ describe('a field of an address that callers may not set', () => {
     status: 'x',
     metadata: { a: 'b' },
   };
-  const stoppedAt = ({ body }: TestAnswer) => body.details.map(({ path }: ParsedJson) => path);
+  const stoppedAt = ({ body }: TestAnswer<Refusal>) => body.details.map(({ path }) => path);
 
   test('is refused on create', async () => {
     const count = (await itemsOf(service, 'ADDR#')).length;

@@ -4,7 +4,8 @@ import { defaultKey } from '../../shared/platform/table-defaults.ts';
 import { fullAddress, partialAddress } from '../builders/address.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, partitionOf, signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { type TestAnswer, withHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 
 const service = withHost({ frozen: true });
 
@@ -13,23 +14,23 @@ const signedIn = (session: Parameters<typeof service.session>[0] = {}) =>
   signIn(service, { expires_in: 30 * DAY_SECONDS, ...session });
 
 /** Each a second after the previous one, so that their order is certain. */
-const create = async (user: User, fields: Fields = {}): Promise<ParsedJson> => {
+const create = async (user: User, fields: Fields = {}) => {
   await service.advance(1);
   const answer = await service.post('/addresses', partialAddress(fields), user.options);
   expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 201 });
   return answer.body;
 };
-const createMany = async (user: User, fields: readonly Fields[]): Promise<ParsedJson[]> => {
+const createMany = async (user: User, fields: readonly Fields[]) => {
   const made: ParsedJson[] = [];
   for (const one of fields) made.push(await create(user, one));
   return made;
 };
-const list = async (user: User, query = ''): Promise<ParsedJson[]> => {
+const list = async (user: User, query = '') => {
   const answer = await service.get(`/addresses${query}`, user.options);
   expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 });
   return answer.body;
 };
-const idsOf = (addresses: readonly ParsedJson[]): string[] => addresses.map(({ id }) => id);
+const idsOf = (addresses: readonly { readonly id: string }[]): string[] => addresses.map(({ id }) => id);
 const defaultsIn = (addresses: readonly ParsedJson[]): string[] => idsOf(addresses.filter((one) => one.is_default));
 const setDefault = (user: User, id: string) => service.post(`/addresses/${id}/set-default`, {}, user.options);
 const remove = (user: User, id: string) => service.request('DELETE', `/addresses/${id}`, user.options);
@@ -92,7 +93,7 @@ describe('the list of addresses', () => {
   test('links to its next page', async () => {
     const walked: string[] = [];
     for (let path: string | undefined = '/addresses?limit=2&completeness=any'; path; ) {
-      const answer = await service.get(path, user.options);
+      const answer: TestAnswer<{ id: string }[]> = await service.get<string>(path, user.options);
       walked.push(...idsOf(answer.body));
       path = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1];
     }

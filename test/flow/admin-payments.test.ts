@@ -12,8 +12,9 @@ import {
   storedPayment,
   type User,
 } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { company, saveReadyMethod } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 
 const service = withHost({ frozen: true });
 
@@ -32,7 +33,7 @@ const list = async (admin: User, query: Query) => {
   return answer.body;
 };
 const idsOf = async (admin: User, query: Query): Promise<string[]> =>
-  (await list(admin, query)).data.map(({ id }: ParsedJson) => id);
+  (await list(admin, query)).data.map(({ id }) => id);
 
 /** Every page, with the number of pages. */
 const allPages = async (admin: User, query: Query) => {
@@ -63,7 +64,7 @@ describe('GET /admin/payments', () => {
     await service.advance(MINUTE_SECONDS);
     const ofAcme = await createIntent(service, acme.billing, { organization_id: acme.id });
     const { data, meta } = await list(admin, { from: since });
-    expect(data.map(({ id }: ParsedJson) => id)).toEqual([ofAcme.id, ofGuest.id, personal.id]);
+    expect(data.map(({ id }) => id)).toEqual([ofAcme.id, ofGuest.id, personal.id]);
     expect(meta).toEqual({ limit: 25, has_more: false, next_cursor: null });
     expect(JSON.stringify(data)).not.toMatch(/secret|guest_token/);
   });
@@ -290,7 +291,7 @@ describe('GET /admin/payments', () => {
     const ofAcme = await createIntent(service, acme.owner, { organization_id: acme.id });
     const { data } = await list(admin, { from: since });
     const payers = Object.fromEntries(
-      data.map(({ id, user_email, organization_name }: ParsedJson) => [id, [user_email, organization_name]]),
+      data.map(({ id, user_email, organization_name }) => [id, [user_email, organization_name]]),
     );
     expect(payers).toEqual({
       [personal.id]: ['payer@example.com', null],

@@ -1,14 +1,10 @@
 import { expect } from 'vitest';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
 
 const AT = '/_local/providers/paypal';
 
 /** A call to PayPal with the client's token, past the service, for example a click on PayPal's site. */
-export const atPayPal = async (
-  service: TestHost,
-  route: `${'GET' | 'POST' | 'PATCH'} ${string}`,
-  body?: object,
-): Promise<ParsedJson> => {
+export const atPayPal = async (service: TestHost, route: `${'GET' | 'POST' | 'PATCH'} ${string}`, body?: object) => {
   const { env } = service.host();
   const client = `${env['PROVIDER_B_CLIENT_ID']}:${env['PROVIDER_B_CLIENT_SECRET']}`;
   const granted = await service.request('POST', `${AT}/v1/oauth2/token`, {

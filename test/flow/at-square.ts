@@ -1,12 +1,8 @@
 import { expect } from 'vitest';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
 
 /** A call to Square with the access token, past the service, for example a click in the dashboard. */
-export const atSquare = async (
-  service: TestHost,
-  route: `${'GET' | 'POST' | 'PUT'} ${string}`,
-  body?: object,
-): Promise<ParsedJson> => {
+export const atSquare = async (service: TestHost, route: `${'GET' | 'POST' | 'PUT'} ${string}`, body?: object) => {
   const { env } = service.host();
   const [method = '', path] = route.split(' ');
   const answer = await service.request(method, `/_local/providers/square/v2/${path}`, {

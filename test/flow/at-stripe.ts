@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
 
 /** A call to Stripe with the secret key, past the service, for example a click in the dashboard. */
 export const atStripe = async (
   service: TestHost,
   route: `${'POST' | 'DELETE'} ${string}`,
   fields: Readonly<Record<string, string>> = {},
-): Promise<ParsedJson> => {
+) => {
   const { env } = service.host();
   const [method = '', path] = route.split(' ');
   const answer = await service.request(method, `/_local/providers/stripe/v1/${path}`, {

@@ -2,8 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { confirm, createPaidIntent, signIn, type User } from './flow.ts';
-import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { type Company, company } from './payers.ts';
+import type { ParsedJson, Payment } from './routes.ts';
 import { nodesAt, SECRET } from './targets.ts';
 
 /**
@@ -75,7 +76,7 @@ const leavesOf = (value: unknown, path = ''): string[] => {
 };
 
 interface Owned {
-  readonly payment: ParsedJson;
+  readonly payment: Payment;
   readonly refundId: string;
 }
 
@@ -90,14 +91,17 @@ interface Route {
   readonly notForGuests?: true;
 }
 
-const data = async (path: string, options: RequestOptions): Promise<ParsedJson> => {
+const data = async (path: string, options: RequestOptions) => {
   const { status, body } = await service.get(path, options);
   expect({ path, status }).toEqual({ path, status: 200 });
   return body.data ?? body;
 };
 
 const logsOf = async (options: RequestOptions): Promise<ParsedJson[]> => data('/webhooks/logs?limit=100', options);
-const fieldsOfLog = ({ direction }: ParsedJson) => [...LOG, ...(direction === 'inbound' ? EVENT : CANONICAL)];
+const fieldsOfLog = ({ direction }: { readonly direction: string }) => [
+  ...LOG,
+  ...(direction === 'inbound' ? EVENT : CANONICAL),
+];
 
 const ROUTES: readonly Route[] = [
   {
@@ -150,7 +154,7 @@ const AUDIENCES = [
   ['a guest', 'guests', () => guest],
 ] as const;
 
-const goneThrough = async (payment: ParsedJson, options: RequestOptions): Promise<Owned> => {
+const goneThrough = async (payment: Payment, options: RequestOptions): Promise<Owned> => {
   expect((await confirm(service, payment.id, options)).status).toBe(200);
   await service.settle();
   const made = await service.post(`/payments/${payment.id}/refunds`, REFUND, admin.options);

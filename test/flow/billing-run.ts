@@ -6,7 +6,8 @@ import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { type Interval, oracleStart } from '../builders/calendar-oracle.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, PATIENT, signIn } from './flow.ts';
-import { type ParsedJson, startTestHost, type TestHost } from './host.ts';
+import { startTestHost, type TestHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 import { command, OWN_BILLING, payer, type Subscriber, subscribe } from './subscribers.ts';
 
 /**
@@ -154,7 +155,7 @@ const sweptAt = (due: string): string => new Date(Math.ceil(Date.parse(due) / MI
 const countCharges = async (service: TestHost, made: readonly Made[], until: string): Promise<number> => {
   const payments = (await itemsOf(service, 'PAY#')).filter(({ sk }) => sk === 'PAY');
   const { charges } = await service.ledger();
-  const bySubscription = Map.groupBy(payments, ({ subscriptionId }: ParsedJson) => subscriptionId);
+  const bySubscription = Map.groupBy(payments, ({ subscriptionId }) => subscriptionId);
   for (const one of made) {
     const theirs: ParsedJson[] = bySubscription.get(one.id) ?? [];
     const taken = theirs
@@ -173,7 +174,7 @@ const countCharges = async (service: TestHost, made: readonly Made[], until: str
     });
   }
   const ours = payments.map(({ pk, totalCents }) => `${pk.slice(4)} ${totalCents} succeeded`);
-  const theirs = charges.map(({ payment_id, amount, status }: ParsedJson) => `${payment_id} ${amount} ${status}`);
+  const theirs = charges.map(({ payment_id, amount, status }) => `${payment_id} ${amount} ${status}`);
   expect(theirs.sort()).toEqual(ours.sort());
   return charges.length;
 };

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { intentBody } from '../builders/intent.ts';
 import { IMPATIENT, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 
 /** Braintree is used for customers only. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
-const atBraintree = async (id: string): Promise<ParsedJson> =>
-  (await service.ledger()).customers.find((customer: ParsedJson) => customer.id === id);
+const atBraintree = async (id: string) => (await service.ledger()).customers.find((customer) => customer.id === id);
 
 test('a Braintree customer is created, changed and deleted at the provider too', async () => {
   const user = await signIn(service);
@@ -49,5 +48,5 @@ test('a creation whose response is lost is finished under the same key', async (
   const again = await service.post('/customers', body, options);
   expect(again).toMatchObject({ status: 201 });
   const { customers } = await service.ledger();
-  expect(customers.filter(({ email }: ParsedJson) => email === body.email)).toHaveLength(1);
+  expect(customers.filter(({ email }) => email === body.email)).toHaveLength(1);
 });

@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { eventsOf, read, signIn, type User } from './flow.ts';
 import { AT_PAYPAL, capture, heldPayment, release } from './holders.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
+import type { Payment } from './routes.ts';
 
 /** A hold of 10.00 at PayPal, and captures of 11.50 on PayPal's site. The amount is quarantined. */
 const service = withHost({ frozen: true });
@@ -36,16 +37,16 @@ const takeTooMuch = async ({ id }: Taken, final = true): Promise<void> => {
 const STANDS = { status: 'requires_capture', total_cents: 1_000, capturable_cents: 1_000 };
 
 const expectNothingPending = async ({ id, admin }: Taken): Promise<void> => {
-  const payment: ParsedJson = await read(service, id, admin.options);
+  const payment: Payment = await read(service, id, admin.options);
   expect(payment).toMatchObject(STANDS);
   expect(payment.capture_pending ?? false).toBe(false);
   expect(payment.release_pending ?? false).toBe(false);
 };
 
-const failures = async ({ id }: Taken, name: string): Promise<ParsedJson[]> =>
+const failures = async ({ id }: Taken, name: string) =>
   (await service.busEvents(name))
-    .map((event: ParsedJson) => event.detail.payload.data)
-    .filter(({ payment_id }: ParsedJson) => payment_id === id);
+    .map((event) => event.detail.payload.data)
+    .filter(({ payment_id }) => payment_id === id);
 
 describe.each(COMMANDS)('a $kind of a hold after too large captures', ({ kind, ask, path, failed }) => {
   test('is an error each time, and leaves nothing under way', async () => {

@@ -3,8 +3,9 @@ import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atPayPal } from './at-paypal.ts';
 import { eventsOf, logEntriesOf, read, signIn, type User } from './flow.ts';
 import { AT_PAYPAL, AT_SQUARE, AT_STRIPE, capture, heldPayment, release } from './holders.ts';
-import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { expectAgreement, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** Several captures of one PayPal authorization of 10.00, made on PayPal's site. */
 const service = withHost({ frozen: true });
@@ -34,20 +35,16 @@ const takeOnSite = async ({ id }: Held, amount: number, final = false): Promise<
   return taken.id;
 };
 
-const view = ({ id, admin }: Held): Promise<ParsedJson> => read(service, id, admin.options);
+const view = ({ id, admin }: Held) => read(service, id, admin.options);
 
-const sync = ({ admin, orderId }: Held): Promise<TestAnswer> =>
-  service.post(`/payments/sync/${orderId}`, {}, admin.options);
+const sync = ({ admin, orderId }: Held) => service.post(`/payments/sync/${orderId}`, {}, admin.options);
 
-const refundOf = ({ id, admin }: Held, body: object = {}): Promise<TestAnswer> =>
-  refund(service, id, { ...admin.options, body });
+const refundOf = ({ id, admin }: Held, body: object = {}) => refund(service, id, { ...admin.options, body });
 
-const dataOf = async ({ id }: Held, name: string): Promise<ParsedJson[]> =>
-  (await service.busEvents(name))
-    .map((event: ParsedJson) => event.detail.payload.data)
-    .filter((data) => data.payment_id === id);
+const dataOf = async ({ id }: Held, name: string) =>
+  (await service.busEvents(name)).map((event) => event.detail.payload.data).filter((data) => data.payment_id === id);
 
-const orderAtPayPal = async ({ orderId }: Held): Promise<ParsedJson> =>
+const orderAtPayPal = async ({ orderId }: Held) =>
   (await atPayPal(service, `GET v2/checkout/orders/${orderId}`)).purchase_units[0].payments;
 
 const sendCompleted = async (object: object): Promise<void> => {
@@ -108,7 +105,7 @@ describe('several captures of one PayPal authorization', () => {
     const held = await hold();
     await takeOnSite(held, 600);
     await takeOnSite(held, 400);
-    const { charges } = await service.control('GET', `/simulator/ledger?payment_id=${held.id}`);
+    const { charges } = await service.ledger(held.id);
     const fee = charges.reduce((sum: number, charge: ParsedJson) => sum + charge.fee, 0);
     expect(charges).toHaveLength(2);
     expect(await view(held)).toMatchObject({ settlement: { fee_cents: fee, net_cents: 1_000 - fee } });
@@ -192,7 +189,7 @@ describe('several captures of one PayPal authorization', () => {
     await service.advance(HOUR_SECONDS);
     const refused = service.control('POST', `/simulator/payments/${held.id}/captures`, { amount: 100 });
     await expect(refused).rejects.toThrow(/AUTHORIZATION_EXPIRED/);
-    const { charges } = await service.control('GET', `/simulator/ledger?payment_id=${held.id}`);
+    const { charges } = await service.ledger(held.id);
     expect(charges).toMatchObject([{ authorized: 1_000, captured: 400, released: 600 }]);
     expect(await view(held)).toMatchObject({ status: 'succeeded', total_cents: 400 });
   });
@@ -223,7 +220,7 @@ describe('a release after a capture on site without an event', () => {
     expect(await view(held)).toMatchObject(four);
     expect(await sync(held)).toMatchObject({ body: four });
     expect(await eventsOf(service, held.id)).toEqual([...SUCCEEDED_ONCE]);
-    const { charges } = await service.control('GET', `/simulator/ledger?payment_id=${held.id}`);
+    const { charges } = await service.ledger(held.id);
     expect(charges).toMatchObject([{ authorized: 1_000, captured: 400, released: 600 }]);
   });
 

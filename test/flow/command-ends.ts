@@ -3,9 +3,10 @@ import type { FaultAction } from '../../infra/simulator/protocol/faults.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, read, signIn, timesCharged } from './flow.ts';
 import { capture, HOLDING, type Holding, heldPayment, holdsAtProvider, manualBody, release } from './holders.ts';
-import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+import type { RequestOptions, TestAnswer, TestHost } from './host.ts';
 import { changeTo, plan, subscribed } from './plan-changes.ts';
 import { paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
+import type { ParsedJson } from './routes.ts';
 import type { Stop, Stoppable } from './stops.ts';
 import { anotherMethod, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
@@ -47,9 +48,9 @@ const LONG = { expires_in: YEAR_SECONDS };
 
 const paymentEvents = async (service: TestHost, id: string, names: readonly string[]): Promise<readonly string[]> =>
   (await service.busEvents())
-    .filter((event: ParsedJson) => names.includes(event['detail-type']))
-    .filter((event: ParsedJson) => event.detail.payload.data.payment_id === id)
-    .map((event: ParsedJson) => event['detail-type']);
+    .filter((event) => names.includes(event['detail-type']))
+    .filter((event) => event.detail.payload.data.payment_id === id)
+    .map((event) => event['detail-type']);
 
 const PART = 600;
 
@@ -125,7 +126,7 @@ export const COMMAND_PLACES: readonly [Place, Place, Place] = [
 
 const refundAt = ({ holding, refundPath, refundFails }: Place): CommandKind => ({
   ...{ name: 'refund', done: 'payment.refunded', failed: 'payment.refund_failed', path: refundPath },
-  ...{ call: /\/refunds$/, isDone: ({ status }: ParsedJson) => status === 'succeeded' },
+  ...{ call: /\/refunds$/, isDone: ({ status }) => status === 'succeeded' },
   ...(refundFails && { declinedLater: refundFails }),
   begin: async (service, method = holding.method) => {
     const [user, admin] = [await signIn(service, LONG), await signInAdmin(service)];
@@ -141,7 +142,7 @@ const refundAt = ({ holding, refundPath, refundFails }: Place): CommandKind => (
 
 const confirmAt = ({ holding, confirmPath, declined, declinedLater }: Place): CommandKind => ({
   ...{ name: 'confirm', done: 'payment.succeeded', failed: 'payment.failed', path: confirmPath },
-  ...{ call: /\/confirm$/, declined, isDone: ({ status }: ParsedJson) => status === 'succeeded' },
+  ...{ call: /\/confirm$/, declined, isDone: ({ status }) => status === 'succeeded' },
   ...(declinedLater && { declinedLater }),
   begin: async (service, method = holding.method) => {
     const user = await signIn(service, LONG);
@@ -157,7 +158,7 @@ const confirmAt = ({ holding, confirmPath, declined, declinedLater }: Place): Co
 
 const holdAt = ({ holding, declined }: Place): CommandKind => ({
   ...{ name: 'hold', done: 'payment.authorized', failed: 'payment.failed', path: holding.holdPath },
-  ...{ call: /\/confirm$/, declined, isDone: ({ status }: ParsedJson) => status === 'requires_capture' },
+  ...{ call: /\/confirm$/, declined, isDone: ({ status }) => status === 'requires_capture' },
   begin: async (service, method = holding.method) => {
     const user = await signIn(service, LONG);
     const { id } = await createIntent(service, user, manualBody({ ...holding, method }));
@@ -173,7 +174,7 @@ const holdAt = ({ holding, declined }: Place): CommandKind => ({
 const change: CommandKind = {
   ...{ name: 'change', done: 'plan_changed', failed: 'plan_change_failed', path: '/v1/payment_intents' },
   ...{ call: /\/confirm$|payment_intents$/, declined: 'pm_card_chargeCustomerFail', calls: 2 },
-  ...{ claimedBy: 1, isDone: ({ total_cents }: ParsedJson) => total_cents === 3_000 },
+  ...{ claimedBy: 1, isDone: ({ total_cents }) => total_cents === 3_000 },
   begin: async (service, method) => {
     const [old, dear] = [await plan(service, 1_000), await plan(service, 3_000)];
     const { who, id } = await subscribed(service, { slot: 'provider_a', token: 'pm_card_visa' }, { product_id: old });
@@ -190,9 +191,9 @@ const change: CommandKind = {
         ),
       ends: async () =>
         (await service.busEvents('subscription.updated'))
-          .map((event: ParsedJson) => event.detail.payload.data)
-          .filter((data: ParsedJson) => data.subscription_id === id && /^plan_change/.test(data.reason ?? ''))
-          .map((data: ParsedJson) => data.reason),
+          .map((event) => event.detail.payload.data)
+          .filter((data) => data.subscription_id === id && /^plan_change/.test(data.reason ?? ''))
+          .map((data) => data.reason),
       effects: async () => {
         const { total_cents } = await readSubscription(service, who, id);
         const paid = (await paymentsOf(service, who, id)).filter(
@@ -285,9 +286,7 @@ export const expectFirst = ({ name, calls }: CommandKind, action: FaultAction, {
 
 /** The calls of the command that have reached the provider since its requests were cleared. */
 export const callsOf = async (service: TestHost, kind: CommandKind): Promise<number> =>
-  (await service.providerRequests()).filter(
-    ({ method, path }: ParsedJson) => method === 'POST' && path.includes(kind.path),
-  ).length;
+  (await service.providerRequests()).filter(({ method, path }) => method === 'POST' && path.includes(kind.path)).length;
 
 /** Errors of a request beside another request for the same. */
 const BESIDE_ANOTHER = new Set([

@@ -13,9 +13,10 @@ import {
   WIDTHS,
 } from './console-steps.ts';
 import type { User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { company, createCustomer } from './payers.ts';
 import { signInAdmin } from './refunders.ts';
+import type { Subscription } from './routes.ts';
 import { OWN_BILLING, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
 describe('the console’s pages of customers', () => {
@@ -23,7 +24,7 @@ describe('the console’s pages of customers', () => {
   let browser: Browser;
   let admin: User;
   let owner: Subscriber & { readonly user: User };
-  let subscription: ParsedJson;
+  let subscription: Subscription;
 
   beforeAll(async () => {
     browser = await startBrowser();

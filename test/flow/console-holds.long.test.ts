@@ -14,7 +14,7 @@ import {
 } from './console-steps.ts';
 import { read, signIn, type User } from './flow.ts';
 import { heldPayment } from './holders.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 
 describe('holds in the console', () => {
   const service = withHost();
@@ -152,7 +152,7 @@ describe('holds in the console', () => {
       await dialog.getByRole('alert').waitFor();
     }
     expect(new Set(keys).size).toBe(2);
-    const calls = (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/capture'));
+    const calls = (await service.providerRequests()).filter(({ path }) => path.endsWith('/capture'));
     expect(calls).toHaveLength(2);
     await page.context().close();
   });

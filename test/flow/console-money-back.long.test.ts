@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { startBrowser } from './browser.ts';
 import {
   type ConsoleVisit,
@@ -15,8 +16,9 @@ import {
 } from './console-steps.ts';
 import { type Disputed, disputedPayment } from './disputers.ts';
 import { signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { PAYING_METHODS, paidPayment, refund, signInAdmin } from './refunders.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** One more than a page of the list. */
 const REFUNDS = 26;
@@ -100,13 +102,13 @@ describe('the console’s pages of refunds and disputes', () => {
       expect(shown).toMatch(/USD\s12.00\s+Needs response/);
       if (width > 1_000) expect(shown).toContain('Product not received');
       const [dispute] = (await service.get('/disputes', admin.options)).body.data;
-      const due = rows('Disputes').locator(`time[datetime="${dispute.evidence_due_by}"]:visible`);
+      const due = rows('Disputes').locator(`time[datetime="${present(dispute).evidence_due_by}"]:visible`);
       expect(await due.count()).toBe(1);
       await expectNoViolation(page);
       await expectNoSidewaysScroll(page);
       await rows('Disputes').click();
       await page.getByRole('heading', { name: `Payment ${disputed.payment.id}` }).waitFor();
-      await soon(() => page.getByLabel('Disputes').innerText()).toContain(dispute.id);
+      await soon(() => page.getByLabel('Disputes').innerText()).toContain(present(dispute).id);
       await page.getByRole('link', { name: 'All disputes' }).click();
       await openFilters(page);
       await page.getByLabel('Status').selectOption('won');

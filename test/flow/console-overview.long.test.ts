@@ -14,7 +14,7 @@ import {
   WIDTHS,
 } from './console-steps.ts';
 import { confirm, createIntent, signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { paidPayment, refund, signInAdmin } from './refunders.ts';
 import { payer as payerOf, subscribe } from './subscribers.ts';
 
@@ -45,12 +45,12 @@ describe('the overview page', () => {
   });
   afterAll(() => browser?.close());
 
-  const sumsOf = async (path: string, options: User['options']) => {
-    const rowsOf = async (group: string): Promise<ParsedJson[]> =>
-      (await service.get(`${path}?group_by=${group}`, options)).body.data.filter(
-        ({ currency }: ParsedJson) => currency === 'USD',
-      );
-    const sum = (rows: ParsedJson[], field: string): number => rows.reduce((all, row) => all + row[field], 0);
+  const sumsOf = async (path: '/admin/summary' | '/payments/summary', options: User['options']) => {
+    const rowsOf = async (group: string) =>
+      (await service.get(`${path}?group_by=${group}`, options)).body.data.filter(({ currency }) => currency === 'USD');
+    type Sum = 'amount_cents' | 'count' | 'refunded_cents' | 'refunded_count';
+    const sum = (rows: Awaited<ReturnType<typeof rowsOf>>, field: Sum): number =>
+      rows.reduce((all, row) => all + row[field], 0);
     const [successes, states] = [await rowsOf('currency'), await rowsOf('status')];
     const failures = states.filter(({ status }) => status === 'failed');
     const ended = states.filter(({ status }) => status === 'failed' || status === 'succeeded');

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
 import {
@@ -38,7 +39,7 @@ describe('the pages of the console', () => {
     // The provider's fee is read after a minute.
     await service.advance(MINUTE_SECONDS + 1);
     const { body: logs } = await service.get('/webhooks/logs?event_type=payment.succeeded', admin.options);
-    ids.delivery = logs[0].id;
+    ids.delivery = present(logs[0]).id;
     const fields = { name: 'Shop backend', scopes: ['payments:read'] };
     ids.key = (await service.post('/admin/keys', fields, admin.options)).body.data.id;
   });

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { startBrowser } from './browser.ts';
 import {
   type ConsoleVisit,
@@ -12,7 +13,7 @@ import {
   WIDTHS,
 } from './console-steps.ts';
 import { changeTable, confirm, createIntent, partitionOf, read, signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { paidPayment, signInAdmin } from './refunders.ts';
 
 const SETTLEMENT = { feeCents: 103, netCents: 2_397, currency: 'USD', availableOn: '2026-12-01T00:00:00.000Z' };
@@ -44,7 +45,7 @@ describe('the facts of a payment in the console', () => {
     };
 
     /** A paid payment whose fee is known. */
-    const settledPayment = async (): Promise<ParsedJson> => {
+    const settledPayment = async () => {
       const payment = await paidPayment(service, payer);
       const item = (await partitionOf(service, `PAY#${payment.id}`)).find(({ sk }) => sk === 'PAY');
       await changeTable(service, { put: { ...item, settlement: SETTLEMENT } });
@@ -111,17 +112,17 @@ describe('the facts of a payment in the console', () => {
       const { id } = await paidPayment(service, payer);
       await openPayment(id);
       const { body } = await service.get(`/payments/${id}/timeline`, admin.options);
-      const ignored = body.data.filter(({ outcome }: ParsedJson) => outcome === 'ignored');
+      const ignored = body.data.filter(({ outcome }) => outcome === 'ignored');
       expect(ignored.length).toBeGreaterThan(0);
       const timeline = page.getByLabel('Timeline');
-      expect(await timeline.innerText()).not.toContain(ignored[0].event_id);
+      expect(await timeline.innerText()).not.toContain(present(ignored[0]).event_id);
       await page.getByRole('button', { name: `Show ${ignored.length} ignored event` }).click();
-      await timeline.getByText(`event ${ignored[0].event_id}`).waitFor();
+      await timeline.getByText(`event ${present(ignored[0]).event_id}`).waitFor();
       await expectNoViolation(page);
       const [created] = body.data;
-      expect(await timeline.innerText()).toContain(`request ${created.request_id}`);
+      expect(await timeline.innerText()).toContain(`request ${present(created).request_id}`);
       await page.getByRole('button', { name: `Hide ${ignored.length} ignored event` }).click();
-      expect(await timeline.innerText()).not.toContain(ignored[0].event_id);
+      expect(await timeline.innerText()).not.toContain(present(ignored[0]).event_id);
     });
 
     test('makes no request to another host, and violates no content policy', () => {

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { startBrowser } from './browser.ts';
 import {
   type ConsoleVisit,
@@ -12,8 +13,9 @@ import {
   WIDTHS,
 } from './console-steps.ts';
 import { createIntent, signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { PAYING_METHODS, paidPayment, signInAdmin } from './refunders.ts';
+import type { Payment } from './routes.ts';
 
 describe('the page of a payment', () => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
@@ -30,7 +32,7 @@ describe('the page of a payment', () => {
 
   describe.each(WIDTHS)('the payment page at %i pixels', (width) => {
     let visit: ConsoleVisit;
-    let payment: ParsedJson;
+    let payment: Payment;
 
     beforeAll(async () => {
       visit = await visitConsole(browser, service, width);
@@ -130,7 +132,7 @@ describe('the page of a payment', () => {
       await openPayment(disputed.id);
       await page.getByRole('button', { name: 'Refund' }).click();
       const dialog = page.getByRole('dialog');
-      await soon(() => dialog.getByRole('alert').innerText()).toContain(`${dispute.id} waits for evidence`);
+      await soon(() => dialog.getByRole('alert').innerText()).toContain(`${present(dispute).id} waits for evidence`);
       expect(await dialog.getByLabel('Amount').inputValue()).toBe('');
       await dialog.getByLabel('Amount').fill('25.00');
       await expectAccessible(page);
@@ -187,7 +189,7 @@ describe('the page of a payment', () => {
       await page.keyboard.press('Escape');
       await page.unroute(refunds);
       const { body } = await service.get(`/payments/${payment.id}/refunds`, admin.options);
-      expect(body.filter(({ amount_cents: cents }: ParsedJson) => cents === 150)).toHaveLength(1);
+      expect(body.filter(({ amount_cents: cents }) => cents === 150)).toHaveLength(1);
     });
 
     test('syncs the payment with its provider', async () => {

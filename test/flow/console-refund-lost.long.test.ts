@@ -3,8 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startBrowser } from './browser.ts';
 import { type ConsoleVisit, enterSession, expectAccessible, expectQuiet, soon, visitConsole } from './console-steps.ts';
 import { signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { paidPayment, refundsAtProvider, signInAdmin } from './refunders.ts';
+import type { Payment } from './routes.ts';
 
 const WIDTH = 1_280;
 const REFUNDS = /\/payments\/pay_\w+\/refunds$/;
@@ -19,7 +20,7 @@ describe('a refund whose response is lost', () => {
   let admin: User;
   let payer: User;
   let visit: ConsoleVisit;
-  let payment: ParsedJson;
+  let payment: Payment;
   let page: Page;
   let dialog: Locator;
 

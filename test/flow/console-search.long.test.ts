@@ -13,11 +13,12 @@ import {
   WIDTHS,
 } from './console-steps.ts';
 import { createIntent, signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { paidPayment, signInAdmin } from './refunders.ts';
+import type { ParsedJson, Payment } from './routes.ts';
 
 /** A record that the search found, with the fields that its kind does not have as null. */
-const hit = (fields: { readonly kind: string; readonly id: string } & ParsedJson): ParsedJson => ({
+const hit = (fields: { readonly kind: string; readonly id: string } & ParsedJson) => ({
   label: fields.id,
   status: null,
   created_at: null,
@@ -32,7 +33,7 @@ describe('the search field of the console', () => {
   let browser: Browser;
   let admin: User;
   let user: User;
-  let payment: ParsedJson;
+  let payment: Payment;
 
   beforeAll(async () => {
     browser = await startBrowser();

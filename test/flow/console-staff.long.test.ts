@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
 import { type ConsoleVisit, enterSession, soon, visitConsole, WIDTHS } from './console-steps.ts';
@@ -29,7 +30,8 @@ describe('the console of the staff', () => {
     ids.held = (await heldPayment(service, user)).id;
     ids.subscription = (await subscribe(service, await payer(service, user.options))).id;
     await service.settle();
-    ids.delivery = (await service.get('/webhooks/logs?event_type=payment.succeeded', admin.options)).body[0].id;
+    const { body: logs } = await service.get('/webhooks/logs?event_type=payment.succeeded', admin.options);
+    ids.delivery = present(logs[0]).id;
   });
   afterAll(() => browser?.close());
 

@@ -15,8 +15,9 @@ import {
   WIDTHS,
 } from './console-steps.ts';
 import type { User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
+import type { Subscription } from './routes.ts';
 import { OWN_BILLING, readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
 describe('the console’s pages of subscriptions', () => {
@@ -33,8 +34,8 @@ describe('the console’s pages of subscriptions', () => {
   describe.each(WIDTHS)('the pages at %i pixels', (width) => {
     let visit: ConsoleVisit;
     let owner: Subscriber & { readonly user: User };
-    let subscription: ParsedJson;
-    let failing: ParsedJson;
+    let subscription: Subscription;
+    let failing: Subscription;
     let earlier: number;
 
     beforeAll(async () => {

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
 import { createIntent, signIn } from './flow.ts';
-import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 
 /** Credentials are read leniently. An empty credential is absent, and a guest token helps a session that gets 404. */
 const service = withHost({ frozen: true });
 
-const guestPayment = async (): Promise<ParsedJson> => {
+const guestPayment = async () => {
   const { status, body } = await service.post('/payments/intents', guestIntentBody());
   expect(status).toBe(201);
   return body;
@@ -102,7 +102,7 @@ describe('a guest token beside a session', () => {
     const read = await service.get(`/payments/${payment.id}?token=${guest_token}`, user.options);
     expect(read).toMatchObject({ status: 200, body: { data: { user_id: user.userId } } });
     const listed = await service.get(`/payments?token=${guest_token}`, user.options);
-    expect(listed.body.data.map(({ id }: ParsedJson) => id)).toEqual([payment.id]);
+    expect(listed.body.data.map(({ id }) => id)).toEqual([payment.id]);
     const made = await service.post(`/payments/intents?token=${guest_token}`, intentBody(), user.options);
     expect(made).toMatchObject({ status: 201, body: { user_id: user.userId, is_guest_payment: false } });
   });

@@ -7,7 +7,7 @@ import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/record/subscrip
 import { guestIntentBody } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { changeTable, createPaidIntent, PATIENT, signIn, storedPayment, type User } from './flow.ts';
-import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+import { type TestAnswer, withHost } from './host.ts';
 import { paidPayment } from './refunders.ts';
 
 /** Reads a text as RFC 4180 says. */
@@ -40,7 +40,7 @@ describe('lists as CSV', () => {
   let user: User;
   let many: User;
 
-  const csv = (path: string, of: User = user, accept = 'text/csv'): Promise<TestAnswer> =>
+  const csv = (path: string, of: User = user, accept = 'text/csv') =>
     service.get(path, { ...of.options, headers: { accept } });
 
   beforeAll(async () => {
@@ -71,7 +71,7 @@ describe('lists as CSV', () => {
     const shown = recordsOf(answer);
     expect(shown).toHaveLength(2);
     for (const [index, payment] of body.data.entries()) {
-      for (const name of ['id', 'status', 'currency', 'amount_cents', 'created_at', 'is_guest_payment']) {
+      for (const name of ['id', 'status', 'currency', 'amount_cents', 'created_at', 'is_guest_payment'] as const) {
         expect(shown[index]?.[name]).toBe(String(payment[name]));
       }
     }
@@ -148,7 +148,7 @@ describe('lists as CSV', () => {
     }
     const { body } = await service.get(`/admin/payments?limit=3&${named}`, admin.options);
     const ids = pages.flat();
-    expect(ids.slice(0, 3)).toEqual(body.data.map(({ id }: ParsedJson) => id));
+    expect(ids.slice(0, 3)).toEqual(body.data.map(({ id }) => id));
     expect(ids.filter((id) => id.startsWith('pay_00000')).length).toBe(MANY - 1);
     expect(new Set(ids).size).toBe(ids.length);
     // A request reads a bounded number of days, so the pages of the empty days before these payments are empty.
@@ -182,7 +182,7 @@ describe('lists as CSV', () => {
     expect(parseCsv(answer.body)[0]).toEqual([...LISTED_DISPUTE_COLUMNS]);
     const [listed] = (await service.get('/disputes', admin.options)).body.data;
     expect(recordsOf(answer)).toEqual([
-      Object.fromEntries(LISTED_DISPUTE_COLUMNS.map((name) => [name, String(listed[name] ?? '')])),
+      Object.fromEntries(LISTED_DISPUTE_COLUMNS.map((name) => [name, String(listed?.[name] ?? '')])),
     ]);
     expect(listed).toMatchObject({ payment_id: payment.id, status: 'needs_response' });
   });

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { intentBody } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { partitionOf, signIn } from './flow.ts';
-import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { company } from './payers.ts';
 
 /** Concurrent first requests of an owner make one customer here, at the provider, and under every method. */
@@ -17,11 +18,10 @@ const SLOTS = [
   ['provider_c', 'cnon:card-nonce-ok'],
 ] as const;
 
-const save = (options: RequestOptions, fields = {}): Promise<TestAnswer> =>
-  service.post('/payment-methods', methodBody(fields), options);
-const customersHere = async (options: RequestOptions, query = ''): Promise<ParsedJson[]> =>
+const save = (options: RequestOptions, fields = {}) => service.post('/payment-methods', methodBody(fields), options);
+const customersHere = async (options: RequestOptions, query = '') =>
   (await service.get(`/customers${query}`, options)).body;
-const madeAtProvider = async (since: number): Promise<ParsedJson[]> => (await service.ledger()).customers.slice(since);
+const madeAtProvider = async (since: number) => (await service.ledger()).customers.slice(since);
 const countAtProvider = async (): Promise<number> => (await service.ledger()).customers.length;
 
 describe.each(SLOTS)('first methods saved concurrently at %s', (provider_id, token) => {
@@ -34,8 +34,8 @@ describe.each(SLOTS)('first methods saved concurrently at %s', (provider_id, tok
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: AT_ONCE }, () => 201));
     const customers = await customersHere(user.options);
     expect(customers).toHaveLength(1);
-    expect(new Set(answers.map(({ body }) => body.customer_id))).toEqual(new Set([customers[0].id]));
-    expect(await madeAtProvider(before)).toMatchObject([{ id: customers[0].provider_customer_id }]);
+    expect(new Set(answers.map(({ body }) => body.customer_id))).toEqual(new Set([present(customers[0]).id]));
+    expect(await madeAtProvider(before)).toMatchObject([{ id: present(customers[0]).provider_customer_id }]);
   });
 
   test('create one customer for an organization when several members save them', async () => {
@@ -73,8 +73,8 @@ test('a deleted customer is replaced by one new customer', async () => {
   const answers = await Promise.all([save(user.options), save(user.options), save(user.options)]);
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
   const [customer, ...others] = await customersHere(user.options);
-  expect({ others, first: customer.id === first.body.customer_id }).toEqual({ others: [], first: false });
-  expect(await madeAtProvider(before)).toMatchObject([{ id: customer.provider_customer_id }]);
+  expect({ others, first: present(customer).id === first.body.customer_id }).toEqual({ others: [], first: false });
+  expect(await madeAtProvider(before)).toMatchObject([{ id: present(customer).provider_customer_id }]);
 });
 
 test('after a provider failure, the next request creates the customer without an idempotency key', async () => {

@@ -3,8 +3,9 @@ import { guestIntentBody } from '../builders/intent.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atSquare } from './at-square.ts';
 import { confirm, PATIENT, read, signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { createCustomer, customerAtProvider, saveMethod } from './payers.ts';
+import type { Customer, ParsedJson } from './routes.ts';
 
 /** Contact details at each provider. Details that a provider refuses are left out there, and never block a sale. */
 const service = withHost({ frozen: true, env: PATIENT });
@@ -12,17 +13,15 @@ const service = withHost({ frozen: true, env: PATIENT });
 const SLOTS = ['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const;
 const TOKENS = { provider_a: 'pm_card_visa', provider_b: 'SIM-OK', provider_c: 'cnon:card-nonce-ok' } as const;
 
-const shown = async (user: User, id: string): Promise<ParsedJson> =>
-  (await service.get(`/customers/${id}`, user.options)).body;
-const put = async (user: User, id: string, fields: object): Promise<ParsedJson> => {
+const shown = async (user: User, id: string) => (await service.get(`/customers/${id}`, user.options)).body;
+const put = async (user: User, id: string, fields: object) => {
   const answer = await service.put(`/customers/${id}`, fields, user.options);
   expect(answer).toMatchObject({ status: 200 });
   return answer.body;
 };
-const atTheProvider = (customer: ParsedJson): Promise<ParsedJson> =>
-  customerAtProvider(service, customer.provider_customer_id);
+const atTheProvider = (customer: Customer) => customerAtProvider(service, customer.provider_customer_id);
 /** Changes the customer at the provider's dashboard; null clears a field. */
-const atDashboard = async (customer: ParsedJson, fields: object): Promise<void> => {
+const atDashboard = async (customer: Customer, fields: object): Promise<void> => {
   await service.control('POST', `/simulator/customers/${customer.provider_customer_id}`, fields);
   await service.settle();
 };
@@ -209,7 +208,7 @@ describe('a provider’s customer event', () => {
     const user = await signIn(service);
     const fields = { name: 'Ada', phone: '+15550100123', email: 'ada@example.com' };
     const customer = await createCustomer(service, user.options, fields);
-    const say = async (object: object): Promise<ParsedJson> => {
+    const say = async (object: object) => {
       await service.advance(MINUTE_SECONDS);
       await service.sendEvent({ type: 'customer.updated', object: { id: customer.provider_customer_id, ...object } });
       await service.settle();

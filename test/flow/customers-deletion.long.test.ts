@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { IMPATIENT, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { createCustomer, saveMethod, storedRecord } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** Deleting a customer removes all of its records at the provider, for any number of methods. */
 const service = withHost({ frozen: true, env: IMPATIENT });
@@ -22,17 +23,15 @@ test.each([
   expect(new Set(saved.map((method) => method.customer_id))).toEqual(new Set([customer_id]));
   const { body: customer } = await service.get(`/customers/${customer_id}`, user.options);
   const refs = await Promise.all(saved.map(async ({ id }) => (await storedRecord(service, 'PM', id)).providerMethodId));
-  const heldThere = async (): Promise<ParsedJson[]> =>
-    (await service.ledger()).payment_methods.filter(
-      (method: ParsedJson) => method.customer === customer.provider_customer_id,
-    );
+  const heldThere = async () =>
+    (await service.ledger()).payment_methods.filter((method) => method.customer === customer.provider_customer_id);
   expect((await heldThere()).map(({ id }) => id).toSorted()).toEqual(refs.toSorted());
 
   expect((await service.request('DELETE', `/customers/${customer_id}`, user.options)).status).toBe(204);
   await service.settle();
   expect(await heldThere()).toEqual([]);
   const { customers } = await service.ledger();
-  const there = customers.filter(({ id }: ParsedJson) => id === customer.provider_customer_id);
+  const there = customers.filter(({ id }) => id === customer.provider_customer_id);
   // PayPal has no record of a customer; only tokens carry its id.
   expect(there).toMatchObject([{ deleted: provider_id !== 'provider_b' }]);
   expect(await service.get('/payment-methods', user.options)).toMatchObject({ body: [] });
@@ -53,9 +52,8 @@ test('a deletion at PayPal also removes a first method whose response was lost, 
   const { body: learned } = await service.get(`/customers/${customer.id}`, user.options);
   expect(learned.provider_customer_id).not.toBe(customer.id);
   const heldThere = async (): Promise<number> =>
-    (await service.ledger()).payment_methods.filter(
-      (method: ParsedJson) => method.customer === learned.provider_customer_id,
-    ).length;
+    (await service.ledger()).payment_methods.filter((method) => method.customer === learned.provider_customer_id)
+      .length;
   expect(await heldThere()).toBe(1);
   expect((await service.request('DELETE', `/customers/${customer.id}`, user.options)).status).toBe(204);
   expect(await heldThere()).toBe(0);
@@ -72,9 +70,8 @@ test('a deletion at PayPal also removes methods that the service does not know',
   await service.clearFaults();
   const { body: customer } = await service.get(`/customers/${known.customer_id}`, user.options);
   const heldThere = async (): Promise<number> =>
-    (await service.ledger()).payment_methods.filter(
-      (method: ParsedJson) => method.customer === customer.provider_customer_id,
-    ).length;
+    (await service.ledger()).payment_methods.filter((method) => method.customer === customer.provider_customer_id)
+      .length;
   expect(await heldThere()).toBe(2);
   expect((await service.request('DELETE', `/customers/${known.customer_id}`, user.options)).status).toBe(204);
   expect(await heldThere()).toBe(0);

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { THREE_D_SECURE } from '../builders/intent.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, createPaidIntent, itemsOf, PATIENT, read, signIn, type User } from './flow.ts';
-import { type ParsedJson, type TestProviderEvent, withHost } from './host.ts';
+import { type TestProviderEvent, withHost } from './host.ts';
 import { createCustomer, customerEventsOf, guestWithMethod, outcomesOf, saveMethod, storedRecord } from './payers.ts';
+import type { Customer, ParsedJson } from './routes.ts';
 
 /**
  * Provider events about customers, and the events that follow on the bus. A deletion removes the payments here, too.
@@ -13,8 +14,7 @@ const service = withHost({ frozen: true, env: { ...PATIENT, CUSTOMER_DELETE_HIST
 const seconds = (): number => Math.floor(service.now() / 1_000);
 const namesOf = async (customerId: string): Promise<string[]> =>
   (await customerEventsOf(service, customerId)).map((event) => event['detail-type']);
-const readCustomer = async (user: User, id: string): Promise<ParsedJson> =>
-  (await service.get(`/customers/${id}`, user.options)).body;
+const readCustomer = async (user: User, id: string) => (await service.get(`/customers/${id}`, user.options)).body;
 
 const sendEvent = async (type: string, object: object, event: Partial<TestProviderEvent> = {}): Promise<void> => {
   const answer = await service.sendEvent({ type, object, ...event });
@@ -23,7 +23,7 @@ const sendEvent = async (type: string, object: object, event: Partial<TestProvid
 };
 
 /** A customer some minutes old; the events of its creation are processed. */
-const known = async (fields = {}): Promise<{ user: User; customer: ParsedJson; at: ParsedJson }> => {
+const known = async (fields = {}): Promise<{ user: User; customer: Customer; at: ParsedJson }> => {
   const user = await signIn(service);
   const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+1555', ...fields });
   await service.advance(10 * MINUTE_SECONDS);
@@ -229,7 +229,7 @@ describe('a deletion that includes history', () => {
     await service.settle();
     for (const { id } of [paid, open]) expect((await service.get(`/payments/${id}`, user.options)).status).toBe(404);
     const { data, meta } = (await service.get('/payments', user.options)).body;
-    expect(data.map(({ id }: ParsedJson) => id)).toEqual([before.id]);
+    expect(data.map(({ id }) => id)).toEqual([before.id]);
     expect(meta).toMatchObject({ total: 1 });
     const items = await itemsOf(service);
     const left = items.filter((item) => [paid, open].some(({ id }) => JSON.stringify(item).includes(id)));

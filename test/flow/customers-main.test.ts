@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { customerBody } from '../builders/payer.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { createIntent, PATIENT, signIn, type User } from './flow.ts';
-import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+import { type TestAnswer, withHost } from './host.ts';
 import {
   company,
   createCustomer,
@@ -19,7 +19,7 @@ const service = withHost({ frozen: true, env: { ...PATIENT, ...ONLY_A } });
 
 const put = (user: User, id: string, fields: object) => service.put(`/customers/${id}`, fields, user.options);
 const remove = (user: User, id: string) => service.request('DELETE', `/customers/${id}`, user.options);
-const idsOf = ({ body }: TestAnswer): string[] => body.map(({ id }: ParsedJson) => id);
+const idsOf = ({ body }: TestAnswer<readonly { readonly id: string }[]>): string[] => body.map(({ id }) => id);
 
 describe('a customer', () => {
   test('is created at the provider and stored, and is returned without an envelope and with every field', async () => {
@@ -76,7 +76,7 @@ describe('a customer', () => {
   test('is returned in an envelope on request', async () => {
     const user = await signIn(service);
     const headers = { 'x-response-form': 'envelope' };
-    const made = await service.post('/customers', customerBody(), { ...user.options, headers });
+    const made = await service.post<string>('/customers', customerBody(), { ...user.options, headers });
     expect(made.body).toMatchObject({ success: true, data: { id: expect.any(String) } });
     const { id } = made.body.data;
     const read = await service.get(`/customers/${id}?envelope=true`, user.options);
@@ -352,7 +352,7 @@ describe('the deletion of a customer', () => {
     await service.clearProviderRequests();
     const answer = await remove(user, customer.id);
     expect(answer).toMatchObject({ status: 204, body: undefined });
-    const calls = (await service.providerRequests()).map(({ method, path }: ParsedJson) => `${method} ${path}`);
+    const calls = (await service.providerRequests()).map(({ method, path }) => `${method} ${path}`);
     expect(calls).toHaveLength(3);
     expect(calls.slice(0, 2).every((call: string) => call.endsWith('/detach'))).toBe(true);
     expect(calls[2]).toContain(`DELETE /v1/customers/${customer.provider_customer_id}`);

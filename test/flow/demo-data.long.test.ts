@@ -3,14 +3,15 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { DEMO_DAYS, makeDemoData } from '../../infra/local/demo/demo-data.ts';
 import { DAY_MS } from '../../shared/core/time.ts';
 import { PATIENT } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
+import type { ParsedJson, Payment } from './routes.ts';
 
 const service = withHost({
   daysAgo: DEMO_DAYS,
   env: { ...PATIENT, RATE_LIMITS: 'on', EXTERNAL_WEBHOOKS_ENABLED: 'true' },
 });
 
-const list = async (path: string, session: string): Promise<ParsedJson[]> => {
+const list = async (path: string, session: string) => {
   const { body } = await service.get(path, { session });
   return body.data ?? body;
 };
@@ -23,7 +24,7 @@ const countsOf = (all: readonly ParsedJson[]): Record<string, number> =>
 describe('the demo data', () => {
   let ids: ReadonlyMap<string, string>;
   let early: Promise<unknown>;
-  let payments: readonly ParsedJson[];
+  let payments: readonly Payment[];
 
   beforeAll(async () => {
     const { baseUrl, door, clock } = service.host();

@@ -1,13 +1,15 @@
 import { expect } from 'vitest';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { logEntriesOf, signIn, type User } from './flow.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
 import { type Paying, paidPayment } from './refunders.ts';
+import type { BusEvent, ParsedJson, Payment } from './routes.ts';
 
 /** Steps of tests about disputes. A bank acts by the simulator's dashboard. */
 export interface Disputed {
   readonly user: User;
-  readonly payment: ParsedJson;
+  readonly payment: Payment;
   /** The provider's id of the dispute. */
   readonly id: string;
 }
@@ -34,27 +36,27 @@ export const moveDisputeLater = async (
   await service.settle();
 };
 
-export const disputesOf = async (service: TestHost, { user, payment }: Disputed): Promise<ParsedJson[]> =>
+export const disputesOf = async (service: TestHost, { user, payment }: Disputed) =>
   (await service.get(`/payments/${payment.id}/disputes`, user.options)).body;
 
 /** The only dispute of the payment, as its user reads it. */
-export const readDispute = async (service: TestHost, disputed: Disputed): Promise<ParsedJson> => {
+export const readDispute = async (service: TestHost, disputed: Disputed) => {
   const [only, ...others] = await disputesOf(service, disputed);
   expect(others).toEqual([]);
-  return only;
+  return present(only);
 };
 
 /** The events published about the disputes of a payment, in the order of its versions. */
-export const announcedOf = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> =>
+export const announcedOf = async (service: TestHost, paymentId: string) =>
   announcedIn(await service.busEvents(), paymentId);
 
-const announcedIn = (events: readonly ParsedJson[], paymentId: string): ParsedJson[] =>
+const announcedIn = (events: readonly BusEvent[], paymentId: string) =>
   events
-    .filter(({ source, detail }: ParsedJson) => source === 'payments' && detail.payload.data.dispute !== undefined)
-    .filter(({ detail }: ParsedJson) => detail.payload.data.payment_id === paymentId)
-    .map(({ detail }: ParsedJson) => detail)
+    .filter(({ source, detail }) => source === 'payments' && detail.payload.data.dispute !== undefined)
+    .filter(({ detail }) => detail.payload.data.payment_id === paymentId)
+    .map(({ detail }) => detail)
     .sort((one: ParsedJson, other: ParsedJson) => Number(one.id.split(':')[1]) - Number(other.id.split(':')[1]))
-    .map(({ payload }: ParsedJson) => ({
+    .map(({ payload }) => ({
       name: payload.event.replace('payment.dispute_', ''),
       ...payload.data.dispute,
     }));
@@ -70,7 +72,7 @@ export const loggedOutcomes = async (service: TestHost, paymentId: string): Prom
 
 /** The record shows the dispute as its provider has it. */
 export const expectSameDispute = async (service: TestHost, disputed: Disputed): Promise<void> => {
-  const { disputes } = await service.control('GET', `/simulator/ledger?payment_id=${disputed.payment.id}`);
+  const { disputes } = await service.ledger(disputed.payment.id);
   await expectShownAs(
     service,
     disputed,
@@ -85,7 +87,9 @@ const expectShownAs = async (service: TestHost, disputed: Disputed, held: Parsed
   expect(shown).toMatchObject({ status: held.status, amount_cents: held.amount, currency: held.currency });
   // PayPal names the due date of an open case only, so the last named date stays.
   if (isOpen || held.provider !== 'provider_b') {
-    expect(Date.parse(shown.evidence_due_by)).toBe(Math.floor(Date.parse(held.evidence_due_by) / 1_000) * 1_000);
+    expect(Date.parse(present(shown).evidence_due_by)).toBe(
+      Math.floor(Date.parse(held.evidence_due_by) / 1_000) * 1_000,
+    );
   }
   const after = await service.get(`/payments/${disputed.payment.id}`, disputed.user.options);
   expect(after.body.data.disputed).toBe(isOpen);

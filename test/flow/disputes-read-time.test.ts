@@ -4,7 +4,7 @@ import { DAY_SECONDS } from '../builders/seconds.ts';
 import { type Disputed, disputedPayment, loggedOutcomes, readDispute } from './disputers.ts';
 import { textOf } from './erasures.ts';
 import { itemsOf, PATIENT } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { PAYING_METHODS } from './refunders.ts';
 
 /**
@@ -14,7 +14,7 @@ import { PAYING_METHODS } from './refunders.ts';
 const service = withHost({ frozen: true, env: PATIENT });
 
 /** The dispute as PayPal's first event about it has named it. */
-const firstNamed = async ({ id }: Disputed): Promise<ParsedJson> => {
+const firstNamed = async ({ id }: Disputed) => {
   const events = await itemsOf(service, 'EVT#provider_b');
   const raws = events.map((item) => JSON.parse(JSON.parse(textOf(item)).raw));
   return raws.find(

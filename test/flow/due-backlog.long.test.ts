@@ -17,7 +17,8 @@ import {
   signIn,
   storedPayment,
 } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 import { OWN_BILLING, paymentsOf, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
 /** More work is due than the provider accepts, or the queue of due work is stuck. */
@@ -89,7 +90,7 @@ const chargesOf = async (who: Subscriber, { id }: ParsedJson): Promise<number[]>
 const minutesBefore = (time: string, minutes: number): string =>
   new Date(Date.parse(time) - minutes * MINUTE_SECONDS * 1_000).toISOString();
 
-const dueOf = async ({ id }: ParsedJson): Promise<string> =>
+const dueOf = async ({ id }: { readonly id: string }): Promise<string> =>
   (await itemsOf(service, `SUB#${id}`)).find(({ sk }) => sk === 'SUB')?.due_at;
 
 test('a renewal that is queued repeatedly while the queue is stuck is charged once', async () => {

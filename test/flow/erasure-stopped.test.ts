@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   findPlanted,
@@ -11,7 +12,6 @@ import {
   untilErased,
 } from './erasures.ts';
 import { confirm, createPaidIntent, PATIENT, partitionOf, read, signIn, storedPayment } from './flow.ts';
-import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
 import { command, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
@@ -81,7 +81,7 @@ describe('a waiting erasure', () => {
     const [subscription] = (await service.get('/subscriptions', who.options)).body;
     expect(subscription).toMatchObject({ status: 'canceled' });
     const { subscriptions } = await service.ledger();
-    const there = subscriptions.filter((one: ParsedJson) => one.subscription_id === subscription.id);
+    const there = subscriptions.filter((one) => one.subscription_id === present(subscription).id);
     expect(there).toMatchObject([{ status: 'canceled' }]);
   });
 
@@ -99,8 +99,8 @@ describe('a waiting erasure', () => {
     await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     const { subscriptions } = await service.ledger();
-    const there = subscriptions.filter((one: ParsedJson) => one.subscription_id === made.id);
-    expect(there.map(({ status }: ParsedJson) => status)).not.toContain('active');
+    const there = subscriptions.filter((one) => one.subscription_id === made.id);
+    expect(there.map(({ status }) => status)).not.toContain('active');
   });
 
   test('waits for a subscription whose reactivation was interrupted, and cancels it once its outcome is known', async () => {
@@ -124,7 +124,7 @@ describe('a waiting erasure', () => {
     await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     const { subscriptions } = await service.ledger();
-    const there = subscriptions.filter((one: ParsedJson) => one.subscription_id === made.id);
-    expect(there.map(({ status: state }: ParsedJson) => state)).toEqual(['canceled', 'canceled']);
+    const there = subscriptions.filter((one) => one.subscription_id === made.id);
+    expect(there.map(({ status: state }) => state)).toEqual(['canceled', 'canceled']);
   });
 });

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { comparableText } from '../../shared/core/text.ts';
 import { freePort } from '../builders/free-port.ts';
 import { intentBody } from '../builders/intent.ts';
+import { present } from '../builders/present.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   findPlanted,
@@ -18,10 +19,11 @@ import {
   userLife,
 } from './erasures.ts';
 import { confirm, createIntent, itemsOf, read, signIn, storedPayment } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { addMember, newOrganization } from './organization-steps.ts';
 import { storedRecord } from './payers.ts';
 import { paidPayment } from './refunders.ts';
+import type { Payment } from './routes.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
 /** The erasure of a person, with the erased values, the kept records, and late events. */
@@ -54,7 +56,7 @@ const sentAfter = async (known: readonly unknown[]): Promise<string> => {
 };
 
 const FIXED = ['id', 'status', 'total_cents', 'currency', 'created_at', 'completed_at', 'provider_payment_id'] as const;
-const fixed = (payment: ParsedJson) => Object.fromEntries(FIXED.map((name) => [name, payment[name]]));
+const fixed = (payment: Payment | undefined) => Object.fromEntries(FIXED.map((name) => [name, present(payment)[name]]));
 
 describe('an erasure by e-mail address', () => {
   const STORED = '\u01f0oe@mail.example.com';
@@ -116,19 +118,19 @@ describe('an erasure of a user', () => {
     const { body: ended } = await service.get(`/subscriptions/${life.subscription.id}`, life.user.options);
     expect(ended).toMatchObject({ status: 'canceled', metadata: {} });
     const timeline = await service.get(`/subscriptions/${life.subscription.id}/timeline`, admin.options);
-    const changes = timeline.body.data.filter(({ kind }: ParsedJson) => kind === 'change');
-    expect(changes.map(({ cause, actor }: ParsedJson) => [cause, actor.type, actor.id])).toEqual([
+    const changes = timeline.body.data.filter(({ kind }) => kind === 'change');
+    expect(changes.map(({ cause, actor }) => [cause, actor.type, actor.id])).toEqual([
       ['created', 'user', life.user.userId],
       ['canceled', 'system', 'run-due'],
       ['updated', 'system', 'run-due'],
     ]);
     expect(plantedIn(JSON.stringify(timeline.body), plant.values)).toEqual([]);
     const ledger = await service.ledger();
-    const atProvider = (list: string, id: string) => ledger[list].find((one: ParsedJson) => one.id === id);
-    expect(atProvider('customers', life.customer.provider_customer_id)).toMatchObject({ deleted: true });
+    const there = ledger.customers.find(({ id }) => id === life.customer.provider_customer_id);
+    expect(there).toMatchObject({ deleted: true });
     const now = new Map((await itemsOf(service)).map((item) => [`${item.pk} ${item.sk}`, item]));
     // Due work may change the record, but not the person's values in it.
-    const keyOf = ({ pk, sk }: ParsedJson): string => `${pk} ${sk}`;
+    const keyOf = ({ pk, sk }: { readonly pk: string; readonly sk: string }): string => `${pk} ${sk}`;
     const still = untouched.filter(({ due }) => due === undefined);
     expect(still.map((item) => now.get(keyOf(item)))).toEqual(still);
     for (const item of untouched) {

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { platformAdmin, requestErasure } from './erasures.ts';
 import { itemsOf, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { payctlOf } from './payctl.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** The erasures undone by a restore. Some of them run already, for a request from before the restore. */
 const service = withHost({ frozen: true, env: { DUE_WORK: 'off' } });
@@ -28,7 +29,7 @@ const listOfJob = async (fields: ParsedJson): Promise<string> => {
   return list;
 };
 
-const checkOf = async (list: string): Promise<ParsedJson> => {
+const checkOf = async (list: string) => {
   const restored = ['--restored-to', new Date(service.now()).toISOString()];
   const { json } = await payctlOf(service)(['restore-check', ...restored, '--erased', list]);
   return json.checks.find(({ check }: ParsedJson) => check === 'erasures');

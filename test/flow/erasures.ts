@@ -1,9 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { fingerprint } from '../../shared/core/ids.ts';
+import { present } from '../builders/present.ts';
 import { MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, signIn, type User } from './flow.ts';
-import type { ParsedJson, RequestOptions, TestHost } from './host.ts';
+import type { RequestOptions, TestHost } from './host.ts';
+import type { Customer, ParsedJson, Payment, PaymentMethod, Subscription } from './routes.ts';
 
 /** Steps of tests about the erasure of a person. */
 export const platformAdmin = async (service: TestHost): Promise<User> =>
@@ -13,13 +15,13 @@ export const requestErasure = async (
   service: TestHost,
   options: RequestOptions,
   body: Readonly<Record<string, unknown>>,
-): Promise<ParsedJson> => {
+) => {
   const answer = await service.post('/admin/erasures', body, options);
   expect(answer).toMatchObject({ status: 202, body: { success: true } });
   return answer.body.data;
 };
 
-export const readErasure = async (service: TestHost, options: RequestOptions, id: string): Promise<ParsedJson> => {
+export const readErasure = async (service: TestHost, options: RequestOptions, id: string) => {
   const answer = await service.get(`/admin/erasures/${id}`, options);
   expect(answer).toMatchObject({ status: 200, body: { success: true } });
   return answer.body.data;
@@ -121,13 +123,13 @@ export const sendPersonalEvents = async (
 
 interface Life {
   readonly user: User;
-  readonly customer: ParsedJson;
-  readonly method: ParsedJson;
-  readonly payments: readonly ParsedJson[];
-  readonly subscription: ParsedJson;
+  readonly customer: Customer;
+  readonly method: PaymentMethod;
+  readonly payments: readonly [Payment, ...Payment[]];
+  readonly subscription: Subscription;
 }
 
-const must = async (answer: Promise<{ status: number; body: ParsedJson }>, status = 201): Promise<ParsedJson> => {
+const must = async (answer: Promise<{ status: number; body: ParsedJson }>, status = 201) => {
   const { status: found, body } = await answer;
   expect({ status: found, body }).toMatchObject({ status });
   return body;
@@ -167,7 +169,7 @@ export const userLife = async (service: TestHost, plant: Planter, rounds = 1): P
   const subscription = await must(
     service.post('/subscriptions', { ...price, ...named, ...plantedTexts(plant) }, options),
   );
-  const payments: ParsedJson[] = [];
+  const payments: Payment[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const body = { total_cents: 2_500, currency: 'USD', ...plantedTexts(plant) };
     const paid = await must(service.post('/payments/intents', { ...body, ...named }, options));
@@ -186,7 +188,7 @@ export const userLife = async (service: TestHost, plant: Planter, rounds = 1): P
     });
   }
   await service.settle();
-  return { user, customer, method, payments, subscription };
+  return { user, customer, method, payments: [present(payments[0]), ...payments.slice(1)], subscription };
 };
 
 /** A refund by support, with the person in its texts. */
@@ -194,7 +196,7 @@ export const plantedRefund = async (
   service: TestHost,
   plant: Planter,
   { paymentId, admin }: { readonly paymentId: string; readonly admin: User },
-): Promise<ParsedJson> => {
+) => {
   const body = { amount_cents: 100, description: `for ${plant.name()}`, metadata: { who: plant.email() } };
   const made = await must(service.post(`/payments/${paymentId}/refunds`, body, admin.options));
   await service.settle();
@@ -204,7 +206,7 @@ export const plantedRefund = async (
 interface GuestLife {
   readonly email: string;
   readonly token: string;
-  readonly payments: readonly ParsedJson[];
+  readonly payments: readonly [Payment, ...Payment[]];
 }
 
 /** A guest who pays, saves a method and an address. */

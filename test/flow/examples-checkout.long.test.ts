@@ -47,7 +47,7 @@ describe('the checkout page of docs/examples', () => {
     await payWith(page, '4242 4242 4242 4242');
     const payment = await paymentOf(await said(page, /Paid/));
     expect(payment).toMatchObject({ status: 'succeeded', total_cents: 2_500, guest_email: 'gus@example.com' });
-    const { charges } = await service.control('GET', `/simulator/ledger?payment_id=${payment.id}`);
+    const { charges } = await service.ledger(payment.id);
     expect(charges.map(({ status }: { status: string }) => status)).toEqual(['failed', 'succeeded']);
     expect(asked.filter((url) => !/^(?:http:\/\/127\.0\.0\.1:|data:)/.test(url))).toEqual([]);
   });

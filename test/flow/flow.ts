@@ -3,7 +3,8 @@ import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import type { Page } from '../../shared/platform/connection.ts';
 import type { Key } from '../../shared/platform/keys.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
-import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+import type { RequestOptions, TestHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** Steps that flow tests share. Each does over HTTP what its name says; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -27,24 +28,21 @@ export const signIn = async (service: TestHost, session: Parameters<TestHost['se
 };
 
 /** A payment of that user. */
-export const createIntent = async (service: TestHost, user: User, fields: Fields = {}): Promise<ParsedJson> => {
+export const createIntent = async (service: TestHost, user: User, fields: Fields = {}) => {
   const answer = await service.post('/payments/intents', intentBody(fields), user.options);
   expect(answer).toMatchObject({ status: 201 });
   return answer.body;
 };
 
 /** A payment of that user with a card that succeeds. */
-export const createPaidIntent = (service: TestHost, user: User, fields: Fields = {}): Promise<ParsedJson> =>
+export const createPaidIntent = (service: TestHost, user: User, fields: Fields = {}) =>
   createIntent(service, user, paidIntentBody(fields));
 
-export const confirm = (
-  service: TestHost,
-  paymentId: string,
-  { body = {}, ...options }: RequestOptions,
-): Promise<TestAnswer> => service.post(`/payments/confirm/${paymentId}`, body, options);
+export const confirm = (service: TestHost, paymentId: string, { body = {}, ...options }: RequestOptions) =>
+  service.post(`/payments/confirm/${paymentId}`, body, options);
 
 /** The payment as its user reads it. */
-export const read = async (service: TestHost, paymentId: string, options: RequestOptions): Promise<ParsedJson> => {
+export const read = async (service: TestHost, paymentId: string, options: RequestOptions) => {
   const answer = await service.get(`/payments/${paymentId}`, options);
   expect(answer).toMatchObject({ status: 200, body: { success: true } });
   return answer.body.data;
@@ -55,7 +53,7 @@ export const confirmInBrowser = (
   service: TestHost,
   payment: { readonly provider_payment_id: string; readonly client_secret: string },
   method: string,
-): Promise<TestAnswer> =>
+) =>
   service.request('POST', `/_local/providers/stripe/v1/payment_intents/${payment.provider_payment_id}/confirm`, {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({ client_secret: payment.client_secret, payment_method: method }).toString(),
@@ -63,7 +61,7 @@ export const confirmInBrowser = (
 
 /** The provider's ledger of one payment of ours. */
 export const atProvider = async (service: TestHost, paymentId: string) => {
-  const { charges, payment_intents } = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
+  const { charges, payment_intents } = await service.ledger(paymentId);
   return { charges, intents: payment_intents };
 };
 
@@ -76,12 +74,12 @@ export const timesCharged = async (service: TestHost, paymentId: string): Promis
 /** The names of the canonical events of one payment, as they came on the bus. */
 export const eventsOf = async (service: TestHost, paymentId: string): Promise<string[]> =>
   (await service.busEvents())
-    .filter((event: ParsedJson) => event.source === 'payments' && event.detail.payload.data.payment_id === paymentId)
+    .filter((event) => event.source === 'payments' && event.detail.payload.data.payment_id === paymentId)
     .map((event) => event['detail-type']);
 
-const keyOf = ({ pk, sk }: ParsedJson): string => `${pk}\n${sk}`;
+const keyOf = ({ pk, sk }: { readonly pk: string; readonly sk: string }): string => `${pk}\n${sk}`;
 
-const allPages = async (read: (after: Page['next']) => Promise<Page>): Promise<ParsedJson[]> => {
+const allPages = async (read: (after: Page['next']) => Promise<Page>) => {
   const items: ParsedJson[] = [];
   let after: Page['next'];
   do {
@@ -95,14 +93,14 @@ const allPages = async (read: (after: Page['next']) => Promise<Page>): Promise<P
 const ITEMS_AT_ONCE = 5_000;
 
 /** Every item of the table whose partition key begins with the prefix, by key. */
-export const itemsOf = async (service: TestHost, prefix = ''): Promise<ParsedJson[]> => {
+export const itemsOf = async (service: TestHost, prefix = '') => {
   const { connection } = service.host();
   const items = await allPages((after) => connection.scan({ after, limit: ITEMS_AT_ONCE }));
   return items.filter(({ pk }) => pk.startsWith(prefix));
 };
 
 /** Every item of one partition, by key; costs far less than a scan. */
-export const partitionOf = (service: TestHost, partition: string): Promise<ParsedJson[]> => {
+export const partitionOf = (service: TestHost, partition: string) => {
   const { connection } = service.host();
   return allPages((after) => connection.query({ partition, consistent: true, after }));
 };
@@ -118,11 +116,11 @@ export const changeTable = async (
 };
 
 /** A payment as it is stored. */
-export const storedPayment = async (service: TestHost, paymentId: string): Promise<ParsedJson> =>
+export const storedPayment = async (service: TestHost, paymentId: string) =>
   (await partitionOf(service, `PAY#${paymentId}`)).find(({ sk }) => sk === 'PAY');
 
 /** Log entries of inbound events about one payment, oldest first. */
-export const logEntriesOf = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> =>
+export const logEntriesOf = async (service: TestHost, paymentId: string) =>
   (await itemsOf(service, 'LOG#'))
     .filter((entry) => entry.response.payment_id === paymentId)
     .sort((a, b) => (a.sort < b.sort ? -1 : 1));

@@ -5,7 +5,7 @@ import { customerBody, methodBody } from '../builders/payer.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { itemsOf, signIn } from './flow.ts';
-import { from, type ParsedJson, type RequestOptions, type TestAnswer, type TestHost, withHost } from './host.ts';
+import { from, type RequestOptions, type TestAnswer, type TestHost, withHost } from './host.ts';
 import { takenSince } from './use/charges.ts';
 
 /**
@@ -25,12 +25,12 @@ const as = (email: string): Fields => ({ guest_data: { email, name: 'Gus' } });
 
 /** The routes on which guests create, each with guest_data alone. */
 const guestOf = (service: TestHost, email: string) => {
-  const create = async (path: string, body: Fields): Promise<ParsedJson> => {
+  const create = async (path: string, body: Fields) => {
     const answer = await service.post(path, { ...body, ...as(email) });
     expect(answer).toMatchObject({ status: 201 });
     return answer.body;
   };
-  const post = (path: string, body: Fields, options?: RequestOptions): Promise<TestAnswer> =>
+  const post = (path: string, body: Fields, options?: RequestOptions) =>
     service.post(path, { ...body, ...as(email) }, options);
   return {
     post,
@@ -206,7 +206,7 @@ describe('a guest with guest_data alone', () => {
     await service.settle();
     const { body } = await service.get(`/payments/${payment.id}/timeline`, { guestToken: method.guest_token });
     const id = await guestIdOf(service, method.id);
-    expect(body.data.find(({ kind }: ParsedJson) => kind === 'change')).toMatchObject({ actor: { type: 'guest', id } });
+    expect(body.data.find(({ kind }) => kind === 'change')).toMatchObject({ actor: { type: 'guest', id } });
   });
 });
 

@@ -2,12 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { fullAddress } from '../builders/address.ts';
 import { intentBody, VISA } from '../builders/intent.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';
+import { present } from '../builders/present.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { platformAdmin, requestErasure, untilErased } from './erasures.ts';
 import { itemsOf, signIn } from './flow.ts';
-import { from, type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { from, type RequestOptions, withHost } from './host.ts';
 import { createKey, newAdmin } from './keys.ts';
+import type { ParsedJson, PaymentMethod } from './routes.ts';
 import { takenSince } from './use/charges.ts';
 
 /** What a guest proves by naming a record: by our id, from the network that created it, within the hour. */
@@ -38,7 +40,7 @@ const CELLS = PROOFS.flatMap((proof) =>
 describe('a create of a guest with guest_data alone', () => {
   const service = withHost({ frozen: true });
 
-  const made = async (path: string, body: Fields, options: RequestOptions = {}): Promise<ParsedJson> => {
+  const made = async (path: string, body: Fields, options: RequestOptions = {}) => {
     const answer = await service.post(path, body, options);
     expect(answer).toMatchObject({ status: 201 });
     return answer.body;
@@ -85,7 +87,7 @@ describe('a create of a guest with guest_data alone', () => {
     /** The record of the create that continued, with its token. */
     readonly record: ParsedJson;
     readonly older: ParsedJson;
-    readonly method: ParsedJson;
+    readonly method: PaymentMethod;
   }
 
   /** The token opens the record, and no other record of the guest. */
@@ -232,7 +234,7 @@ describe('a create of a guest with guest_data alone', () => {
     });
     await service.settle();
     const [saved] = (await service.get('/payment-methods', options)).body;
-    const naming = intentBody({ guest_data, payment_method_id: saved.id });
+    const naming = intentBody({ guest_data, payment_method_id: present(saved).id });
     expect(await service.post('/payments/intents', naming, ELSEWHERE)).toMatchObject(REFUSED);
     expect(await service.post('/payments/intents', naming)).toMatchObject({ status: 201 });
   });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { confirm, createIntent, read, type User } from './flow.ts';
-import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+import type { RequestOptions, TestHost } from './host.ts';
 
 /** Steps of tests about holds. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -70,7 +70,7 @@ export const heldPayment = async (
   service: TestHost,
   user: User,
   { holding = AT_STRIPE, ...fields }: Fields & { readonly holding?: Holding } = {},
-): Promise<ParsedJson> => {
+) => {
   const { id } = await createIntent(service, user, manualBody(holding, fields));
   expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'requires_capture' } });
   await service.settle();
@@ -79,17 +79,14 @@ export const heldPayment = async (
   return payment;
 };
 
-export const capture = (
-  service: TestHost,
-  paymentId: string,
-  { body = {}, ...options }: RequestOptions,
-): Promise<TestAnswer> => service.post(`/payments/${paymentId}/capture`, body, options);
+export const capture = (service: TestHost, paymentId: string, { body = {}, ...options }: RequestOptions) =>
+  service.post(`/payments/${paymentId}/capture`, body, options);
 
-export const release = (service: TestHost, paymentId: string, options: RequestOptions): Promise<TestAnswer> =>
+export const release = (service: TestHost, paymentId: string, options: RequestOptions) =>
   service.post(`/payments/intents/${paymentId}/cancel`, {}, options);
 
 /** The holds of one of our payments in the provider's ledger. */
-export const holdsAtProvider = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> => {
-  const { charges } = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
-  return charges.filter(({ authorized }: ParsedJson) => authorized > 0);
+export const holdsAtProvider = async (service: TestHost, paymentId: string) => {
+  const { charges } = await service.ledger(paymentId);
+  return charges.filter(({ authorized }) => authorized > 0);
 };

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { eventsOf, read, signIn, type User } from './flow.ts';
 import { capture, HOLDING, heldPayment, holdsAtProvider, release } from './holders.ts';
-import { type TestAnswer, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
 /** 200 parallel captures and releases, and holds that end while the provider cannot be read. */
@@ -39,7 +39,7 @@ describe.each(HOLDING)('200 parallel captures and releases at $slot', (holding) 
     const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
     for (let round = 0; round < 10; round += 1) {
       const { id } = await heldPayment(service, user, { holding });
-      const tries = Array.from({ length: 20 }, (_, index): Promise<TestAnswer> => {
+      const tries = Array.from({ length: 20 }, (_, index) => {
         const body = { amount_cents: 200 + index * 10 };
         return index % 2 === round % 2
           ? capture(service, id, { ...admin.options, body })

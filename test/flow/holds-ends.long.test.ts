@@ -3,7 +3,7 @@ import { instant, iso } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirmInBrowser, createIntent, eventsOf, read, signIn } from './flow.ts';
 import { AT_STRIPE, capture, HOLDING, heldPayment, holdsAtProvider, manualBody, release } from './holders.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
 const service = withHost({ frozen: true });
@@ -15,9 +15,7 @@ afterEach(async () => {
 const signInForLong = () => signIn(service, { expires_in: YEAR_SECONDS });
 
 const dataOf = async (id: string, name: string) =>
-  (await service.busEvents(name))
-    .map((event: ParsedJson) => event.detail.payload.data)
-    .filter((data) => data.payment_id === id);
+  (await service.busEvents(name)).map((event) => event.detail.payload.data).filter((data) => data.payment_id === id);
 
 describe.each(HOLDING)('a hold at $slot that is not captured', (holding) => {
   test.each(['normal', 'drop'] as const)('ends by the clock, with the provider’s events in mode %s', async (mode) => {

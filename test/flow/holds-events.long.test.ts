@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { atStripe } from './at-stripe.ts';
 import { createIntent, eventsOf, read, signIn } from './flow.ts';
 import { AT_PAYPAL, AT_STRIPE, capture, HOLDING, heldPayment, holdsAtProvider, release } from './holders.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
+import type { Payment } from './routes.ts';
 import { type HoldEvent, UNSEEN_HOLDS, unseenAtStripe } from './unseen-holds.ts';
 
 const service = withHost({ frozen: true });
@@ -26,7 +28,7 @@ const ORDERS_OF_A_CAPTURE = ordersOf(['authorized', 'captured', 'canceled']);
 const ORDERS_OF_A_RELEASE = ordersOf(['authorized', 'canceled']);
 
 describe.each(UNSEEN_HOLDS)('the events of a hold at $slot', ({ slot, hold, takePart, eventOf }) => {
-  const sendTwice = async (payment: ParsedJson, order: readonly HoldEvent[]): Promise<void> => {
+  const sendTwice = async (payment: Payment, order: readonly HoldEvent[]): Promise<void> => {
     for (const event of [...order, ...order]) await send(slot, await eventOf(service, payment, event));
   };
   const guaranteed = slot === AT_PAYPAL.slot ? expect.any(String) : null;
@@ -42,7 +44,7 @@ describe.each(UNSEEN_HOLDS)('the events of a hold at $slot', ({ slot, hold, take
       ...{ status: 'succeeded', capture_pending: false, capturable_cents: 0, cancellation_reason: null },
       ...{ authorized_cents: 1_000, captured_cents: 600, total_cents: 600, subtotal_cents: 500, tax_cents: 100 },
       ...{ capture_before: expect.any(String), guaranteed_until: guaranteed },
-      ...(slot === AT_STRIPE.slot ? {} : { provider_payment_id: taken.id }),
+      ...(slot === AT_STRIPE.slot ? {} : { provider_payment_id: present(taken).id }),
     });
     expect((await eventsOf(service, payment.id)).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
   });
@@ -115,7 +117,7 @@ describe.each(HOLDING)('the record of a hold at $slot', (holding) => {
       await heldPayment(service, user, { holding }),
       await heldPayment(service, user, { holding }),
     ];
-    const sync = async ({ id }: ParsedJson) => {
+    const sync = async ({ id }: { readonly id: string }) => {
       const { provider_payment_id } = await read(service, id, user.options);
       return service.post(`/payments/sync/${provider_payment_id}`, {}, user.options);
     };
@@ -129,7 +131,7 @@ describe.each(HOLDING)('the record of a hold at $slot', (holding) => {
     for (const { id } of [part, released]) {
       const { captured_cents, status, total_cents } = await read(service, id, user.options);
       const [hold] = await holdsAtProvider(service, id);
-      expect(hold.captured).toBe(captured_cents);
+      expect(present(hold).captured).toBe(captured_cents);
       if (status === 'succeeded') expect(total_cents).toBe(captured_cents);
     }
   });
@@ -145,13 +147,13 @@ describe.each(HOLDING)('the record of a hold at $slot', (holding) => {
     await release(service, two.id, admin.options);
     await service.settle();
     const { body } = await service.get('/payments/summary?group_by=status', user.options);
-    const summed = body.data.map(({ status, count, amount_cents }: ParsedJson) => [status, count, amount_cents]);
+    const summed = body.data.map(({ status, count, amount_cents }) => [status, count, amount_cents]);
     expect(summed.toSorted()).toEqual([
       ['canceled', 1, 1_000],
       ['requires_capture', 1, 1_000],
       ['succeeded', 1, 600],
     ]);
     const list = await service.get('/payments?status=requires_capture', user.options);
-    expect(list.body.data.map(({ id }: ParsedJson) => id)).toEqual([three.id]);
+    expect(list.body.data.map(({ id }) => id)).toEqual([three.id]);
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { eventsOf, read, signIn } from './flow.ts';
 import { AT_PAYPAL, capture, HOLDING, heldPayment, holdsAtProvider, release } from './holders.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
 /** The end of a capture or a release whose response left the outcome open. An event reports it, and a repeat shows it. */
@@ -17,10 +17,10 @@ const people = async () => ({
   admin: await signInAdmin(service),
 });
 
-const eventData = async (id: string, name: string): Promise<ParsedJson[]> =>
+const eventData = async (id: string, name: string) =>
   (await service.busEvents(name))
-    .map((event: ParsedJson) => event.detail.payload.data)
-    .filter(({ payment_id }: ParsedJson) => payment_id === id);
+    .map((event) => event.detail.payload.data)
+    .filter(({ payment_id }) => payment_id === id);
 
 const replayed = ({ headers }: { readonly headers: Headers }): string | null => headers.get('idempotent-replayed');
 
@@ -76,7 +76,7 @@ describe.each(HOLDING)('at $slot, a command on a hold that never arrives', (hold
       expect(declined).toMatchObject({ status: 402, body: { code: 'PAYMENT_DECLINED' } });
       expect(replayed(declined)).toBeNull();
       const asked = (await service.providerRequests()).filter(
-        ({ method, path }: ParsedJson) => method === 'POST' && path.endsWith(holding.capturePath),
+        ({ method, path }) => method === 'POST' && path.endsWith(holding.capturePath),
       );
       expect(asked).toHaveLength(calls);
     }

@@ -2,15 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { paidIntentBody } from '../builders/intent.ts';
 import { confirm, createIntent, read, signIn } from './flow.ts';
 import { AT_STRIPE, capture, HOLDING, heldPayment, manualBody } from './holders.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { createCustomer } from './payers.ts';
 import { signInAdmin } from './refunders.ts';
 
 const service = withHost({ frozen: true, env: { CUSTOMER_DELETE_HISTORY: 'true' } });
 
 /** The bodies of the adapter's calls whose path ends so. */
-const calls = async (path: RegExp): Promise<ParsedJson[]> =>
-  (await service.providerRequests()).filter((request: ParsedJson) => path.test(request.path));
+const calls = async (path: RegExp) => (await service.providerRequests()).filter((request) => path.test(request.path));
 
 const refused = (path: string) => ({
   status: 400,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { guestIntentBody } from '../builders/intent.ts';
+import { present } from '../builders/present.ts';
 import { confirm, createIntent, read, signIn } from './flow.ts';
 import { AT_STRIPE, capture, heldPayment, holdsAtProvider, manualBody, release } from './holders.ts';
 import { type RequestOptions, withHost } from './host.ts';
@@ -10,7 +11,7 @@ const service = withHost({ frozen: true });
 
 const ended = async (id: string) => {
   const [hold] = await holdsAtProvider(service, id);
-  return { captured: hold.captured, released: hold.released };
+  return { captured: present(hold).captured, released: present(hold).released };
 };
 
 describe('the hold of a payer', () => {

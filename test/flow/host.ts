@@ -3,6 +3,8 @@ import { afterAll, beforeAll } from 'vitest';
 import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import { type Host, type HostOptions, startHost } from '../../infra/local/host/host.ts';
 import type { Env } from '../../infra/local/machine/environment.ts';
+import type { JournalEntry } from '../../infra/simulator/protocol/journal.ts';
+import type { BodyAt, BusEvent, Ledger, ParsedJson, Shown } from './routes.ts';
 
 /**
  * The local host in the test's own process, on a free port and without kept data, with an HTTP client. Tests move the
@@ -30,14 +32,11 @@ export interface TestHostOptions {
   readonly log?: (line: string) => void;
 }
 
-/** The test asserts the form of the body. */
-export type ParsedJson = ReturnType<typeof JSON.parse>;
-
-export interface TestAnswer {
+export interface TestAnswer<Body = ParsedJson> {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed body; the text if it is not JSON; undefined if there is no body. */
-  readonly body: ParsedJson;
+  readonly body: Body;
 }
 
 export interface RequestOptions {
@@ -70,6 +69,14 @@ export interface NewTestSession {
   readonly is_admin?: boolean;
   readonly staff_role?: string;
   readonly expires_in?: number;
+}
+
+export interface SinkRequest {
+  readonly received_at: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** In the target's own format. */
+  readonly body: ParsedJson;
+  readonly raw: string;
 }
 
 declare module 'vitest' {
@@ -139,8 +146,11 @@ const startQuietly = async ({
 };
 
 const clientOf = (host: () => Host) => {
-  const request = (method: string, path: string, options: RequestOptions = {}): Promise<TestAnswer> =>
-    send(`${host().baseUrl}${path}`, method, options);
+  const request = <const Method extends string, const Path extends string>(
+    method: Method,
+    path: Path,
+    options: RequestOptions = {},
+  ): Promise<TestAnswer<BodyAt<Method, Path>>> => send(`${host().baseUrl}${path}`, method, options);
   /** A control route; throws unless the call succeeds. */
   const control = async (method: string, path: string, body?: unknown): Promise<ParsedJson> => {
     const answer = await request(method, `/_local${path}`, body === undefined ? {} : { body });
@@ -154,9 +164,11 @@ const clientOf = (host: () => Host) => {
     host,
     request,
     control,
-    get: (path: string, options?: RequestOptions) => request('GET', path, options),
-    post: (path: string, body?: unknown, options?: RequestOptions) => request('POST', path, { ...options, body }),
-    put: (path: string, body?: unknown, options?: RequestOptions) => request('PUT', path, { ...options, body }),
+    get: <const Path extends string>(path: Path, options?: RequestOptions) => request('GET', path, options),
+    post: <const Path extends string>(path: Path, body?: unknown, options?: RequestOptions) =>
+      request('POST', path, { ...options, body }),
+    put: <const Path extends string>(path: Path, body?: unknown, options?: RequestOptions) =>
+      request('PUT', path, { ...options, body }),
 
     /** A new session, of a new user unless one is named. */
     session: (session: NewTestSession = {}): Promise<{ session_id: string; user_id: string; token: string }> => {
@@ -174,11 +186,14 @@ const clientOf = (host: () => Host) => {
     queues: (): Promise<Record<string, { visible: number; delayed: number; in_flight: number }>> =>
       control('GET', '/queues'),
     redrive: (deadLetterQueue: string) => control('POST', `/queues/${deadLetterQueue}/redrive`),
-    sink: (name = 'default') => control('GET', `/sink/${name}`),
+    /** The requests that the target has received, oldest first. */
+    sink: (name = 'default'): Promise<SinkRequest[]> => control('GET', `/sink/${name}`),
 
-    ledger: () => control('GET', '/simulator/ledger'),
+    /** The records of all payments, or of one. */
+    ledger: (paymentId?: string): Promise<Ledger> =>
+      control('GET', `/simulator/ledger${paymentId === undefined ? '' : `?payment_id=${paymentId}`}`),
     /** The calls that adapters made. */
-    providerRequests: () => control('GET', '/simulator/requests'),
+    providerRequests: (): Promise<Shown<JournalEntry>[]> => control('GET', '/simulator/requests'),
     clearProviderRequests: () => control('DELETE', '/simulator/requests'),
     /** Sends one event of the provider to the service's webhook route, by default of provider_a and signed. */
     sendEvent: (event: TestProviderEvent): Promise<{ status: number; body: ParsedJson }> =>
@@ -197,7 +212,7 @@ const clientOf = (host: () => Host) => {
       await settle();
       return host()
         .observed.busEvents()
-        .filter((event) => detailType === undefined || event['detail-type'] === detailType);
+        .filter((event): event is BusEvent => detailType === undefined || event['detail-type'] === detailType);
     },
     stop: (): Promise<void> => host().stop(),
   };

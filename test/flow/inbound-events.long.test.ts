@@ -2,6 +2,7 @@ import Stripe from 'stripe';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { DECLINED, intentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
+import { present } from '../builders/present.ts';
 import { intentEvent } from '../builders/provider-event.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
@@ -19,7 +20,8 @@ import {
   storedPayment,
   timesCharged,
 } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 
 const service = withHost({ frozen: true, env: PATIENT });
 
@@ -108,7 +110,7 @@ describe('an inbound event', () => {
     }
     await service.webhookMode('normal');
     const { charges } = await service.ledger();
-    const failed = charges.filter((one: ParsedJson) => one.payment_id === payment.id && one.status === 'failed');
+    const failed = charges.filter((one) => one.payment_id === payment.id && one.status === 'failed');
     expect(failed).toHaveLength(2);
     for (const { id } of failed) {
       const object = { latest_charge: id, last_payment_error: { code: 'card_declined' } };
@@ -391,8 +393,8 @@ describe('an early inbound event', () => {
     const answer = await service.post('/payments/intents', intentBody(), user.options);
     await service.clearFaults();
     const { payment_id } = answer.body.details;
-    const { payment_intents } = await service.control('GET', `/simulator/ledger?payment_id=${payment_id}`);
-    const payment = { provider_payment_id: payment_intents[0].id, total_cents: 2_500, currency: 'USD' };
+    const { payment_intents } = await service.ledger(payment_id);
+    const payment = { provider_payment_id: present(payment_intents[0]).id, total_cents: 2_500, currency: 'USD' };
     const object = { metadata: { payment_id } };
     await service.sendEvent(intentEvent(payment, 'payment_intent.succeeded', { vocabulary: 'native', object }));
     await service.settle();
@@ -510,8 +512,8 @@ describe('the provider’s events', () => {
       const payments = await Promise.all(methods.map(() => createIntent(service, user)));
       const [, , , , passing, failing] = payments;
       await Promise.all(payments.map((payment, index) => confirmInBrowser(service, payment, methods[index] ?? VISA)));
-      await service.authenticate(passing.id, 'success');
-      await service.authenticate(failing.id, 'failure');
+      await service.authenticate(present(passing).id, 'success');
+      await service.authenticate(present(failing).id, 'failure');
       await service.advance(mode === 'delay' || mode === 'drop' ? 2 * HOUR_SECONDS : 2 * MINUTE_SECONDS);
       await service.webhookMode('normal');
       if (mode === 'drop') {
@@ -544,8 +546,7 @@ describe('a replay of the stream', () => {
     ];
     const items = await ofUser();
     expect(items.length).toBeGreaterThan(4);
-    const identities = async () =>
-      new Set((await service.busEvents()).map((event: ParsedJson) => event.detail.id)).size;
+    const identities = async () => new Set((await service.busEvents()).map((event) => event.detail.id)).size;
     const known = await identities();
     for (const consumer of ['workers.publish-changes', 'workers.project-changes']) {
       await service.host().replayStream(consumer);

@@ -2,11 +2,13 @@
  * @module Events in the interface's own shape, `{id, type, provider, data: {object}, created}`. A subscription follows
  * them.
  */
+
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { outcomesOf } from './payers.ts';
+import type { Subscription } from './routes.ts';
 import {
   command,
   paymentsOf,
@@ -22,7 +24,7 @@ const service = withHost({ frozen: true });
 
 const seconds = (): number => Math.floor(service.now() / 1_000);
 
-const made = async (fields: object = {}): Promise<{ who: Subscriber; subscription: ParsedJson }> => {
+const made = async (fields: object = {}): Promise<{ who: Subscriber; subscription: Subscription }> => {
   const who = await subscriber(service);
   const subscription = await subscribe(service, who, { ...fields });
   await service.settle();
@@ -37,10 +39,10 @@ interface Sent {
 
 /** @returns the subscription after the event */
 const send = async (
-  { who, subscription }: { readonly who: Subscriber; readonly subscription: ParsedJson },
+  { who, subscription }: { readonly who: Subscriber; readonly subscription: Subscription },
   type: string,
   { created = seconds(), object = {} }: Sent = {},
-): Promise<ParsedJson> => {
+) => {
   const facts = { amount: 1_900, currency: 'usd', customer: 'cus_any' };
   const sent = await service.sendEvent({
     type,
@@ -54,7 +56,7 @@ const send = async (
 };
 
 const readsOf = async (): Promise<number> =>
-  (await service.providerRequests()).filter(({ method }: ParsedJson) => method === 'GET').length;
+  (await service.providerRequests()).filter(({ method }) => method === 'GET').length;
 
 describe('subscription.updated in the interface’s shape', () => {
   test.each([
@@ -131,7 +133,7 @@ describe('subscription.updated in the interface’s shape', () => {
     const { provider_subscription_id: id } = site.subscription;
     const own = { type: 'customer.subscription.created', vocabulary: 'native', created: seconds() } as const;
     await service.sendEvent({ ...own, object: { id, object: 'subscription', status: 'active' } });
-    const invoice = (await service.ledger()).invoices.find(({ subscription }: ParsedJson) => subscription === id);
+    const invoice = (await service.ledger()).invoices.find(({ subscription }) => subscription === id);
     await service.sendEvent({
       ...own,
       type: 'invoice.payment_succeeded',
@@ -185,11 +187,17 @@ describe.each([
 });
 
 describe('a recovery in the interface’s shape', () => {
-  const recoveriesOf = async ({ id }: ParsedJson): Promise<number> =>
+  const recoveriesOf = async ({ id }: { readonly id: string }): Promise<number> =>
     (await subscriptionEventsOf(service, id)).filter((name) => name === 'subscription.updated renewed').length;
 
   /** The invoice of the next period, whole, as an event names it. */
-  const nextInvoice = ({ provider_subscription_id: subscription, current_period_end: end }: ParsedJson): object => {
+  const nextInvoice = ({
+    provider_subscription_id: subscription,
+    current_period_end: end,
+  }: {
+    readonly provider_subscription_id: string;
+    readonly current_period_end: string;
+  }): object => {
     const start = Date.parse(end) / 1_000;
     const lines = { data: [{ period: { start, end: start + 30 * DAY_SECONDS } }] };
     return { id: `in_${subscription}`, subscription, payment_intent: `pi_${subscription}`, lines };
@@ -231,7 +239,7 @@ describe('a subscription end in the interface’s shape', () => {
     const ended = await send(site, type, { object });
     expect(ended).toMatchObject({ status: 'canceled', billing_status: 'ended', next_billing_date: null });
     const { provider_subscription_id: id } = site.subscription;
-    const found = (await service.ledger()).subscriptions.find((one: ParsedJson) => one.id === id);
+    const found = (await service.ledger()).subscriptions.find((one) => one.id === id);
     expect(found).toMatchObject({ status: 'canceled' });
     await service.moveTo(site.subscription.current_period_end);
     await service.advance(2 * DAY_SECONDS);
@@ -245,7 +253,7 @@ describe('a subscription end in the interface’s shape', () => {
     await service.webhookMode('normal');
     await service.clearProviderRequests();
     expect(await send(site, 'subscription.deleted')).toMatchObject({ status: 'canceled' });
-    const writes = (await service.providerRequests()).filter(({ method }: ParsedJson) => method !== 'GET');
+    const writes = (await service.providerRequests()).filter(({ method }) => method !== 'GET');
     expect(writes).toEqual([]);
   });
 });

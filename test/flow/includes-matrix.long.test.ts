@@ -3,9 +3,10 @@ import { INCLUDES, type PaymentInclude } from '../../shared/queries/includes.ts'
 import { intentBody, VISA } from '../builders/intent.ts';
 import { productBody, projectBody } from '../builders/reference.ts';
 import { changeTable, itemsOf, PATIENT } from './flow.ts';
-import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { createMatrixFixtures, type MatrixFixtures, type RecordCreator } from './matrix/fixtures.ts';
 import type { CallerName, Column } from './matrix/tables.ts';
+import type { ParsedJson } from './routes.ts';
 import { OWN_BILLING, payer, subscribe } from './subscribers.ts';
 
 /**
@@ -66,7 +67,7 @@ const idsFor = (caller: Caller, whose: Whose): Ids => {
   return found;
 };
 
-const must = async (answer: ReturnType<typeof service.get>): Promise<ParsedJson> => {
+const must = async (answer: ReturnType<typeof service.get>) => {
   const { status, body } = await answer;
   if (status >= 300) throw new Error(JSON.stringify(body));
   return body;
@@ -126,8 +127,8 @@ beforeAll(async () => {
 }, 120_000);
 
 /** A route's response to this caller; undefined if it refuses. */
-const direct = (path: string, caller: Caller): Promise<ParsedJson> => {
-  const answer = async (): Promise<ParsedJson> => {
+const direct = (path: string, caller: Caller) => {
+  const answer = async () => {
     const { status, body } = await service.get(path, optionsOf(caller));
     return status === 200 ? (body.data ?? body) : undefined;
   };

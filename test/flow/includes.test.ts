@@ -12,8 +12,9 @@ import {
   storedPayment,
   type User,
 } from './flow.ts';
-import { type ParsedJson, type RequestOptions, type TestHost, withHost } from './host.ts';
+import { type RequestOptions, type TestHost, withHost } from './host.ts';
 import { type Company, company, removeMember, saveMethod } from './payers.ts';
+import type { ParsedJson, Payment } from './routes.ts';
 import { OWN_BILLING, payer, subscribe } from './subscribers.ts';
 
 /** The records that are included in a payment or subscription have no more fields than on the record's own route. */
@@ -27,8 +28,8 @@ beforeAll(async () => {
 const put = async (path: string, body: unknown): Promise<void> => {
   expect(await service.put(`/admin/${path}`, body, admin.options)).toMatchObject({ status: 200 });
 };
-const shownTo = async (options: RequestOptions, paymentId: string, query: string): Promise<ParsedJson> => {
-  const { status, body } = await service.get(`/payments/${paymentId}?${query}`, options);
+const shownTo = async (options: RequestOptions, paymentId: string, query: string) => {
+  const { status, body } = await service.get<string>(`/payments/${paymentId}?${query}`, options);
   expect(status, JSON.stringify(body)).toBe(200);
   return body.data;
 };
@@ -52,7 +53,7 @@ const AS_BUYERS_SEE = {
 
 describe('a former member', () => {
   let acme: Company;
-  let payment: ParsedJson;
+  let payment: Payment;
   const all = 'include=payment_method,organization,project';
   beforeAll(async () => {
     acme = await company(service);
@@ -160,7 +161,7 @@ describe('a product', () => {
     );
   });
 
-  const buy = async (options: RequestOptions, fields: ParsedJson = {}): Promise<ParsedJson> => {
+  const buy = async (options: RequestOptions, fields: ParsedJson = {}) => {
     const { status, body } = await service.post('/payments/intents', { product_id: 'course', ...fields }, options);
     expect(status).toBe(201);
     return body;

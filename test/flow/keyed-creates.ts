@@ -1,9 +1,11 @@
 import { expect } from 'vitest';
 import { paidIntentBody } from '../builders/intent.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';
+import { present } from '../builders/present.ts';
 import { atProvider, eventsOf, type User } from './flow.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
 import { customerEventsOf } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** The kinds of records that a POST under an Idempotency-Key creates here and at the provider. */
 interface CreateKind {
@@ -42,8 +44,7 @@ const customer: CreateKind = {
   item: { pk: 'CUS', sk: 'CUS' },
   ...{ calls: ['/v1/customers'], retryAfter: '25', blockedSeconds: 0 },
   listed: (service, user) => idsAt(service, '/customers', user),
-  made: async (service, { name }) =>
-    (await service.ledger()).customers.filter((one: ParsedJson) => one.name === name).length,
+  made: async (service, { name }) => (await service.ledger()).customers.filter((one) => one.name === name).length,
   events: async (service, id) => (await customerEventsOf(service, id)).map((event) => event['detail-type']),
 };
 
@@ -55,8 +56,8 @@ const method: CreateKind = {
   listed: (service, user) => idsAt(service, '/payment-methods', user),
   made: async (service, { provider_payment_method_id: id }) => {
     const { payment_methods } = await service.ledger();
-    const { customer: of } = payment_methods.find((one: ParsedJson) => one.id === id);
-    return payment_methods.filter((one: ParsedJson) => one.customer === of).length;
+    const { customer: of } = present(payment_methods.find((one) => one.id === id));
+    return payment_methods.filter((one) => one.customer === of).length;
   },
 };
 

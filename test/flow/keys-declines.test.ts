@@ -15,7 +15,7 @@ const service = withHost({ frozen: true, env });
 
 const DECLINED_SAVE = { provider_payment_method_token: 'pm_card_visa_chargeDeclined' };
 let guests = 0;
-const saveAsGuest = (options: RequestOptions, fields: object = DECLINED_SAVE, host = service): Promise<TestAnswer> => {
+const saveAsGuest = (options: RequestOptions, fields: object = DECLINED_SAVE, host = service) => {
   guests += 1;
   const guest_data = { email: `guest.${guests}@example.com`, name: 'Guest' };
   return host.post('/payment-methods', methodBody({ guest_data, ...fields }), options);
@@ -67,7 +67,7 @@ describe('declines behind a service key', () => {
   test('count organizations for which the key acts in the same window, and users in their own', async () => {
     const [key, acme] = [await newKey(), await company(service)];
     const user = await signIn(service);
-    const pay = async (options: RequestOptions): Promise<TestAnswer> => {
+    const pay = async (options: RequestOptions) => {
       const { body } = await service.post('/payments/intents', intentBody(), options);
       return confirm(service, body.id, { ...options, body: { payment_method_id: 'pm_card_visa_chargeDeclined' } });
     };

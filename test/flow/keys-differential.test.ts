@@ -4,8 +4,9 @@ import { DECLINED, intentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../b
 import { customerBody, methodBody } from '../builders/payer.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { signIn } from './flow.ts';
-import { type ParsedJson, type RequestOptions, startTestHost, type TestHost } from './host.ts';
+import { type RequestOptions, startTestHost, type TestHost } from './host.ts';
 import { createKey, forUser, newAdmin } from './keys.ts';
+import type { ParsedJson } from './routes.ts';
 
 /**
  * The same operations of the same user on two new hosts, once by session and once by a service key that acts for the
@@ -50,14 +51,14 @@ const withoutChance = () => {
 };
 
 /** The provider's events of one time stand in the order of their ids. */
-const withoutEvents = (body: ParsedJson): ParsedJson =>
+const withoutEvents = (body: ParsedJson) =>
   Array.isArray(body?.data)
     ? { ...body, data: body.data.filter(({ kind }: ParsedJson) => kind !== 'provider_event') }
     : body;
 
 const operate = async (service: TestHost, options: RequestOptions): Promise<Answered[]> => {
   const answers: Answered[] = [];
-  const call = async (method: string, path: string, sent: RequestOptions = {}): Promise<ParsedJson> => {
+  const call = async (method: string, path: string, sent: RequestOptions = {}) => {
     const answer = await service.request(method, path, { ...options, ...sent });
     // Each record gets a time of its own, because lists order records of one time by their ids.
     await service.advance(1);
@@ -194,9 +195,9 @@ describe('a service key that acts for a user', () => {
   });
 
   test('stands in the history as a key on behalf of the user', () => {
-    const ofTimeline = (answers: readonly Answered[]): ParsedJson[] =>
+    const ofTimeline = (answers: readonly Answered[]) =>
       answers.filter(({ step }) => step.endsWith('/timeline')).flatMap(({ body }) => body.data);
-    const actorsOf = (answers: readonly Answered[], type: string): ParsedJson[] =>
+    const actorsOf = (answers: readonly Answered[], type: string) =>
       ofTimeline(answers).flatMap(({ actor }) => (actor?.type === type ? [actor] : []));
     const ofUser = actorsOf(bySession, 'user');
     expect(ofUser.length).toBeGreaterThan(4);

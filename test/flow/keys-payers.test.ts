@@ -8,7 +8,7 @@ import { guestIntentBody, intentBody, paidIntentBody } from '../builders/intent.
 import { customerBody, methodBody } from '../builders/payer.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { confirm, createIntent, itemsOf, signIn, type User } from './flow.ts';
-import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { actingFor, asMerchant, createKey, forOrganization, forUser, newAdmin } from './keys.ts';
 import { type Company, company, guestWithMethod, removeMember, saveMethod } from './payers.ts';
 import { payer } from './subscribers.ts';
@@ -162,7 +162,7 @@ describe('a service key that acts for an organization', () => {
     const address = await service.post('/addresses', fullAddress(), options);
     expect(address).toMatchObject({ status: 201 });
     const { body } = await service.get(`/payments/${made.body.id}/timeline`, asMerchant(await merchantKey()));
-    const actors = body.data.flatMap(({ actor }: ParsedJson) => (actor?.type === 'key' ? [actor.on_behalf_of] : []));
+    const actors = body.data.flatMap(({ actor }) => (actor?.type === 'key' ? [actor.on_behalf_of] : []));
     expect(actors.length).toBeGreaterThan(0);
     expect(new Set(actors.map(canonicalJson))).toEqual(new Set([canonicalJson({ type: 'organization', id: acme.id })]));
   });

@@ -5,7 +5,7 @@ import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import { paidIntentBody } from '../builders/intent.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { confirm, itemsOf, signIn, type User } from './flow.ts';
-import { type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import {
   asMerchant,
   changeKey,
@@ -62,7 +62,7 @@ const keep = <T extends Pick<TestKey, 'last'>>(key: T): T => {
   return key;
 };
 
-const ask = async (method: string, path: string, options: RequestOptions): Promise<TestAnswer> => {
+const ask = async (method: string, path: string, options: RequestOptions) => {
   const answer = await service.request(method, path, options);
   answered.push(JSON.stringify([answer.body, [...answer.headers]]));
   return answer;

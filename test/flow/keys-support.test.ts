@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { confirm, createPaidIntent, read, signIn, type User } from './flow.ts';
-import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { asMerchant, createKey, newAdmin } from './keys.ts';
+import type { Payment } from './routes.ts';
 
 /** Support refunds up to a limit per payment, also if several of them refund at the same time. */
 const LIMITS = { USD: 10_000, EUR: 5_000 };
@@ -10,7 +11,7 @@ const service = withHost({
   env: { SUPPORT_REFUND_LIMITS: `USD:${LIMITS.USD},EUR:${LIMITS.EUR}` },
 });
 
-const paid = async (user: User, fields = {}): Promise<ParsedJson> => {
+const paid = async (user: User, fields = {}) => {
   const payment = await createPaidIntent(service, user, { total_cents: 50_000, ...fields });
   expect((await confirm(service, payment.id, user.options)).status).toBe(200);
   return payment;
@@ -18,11 +19,7 @@ const paid = async (user: User, fields = {}): Promise<ParsedJson> => {
 
 const newSupport = (): Promise<User> => signIn(service, { staff_role: 'support' });
 
-const refundOf = (
-  payment: ParsedJson,
-  { options }: Pick<User, 'options'>,
-  amount_cents?: number,
-): Promise<TestAnswer> =>
+const refundOf = (payment: Payment, { options }: Pick<User, 'options'>, amount_cents?: number) =>
   service.post(`/payments/${payment.id}/refunds`, amount_cents === undefined ? {} : { amount_cents }, options);
 
 const beyond = (limit_cents: number) => ({

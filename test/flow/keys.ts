@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { signIn, type User } from './flow.ts';
-import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+import type { RequestOptions, TestHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** Steps of tests about service keys; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -57,10 +58,10 @@ export const forUser = (key: Keyed, { userId }: Pick<User, 'userId'>): RequestOp
 
 export const forOrganization = (key: Keyed, id: string): RequestOptions => actingFor(key, `organization:${id}`);
 
-export const changeKey = (service: TestHost, { id, admin }: TestKey, fields: Fields): Promise<TestAnswer> =>
+export const changeKey = (service: TestHost, { id, admin }: TestKey, fields: Fields) =>
   service.request('PATCH', `/admin/keys/${id}`, { ...admin, body: fields });
 
-export const rotateKey = (service: TestHost, { id, admin }: TestKey, fields: Fields = {}): Promise<TestAnswer> =>
+export const rotateKey = (service: TestHost, { id, admin }: TestKey, fields: Fields = {}) =>
   service.post(`/admin/keys/${id}/rotate`, fields, admin);
 
 export const revokeKey = async (service: TestHost, { id, admin }: TestKey): Promise<void> => {
@@ -74,5 +75,5 @@ export const NOT_VALID = {
 };
 
 /** A request that every key with payments:read may send. */
-export const useKey = (service: TestHost, key: Keyed, options: RequestOptions = {}): Promise<TestAnswer> =>
+export const useKey = (service: TestHost, key: Keyed, options: RequestOptions = {}) =>
   service.get('/admin/payments?limit=1', { ...asMerchant(key), ...options });

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
+import { present } from '../builders/present.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atProvider, confirm, createIntent, read, type User } from './flow.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
 
 /** Steps of tests that compare the facts of a payment with the provider's ledger. */
 export type PaidWith = readonly [provider: string, method: string];
@@ -14,14 +15,13 @@ export const attemptWith = async (
     with: [provider_id, payment_method_id],
     ...body
   }: { readonly with: PaidWith; readonly verification_token?: string },
-): Promise<ParsedJson> => {
+) => {
   const { id } = await createIntent(service, user, { provider_id, payment_method_id });
   await confirm(service, id, { ...user.options, body });
   return read(service, id, user.options);
 };
 
-const chargeOf = async (service: TestHost, id: string): Promise<ParsedJson> =>
-  (await atProvider(service, id)).charges.at(-1);
+const chargeOf = async (service: TestHost, id: string) => present((await atProvider(service, id)).charges.at(-1));
 
 const UNKNOWN = {
   ...{ type: null, wallet_type: null, card_brand: null, last_four: null, expiry_month: null, expiry_year: null },
@@ -32,7 +32,7 @@ const UNKNOWN = {
  * The method of the last charge as the service shows it. PayPal tells no fingerprint, and Square tells no
  * authentication.
  */
-export const detailsInLedger = async (service: TestHost, id: string): Promise<ParsedJson> => {
+export const detailsInLedger = async (service: TestHost, id: string) => {
   const { provider, payment_method_details: shown } = await chargeOf(service, id);
   const fingerprint =
     shown.fingerprint && provider !== 'provider_b' ? expect.stringMatching(/^fp_[0-9a-f]{24}$/) : null;
@@ -51,7 +51,7 @@ export const untilFactsRead = async (service: TestHost): Promise<void> => {
 };
 
 /** The method and the fee equal those of the ledger. @returns the payment as the platform admin reads it */
-export const expectFactsOfLedger = async (service: TestHost, admin: User, id: string): Promise<ParsedJson> => {
+export const expectFactsOfLedger = async (service: TestHost, admin: User, id: string) => {
   const payment = await read(service, id, admin.options);
   const { fee } = await chargeOf(service, id);
   expect(payment.payment_method_details).toEqual(await detailsInLedger(service, id));

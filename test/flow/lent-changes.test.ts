@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { signIn } from './flow.ts';
-import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { asMerchant, createKey, forOrganization, forUser, newAdmin } from './keys.ts';
 import { company, saveMethod } from './payers.ts';
 import { plan } from './plan-changes.ts';
@@ -128,8 +128,7 @@ const optionsOf = async ({ acme, lender }: Lent, caller: CallerName): Promise<Re
 
 const pathOf = ({ id }: Lent): string => `/subscriptions/${id}/change`;
 
-const read = async ({ id, acme }: Lent): Promise<ParsedJson> =>
-  (await service.get(`/subscriptions/${id}`, acme.owner.options)).body;
+const read = async ({ id, acme }: Lent) => (await service.get(`/subscriptions/${id}`, acme.owner.options)).body;
 
 const scheduleByLender = async (one: Lent): Promise<void> => {
   const body = { product_id: await plan(service, 900), ...SCHEDULED };

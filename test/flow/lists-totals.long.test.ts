@@ -40,7 +40,7 @@ const shown = ({ body }: TestAnswer) => ({
   isExact: (body.meta?.pagination ?? body.meta)?.total_is_exact !== false,
 });
 
-const listOf = async (path: string, options: RequestOptions): Promise<TestAnswer> => {
+const listOf = async (path: string, options: RequestOptions) => {
   const answer = await service.get(path, options);
   expect(answer).toMatchObject({ status: 200 });
   return answer;

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { signIn } from './flow.ts';
-import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import { type TestHost, withHost } from './host.ts';
 import { company, saveReadyMethod } from './payers.ts';
 import { changeTo, PLAN_PLACES, type PlanHolder, plan, subscribed } from './plan-changes.ts';
+import type { ParsedJson } from './routes.ts';
 import { command, patch, payer, paymentsOf, readSubscription, subscriber, trySubscribe } from './subscribers.ts';
 
 /** A tier is active only once a payment has covered it, after every command that can bring a tier. */
@@ -41,12 +42,12 @@ const goldOf = async (service: TestHost, { who, id }: PlanHolder): Promise<Parse
   const query = 'organization' in who ? `?entity_type=organization&entity_id=${who.organization}` : '';
   const { status, body } = await service.get(`/memberships${query}`, who.options);
   expect(status).toBe(200);
-  return body.data.find((one: ParsedJson) => one.subscription_id === id && one.membership_type_id === 'gold');
+  return body.data.find((one) => one.subscription_id === id && one.membership_type_id === 'gold');
 };
 
-const activations = async (service: TestHost, id: string): Promise<ParsedJson[]> =>
+const activations = async (service: TestHost, id: string) =>
   (await service.busEvents('membership.activated'))
-    .map(({ detail }: ParsedJson) => detail.payload)
+    .map(({ detail }) => detail.payload)
     .filter(({ data }) => data.subscription_id === id && data.membership_type_id === 'gold');
 
 /** Looks often until the last retry is over. */
@@ -188,7 +189,7 @@ describe.each(PLAN_PLACES)('an unpaid tier at %s', (_, place) => {
     expect(await goldOf(service, of)).toMatchObject({ status: 'pending', starts_at: null });
     expect(await activations(service, of.id)).toEqual([]);
     const { data } = (await service.get('/memberships', of.who.options)).body;
-    expect(data.find((one: ParsedJson) => one.membership_type_id === 'silver').status).toBe('cancelled');
+    expect(data.find((one) => one.membership_type_id === 'silver')?.status).toBe('cancelled');
   });
 
   test('is active immediately if it is free, and pending once it has an unpaid price', async () => {

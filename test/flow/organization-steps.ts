@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, signIn, type User } from './flow.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** Steps that tests of organizations share. A refused step fails the test. */
 export interface UserWithEmail extends User {

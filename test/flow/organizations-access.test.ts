@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { partialAddress } from '../builders/address.ts';
 import { DECLINED, intentBody } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
+import { present } from '../builders/present.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, itemsOf, signIn } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
@@ -42,8 +43,12 @@ describe('a removed or downgraded member', () => {
     const body = intentBody({ organization_id: seat.id });
     expect(await service.post('/payments/intents', body, seat.member.options)).toMatchObject(denied);
     const [first] = (await readIn(seat.id, seat.owner)).body;
-    expect(await service.put(`/customers/${first.id}`, { phone: '1' }, seat.member.options)).toMatchObject(denied);
-    expect(await service.request('DELETE', `/customers/${first.id}`, seat.member.options)).toMatchObject(denied);
+    expect(await service.put(`/customers/${present(first).id}`, { phone: '1' }, seat.member.options)).toMatchObject(
+      denied,
+    );
+    expect(await service.request('DELETE', `/customers/${present(first).id}`, seat.member.options)).toMatchObject(
+      denied,
+    );
     expect(await itemsOf(service, 'CUS#')).toEqual(before);
   });
 

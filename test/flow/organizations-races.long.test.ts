@@ -35,21 +35,18 @@ const among = <T>(items: readonly T[], next: () => number): T => {
   return item;
 };
 
-const add = ({ id, owner, people, next }: Race): Promise<TestAnswer> => {
+const add = ({ id, owner, people, next }: Race) => {
   const body = { email: among(people, next).email, role: among(ROLES, next) };
   return service.post(`/organizations/${id}/members`, body, owner.options);
 };
-const leave = ({ id, people, next }: Race): Promise<TestAnswer> =>
+const leave = ({ id, people, next }: Race) =>
   service.post(`/organizations/${id}/leave`, {}, among(people, next).options);
 const memberPath = ({ id, owner, people, next }: Race): string =>
   `/organizations/${id}/members/${memberIdOf(id, among([...people, ...people, owner], next).userId)}`;
-const changeRole = (race: Race): Promise<TestAnswer> =>
-  service.put(memberPath(race), { role: among(ROLES, race.next) }, race.owner.options);
-const remove = (race: Race): Promise<TestAnswer> => service.request('DELETE', memberPath(race), race.owner.options);
-const rename = ({ id, owner }: Race): Promise<TestAnswer> =>
-  service.put(`/organizations/${id}`, { name: 'Renamed' }, owner.options);
-const deleteIt = ({ id, owner }: Race): Promise<TestAnswer> =>
-  service.request('DELETE', `/organizations/${id}`, owner.options);
+const changeRole = (race: Race) => service.put(memberPath(race), { role: among(ROLES, race.next) }, race.owner.options);
+const remove = (race: Race) => service.request('DELETE', memberPath(race), race.owner.options);
+const rename = ({ id, owner }: Race) => service.put(`/organizations/${id}`, { name: 'Renamed' }, owner.options);
+const deleteIt = ({ id, owner }: Race) => service.request('DELETE', `/organizations/${id}`, owner.options);
 
 const ACTS = [add, add, changeRole, changeRole, leave, remove, rename];
 

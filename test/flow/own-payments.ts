@@ -4,7 +4,7 @@ import { methodBody } from '../builders/payer.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, signIn, type User } from './flow.ts';
 import { AT_STRIPE, manualBody } from './holders.ts';
-import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+import type { RequestOptions, TestAnswer, TestHost } from './host.ts';
 import { asMerchant, createKey, newAdmin } from './keys.ts';
 import { addMember, newOrganization } from './organization-steps.ts';
 import { plan } from './plan-changes.ts';
@@ -38,7 +38,7 @@ export const newDecider = async (service: TestHost, fields: Fields = {}): Promis
   return { ...(await signIn(service, { email, expires_in: YEAR_SECONDS, ...fields })), email };
 };
 
-const made = async (answer: Promise<TestAnswer>): Promise<ParsedJson> => {
+const made = async (answer: Promise<TestAnswer>) => {
   const { status, body } = await answer;
   expect({ isMade: status === 200 || status === 201, body }).toEqual({ isMade: true, body });
   return body;

@@ -1,5 +1,5 @@
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import type { ParsedJson } from './host.ts';
 import {
   dispute,
   giveBack,
@@ -20,7 +20,7 @@ const dashboard = ({ service }: PeriodStage, { id }: Held, wish: object): Promis
 const setBalance = async ({ service }: PeriodStage, of: Held, balance: number): Promise<void> => {
   const { provider_subscription_id: there } = await readSubscription(service, of.who, of.id);
   const { subscriptions } = await service.ledger();
-  const { customer } = subscriptions.find(({ id }: ParsedJson) => id === there);
+  const { customer } = present(subscriptions.find(({ id }) => id === there));
   await service.control('POST', `/simulator/customers/${customer}/balance`, { balance });
 };
 
@@ -32,9 +32,9 @@ const renewed = async ({ service }: PeriodStage, of: Held): Promise<void> => {
   await service.settle();
 };
 
-const newestInvoice = async ({ service }: PeriodStage, of: Held): Promise<ParsedJson> => {
+const newestInvoice = async ({ service }: PeriodStage, of: Held) => {
   const { provider_subscription_id: there } = await readSubscription(service, of.who, of.id);
-  return (await service.ledger()).invoices.filter(({ subscription }: ParsedJson) => subscription === there).at(-1);
+  return present((await service.ledger()).invoices.filter(({ subscription }) => subscription === there).at(-1));
 };
 
 interface Renewal {

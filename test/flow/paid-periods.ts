@@ -1,8 +1,10 @@
 import { expect } from 'vitest';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
 import { changeTo, type PlanHolder, type PlanPlace, plan, subscribed } from './plan-changes.ts';
 import { refund, signInAdmin } from './refunders.ts';
+import type { ParsedJson } from './routes.ts';
 import { paymentsOf, readSubscription } from './subscribers.ts';
 
 /** Ways to have paid for a period. Each is done step by step, and says by itself what the period is worth. */
@@ -66,8 +68,8 @@ export const creditAt = ({ price, payments }: PaidBy, period: { start: number; e
 export const startOf = async ({ service }: PeriodStage, { who, id }: PlanHolder): Promise<number> =>
   Date.parse((await readSubscription(service, who, id)).current_period_start);
 
-export const newestPayment = async ({ service }: PeriodStage, { who, id }: PlanHolder): Promise<ParsedJson> =>
-  (await paymentsOf(service, who, id)).at(-1);
+export const newestPayment = async ({ service }: PeriodStage, { who, id }: PlanHolder) =>
+  present((await paymentsOf(service, who, id)).at(-1));
 
 /** The merchant refunds the payment. */
 export const giveBack = async ({ service }: PeriodStage, paymentId: string, amount_cents?: number): Promise<void> => {
@@ -128,7 +130,7 @@ const way = (
   },
 });
 
-const refundThere = async ({ service }: PeriodStage, paymentId: string, fields: object): Promise<ParsedJson> => {
+const refundThere = async ({ service }: PeriodStage, paymentId: string, fields: object) => {
   const made = await service.control('POST', `/simulator/payments/${paymentId}/refunds`, { ...fields });
   await service.settle();
   return made;
@@ -194,7 +196,7 @@ const CHANGES: readonly Way[] = [
       const before = await newestPayment(stage, of);
       const { id, since } = await upgraded(stage, of);
       await giveBack(stage, id, 1_000);
-      await dispute(stage, before.id, { amount: 600, ends: 'lost' });
+      await dispute(stage, present(before).id, { amount: 600, ends: 'lost' });
       const [first, second] = [await startOf(stage, of), since];
       return {
         price: DEARER,
@@ -210,7 +212,7 @@ const CHANGES: readonly Way[] = [
     pay: async (stage, of) => {
       const before = await newestPayment(stage, of);
       const { id } = await upgraded(stage, of);
-      for (const paymentId of [before.id, id]) await giveBack(stage, paymentId);
+      for (const paymentId of [present(before).id, id]) await giveBack(stage, paymentId);
       return { price: 0, payments: [] };
     },
   },

@@ -4,8 +4,9 @@ import { HOUR_MS } from '../../shared/core/time.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { createPaidIntent, PATIENT, read, signIn, type User } from './flow.ts';
 import { AT_PAYPAL, heldPayment } from './holders.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** The operator's commands for holds, and their output. */
 const service = withHost({ frozen: true, env: PATIENT });
@@ -14,8 +15,7 @@ const signInPayer = () => signIn(service, { expires_in: YEAR_SECONDS });
 /** A payment of 25.00 USD whose amount is held. */
 const held = (user: User, fields: Readonly<Record<string, unknown>> = {}) =>
   heldPayment(service, user, { subtotal_cents: 2_500, tax_cents: 0, ...fields });
-const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
-  checks.find(({ check }: ParsedJson) => check === name);
+const checkOf = ({ checks }: ParsedJson, name: string) => checks.find(({ check }: ParsedJson) => check === name);
 
 describe.each([
   ['with the key of the local host', {}, { type: 'key', id: 'key_de40de40de40de40de40de40' }],
@@ -45,7 +45,7 @@ describe.each([
     expect(again).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(/^INVALID_STATE: /) });
     await service.settle();
     const { body } = await service.get(`/payments/${payment.id}/timeline`, { session: 'demo-admin' });
-    const claim = body.data.find(({ cause }: ParsedJson) => cause === 'capture');
+    const claim = body.data.find(({ cause }) => cause === 'capture');
     expect(claim).toMatchObject({
       status: 'requires_capture',
       hold: { call: 'capture', amount_cents: 1_800 },

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
 import { PATIENT } from './flow.ts';
-import { type ParsedJson, startTestHost, withHost } from './host.ts';
+import { startTestHost, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { plan } from './plan-changes.ts';
+import type { ParsedJson } from './routes.ts';
 import { payer, readSubscription } from './subscribers.ts';
 
 /** The operator's commands with a service key, through the API. */
@@ -12,7 +13,7 @@ const payctl = payctlOf(service);
 const OWNER = { session: 'demo-owner' };
 const env = { PAYMENTS_API_KEY: DEMO_KEY_SECRET };
 
-const paidPayment = async (): Promise<ParsedJson> => {
+const paidPayment = async () => {
   const order = { total_cents: 2_500, currency: 'USD', payment_method_id: 'pm_card_visa' };
   const { body } = await service.post('/payments/intents', order, OWNER);
   await service.post(`/payments/confirm/${body.id}`, {}, OWNER);

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, createPaidIntent, PATIENT, read, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment, refundsAtProvider, signInAdmin } from './refunders.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** The operator's commands for refunds and disputes, and their output. */
 const service = withHost({ frozen: true, env: PATIENT });
@@ -17,8 +19,7 @@ const setUp = async (provider = PAYING_METHODS[0]) => {
   const user = await signIn(service, { expires_in: YEAR_SECONDS });
   return { user, payment: await paidPayment(service, user, { paying: provider }) };
 };
-const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
-  checks.find(({ check }: ParsedJson) => check === name);
+const checkOf = ({ checks }: ParsedJson, name: string) => checks.find(({ check }: ParsedJson) => check === name);
 
 describe('payctl refund', () => {
   test('shows the planned refund in a dry run, and makes it once when confirmed', async () => {
@@ -59,7 +60,7 @@ describe('payctl refund', () => {
     });
     const admin = await signInAdmin(service);
     const timeline = (await service.get(`/payments/${payment.id}/timeline`, admin.options)).body.data;
-    expect(timeline.find(({ refund }: ParsedJson) => refund?.amount_cents === 700)).toMatchObject({
+    expect(timeline.find(({ refund }) => refund?.amount_cents === 700)).toMatchObject({
       actor: { type: 'key', id: OPERATOR },
     });
     await expectAgreement(service, payment.id, admin);
@@ -152,7 +153,7 @@ describe.each(PAYING_METHODS)('payctl drift at %s', (...paying) => {
     expect(kindsOf((await payctl(['drift', ...since])).json)).toEqual([]);
     const [dispute] = (await service.get(`/payments/${payment.id}/disputes`, user.options)).body;
     expect(dispute).toMatchObject({ status: 'needs_response', amount_cents: 900, closed_at: null });
-    expect(Date.parse(dispute.evidence_due_by)).toBe(Math.floor(Date.parse(due) / SECOND_MS) * SECOND_MS);
+    expect(Date.parse(present(dispute).evidence_due_by)).toBe(Math.floor(Date.parse(due) / SECOND_MS) * SECOND_MS);
   });
 });
 
@@ -182,7 +183,7 @@ describe('payctl', () => {
       evidence_due_by: json.disputes[0].evidence_due_by,
     });
     const shown = await service.get(`/payments/${payment.id}/timeline`, user.options);
-    expect(shown.body.data.filter(({ kind }: ParsedJson) => kind === 'change')).toEqual(changes);
+    expect(shown.body.data.filter(({ kind }) => kind === 'change')).toEqual(changes);
   });
 
   test('doctor lists a dispute when its evidence is due within three days, until the evidence is submitted', async () => {

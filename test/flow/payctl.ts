@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { execPath } from 'node:process';
 import { expect } from 'vitest';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** The operator's tool in its own process, against the local host. */
 interface CommandResult {

@@ -1,8 +1,10 @@
 import { expect } from 'vitest';
 import { fullAddress } from '../builders/address.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';
+import { present } from '../builders/present.ts';
 import { itemsOf, partitionOf, signIn, type User } from './flow.ts';
-import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+import type { RequestOptions, TestAnswer, TestHost } from './host.ts';
+import type { NewMethod, Refusal } from './routes.ts';
 
 /** Steps of tests about customers and payment methods; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -10,24 +12,20 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Only the first provider, because a refusal must not depend on the other providers that this host can reach. */
 export const ONLY_A = { PROVIDER_B: '', PROVIDER_C: '', PROVIDER_D: '' } as const;
 
-const made = async (answer: Promise<TestAnswer>): Promise<ParsedJson> => {
+const made = async (answer: Promise<TestAnswer>) => {
   const { status, body } = await answer;
   expect({ status, body }).toMatchObject({ status: 201 });
   return body;
 };
 
-export const createCustomer = (service: TestHost, options: RequestOptions, fields: Fields = {}): Promise<ParsedJson> =>
+export const createCustomer = (service: TestHost, options: RequestOptions, fields: Fields = {}) =>
   made(service.post('/customers', customerBody(fields), options));
 
-export const saveMethod = (service: TestHost, options: RequestOptions, fields: Fields = {}): Promise<ParsedJson> =>
+export const saveMethod = (service: TestHost, options: RequestOptions, fields: Fields = {}) =>
   made(service.post('/payment-methods', methodBody(fields), options));
 
 /** A saved method that is set up. Its payer authenticates it if the provider asks. */
-export const saveReadyMethod = async (
-  service: TestHost,
-  options: RequestOptions,
-  fields: Fields = {},
-): Promise<ParsedJson> => {
+export const saveReadyMethod = async (service: TestHost, options: RequestOptions, fields: Fields = {}) => {
   const method = await saveMethod(service, options, fields);
   if (method.setup_status === 'succeeded') return method;
   await service.authenticateMethod(method.id);
@@ -37,7 +35,7 @@ export const saveReadyMethod = async (
   return body;
 };
 
-export const createAddress = (service: TestHost, options: RequestOptions, fields: Fields = {}): Promise<ParsedJson> =>
+export const createAddress = (service: TestHost, options: RequestOptions, fields: Fields = {}) =>
   made(service.post('/addresses', fullAddress(fields), options));
 
 /** A guest who has saved a method, and holds a token. */
@@ -45,7 +43,7 @@ export const guestWithMethod = async (
   service: TestHost,
   email: string,
   fields: Fields = {},
-): Promise<{ readonly options: RequestOptions; readonly method: ParsedJson; readonly token: string }> => {
+): Promise<{ readonly options: RequestOptions; readonly method: NewMethod; readonly token: string }> => {
   const method = await saveMethod(service, {}, { guest_data: { email, name: 'Gina Guest' }, ...fields });
   return { options: { guestToken: method.guest_token }, method, token: method.guest_token };
 };
@@ -81,31 +79,30 @@ export const company = async (service: TestHost): Promise<Company> => {
 /** The owner removes that member. */
 export const removeMember = async (service: TestHost, { id, owner }: Company, { userId }: User): Promise<void> => {
   const members = await service.get(`/organizations/${id}/members`, owner.options);
-  const member = members.body.data.find(({ user_id }: ParsedJson) => user_id === userId);
-  const removed = await service.request('DELETE', `/organizations/${id}/members/${member.id}`, owner.options);
+  const member = members.body.data.find(({ user_id }) => user_id === userId);
+  const removed = await service.request('DELETE', `/organizations/${id}/members/${present(member).id}`, owner.options);
   expect(removed).toMatchObject({ status: 200 });
 };
 
 /** The record itself, as it is stored. */
-export const storedRecord = async (service: TestHost, kind: 'CUS' | 'PM' | 'SUB', id: string): Promise<ParsedJson> =>
+export const storedRecord = async (service: TestHost, kind: 'CUS' | 'PM' | 'SUB', id: string) =>
   (await partitionOf(service, `${kind}#${id}`)).find(({ sk }) => sk === kind);
 
 /** The provider's own view of a customer, of a method. */
-export const customerAtProvider = async (service: TestHost, id: string): Promise<ParsedJson> =>
-  (await service.ledger()).customers.find((customer: ParsedJson) => customer.id === id);
+export const customerAtProvider = async (service: TestHost, id: string) =>
+  present((await service.ledger()).customers.find((customer) => customer.id === id));
 
-export const methodAtProvider = async (service: TestHost, id: string): Promise<ParsedJson> =>
-  (await service.ledger()).payment_methods.find((method: ParsedJson) => method.id === id);
+export const methodAtProvider = async (service: TestHost, id: string) =>
+  present((await service.ledger()).payment_methods.find((method) => method.id === id));
 
 /** The canonical events of one customer, as they came on the bus. */
-export const customerEventsOf = async (service: TestHost, customerId: string): Promise<ParsedJson[]> =>
+export const customerEventsOf = async (service: TestHost, customerId: string) =>
   (await service.busEvents()).filter(
-    (event: ParsedJson) =>
-      event['detail-type'].startsWith('customer.') && event.detail.payload.data.customer_id === customerId,
+    (event) => event['detail-type'].startsWith('customer.') && event.detail.payload.data.customer_id === customerId,
   );
 
 /** How inbound events about one object of a provider ended, by the log. */
-export const outcomesOf = async (service: TestHost, providerObjectId: string): Promise<ParsedJson[]> =>
+export const outcomesOf = async (service: TestHost, providerObjectId: string) =>
   (await itemsOf(service, 'LOG#'))
     .filter((entry) => entry.payload?.data?.object?.id === providerObjectId)
     .sort((a, b) => (a.sort < b.sort ? -1 : 1));
@@ -114,9 +111,9 @@ export const outcomesOf = async (service: TestHost, providerObjectId: string): P
 export const defaultsIn = async (service: TestHost, options: RequestOptions, query = ''): Promise<string[]> => {
   const { status, body } = await service.get(`/payment-methods${query}`, options);
   expect(status).toBe(200);
-  return body.filter(({ is_default }: ParsedJson) => is_default).map(({ id }: ParsedJson) => id);
+  return body.filter(({ is_default }) => is_default).map(({ id }) => id);
 };
 
 /** The addresses of problems that a 400 names. */
-export const problemsOf = ({ body }: TestAnswer): string[] =>
-  Array.isArray(body.details) ? body.details.map(({ path }: ParsedJson) => path) : [];
+export const problemsOf = ({ body }: TestAnswer<Refusal>): string[] =>
+  Array.isArray(body.details) ? body.details.map(({ path }) => path) : [];

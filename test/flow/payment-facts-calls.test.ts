@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { confirm, createIntent, PATIENT, read, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
 /** The calls to the provider that a payer waits for. Facts of a payment add none. */
@@ -14,7 +14,7 @@ beforeEach(() => service.clearProviderRequests());
  */
 const calls = async (): Promise<readonly string[]> =>
   (await service.providerRequests())
-    .map(({ method, path }: ParsedJson) => `${method} ${path.slice(path.search(/\/v\d\//))}`)
+    .map(({ method, path }) => `${method} ${path.slice(path.search(/\/v\d\//))}`)
     .filter((call: string) => !/oauth2|locations|verify-webhook/.test(call))
     .map((call: string) => call.replaceAll(/\/(?=[a-z_]*[A-Z0-9])[\w-]{6,}(?=\/|$)/g, '/:id'));
 

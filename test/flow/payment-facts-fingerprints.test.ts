@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
+import { present } from '../builders/present.ts';
 import { PATIENT, read, signIn, type User } from './flow.ts';
-import { type ParsedJson, startTestHost, type TestHost, withHost } from './host.ts';
+import { startTestHost, type TestHost, withHost } from './host.ts';
 import { attemptWith, type PaidWith, untilFactsRead } from './ledger-facts.ts';
 import { saveReadyMethod } from './payers.ts';
 import { signInAdmin } from './refunders.ts';
@@ -10,7 +11,7 @@ import { signInAdmin } from './refunders.ts';
 const OURS = /^fp_[0-9a-f]{24}$/;
 
 /** The method of a payment. A method without a provider is one of provider_a. */
-const paidWith = async (service: TestHost, user: User, method: string | PaidWith): Promise<ParsedJson> => {
+const paidWith = async (service: TestHost, user: User, method: string | PaidWith) => {
   const { id } = await attemptWith(service, user, {
     with: typeof method === 'string' ? ['provider_a', method] : method,
   });
@@ -33,10 +34,12 @@ describe('a card in a wallet', () => {
     await untilFactsRead(service);
     const query = new URLSearchParams({ wallet_type, user_id: user.userId });
     const { body } = await service.get(`/admin/payments?${query}`, admin.options);
-    expect(body.data.map((one: ParsedJson) => one.id)).toEqual([id]);
+    expect(body.data.map((one) => one.id)).toEqual([id]);
     const csv = await service.get(`/admin/payments?${query}`, { ...admin.options, headers: { accept: 'text/csv' } });
-    const [names, row] = csv.body.split('\r\n').map((line: string) => line.split(','));
-    const cells = Object.fromEntries(names.map((name: string, index: number) => [name, row[index]]));
+    const [names, row] = String(csv.body)
+      .split('\r\n')
+      .map((line) => line.split(','));
+    const cells = Object.fromEntries(present(names).map((name, index) => [name, present(row)[index]]));
     expect(cells).toMatchObject({ method_type: 'card', wallet_type, card_brand, decline_code: '' });
     expect(cells).toMatchObject({ fee_cents: '103', net_cents: '2397', settlement_currency: 'USD' });
   });

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { platformAdmin, requestErasure, textOf, untilErased } from './erasures.ts';
 import { confirm, itemsOf, PATIENT, read, signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { attemptWith, type PaidWith, untilFactsRead } from './ledger-facts.ts';
 import { saveReadyMethod } from './payers.ts';
 import { refund } from './refunders.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** What the table holds of cards and bank accounts before and after the erasure of their holder. */
 const service = withHost({ frozen: true, env: PATIENT });
@@ -62,7 +63,7 @@ describe('an erasure of a payer with cards, accounts, declines and saved methods
     const ours = known.flatMap(({ payment_method_details: { fingerprint } }) => fingerprint ?? []);
     const { charges } = await service.ledger();
     const theirs = charges
-      .filter(({ provider }: ParsedJson) => provider !== 'provider_b')
+      .filter(({ provider }) => provider !== 'provider_b')
       .map(({ payment_method_details: { fingerprint } }: ParsedJson) => fingerprint);
     const traces = [...new Set<string>([...DIGITS, BANK, ...ours, ...theirs])];
     expect(ours.length).toBeGreaterThanOrEqual(6);

@@ -1,9 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, confirmInBrowser, createIntent, IMPATIENT, read, signIn, storedPayment, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { expectFactsOfLedger } from './ledger-facts.ts';
 import { signInAdmin } from './refunders.ts';
+import type { Payment } from './routes.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
 /** The facts of payments while no event of a provider arrives. */
@@ -26,7 +27,7 @@ const later = async (...seconds: readonly number[]): Promise<void> => {
 /** A day, in steps between which due work runs. */
 const DAY = [MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS - HOUR_SECONDS - MINUTE_SECONDS];
 
-const shown = (payment: ParsedJson) => ({
+const shown = (payment: Payment) => ({
   ...{ status: payment.status, failure_code: payment.failure_code },
   ...payment.payment_method_details,
 });
@@ -49,9 +50,9 @@ const CASES: readonly Case[] = [
 ];
 
 /** The reads of the payment at its provider after its outcome. */
-const readsOf = async (payment: ParsedJson): Promise<number> =>
+const readsOf = async (payment: Payment): Promise<number> =>
   (await service.providerRequests()).filter(
-    ({ method, path }: ParsedJson) =>
+    ({ method, path }) =>
       method === 'GET' && [payment.provider_payment_id, payment.provider_intent_id].some((id) => path.includes(id)),
   ).length;
 

@@ -15,7 +15,7 @@ import {
   storedPayment,
   type User,
 } from './flow.ts';
-import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { newOrganization } from './organization-steps.ts';
 import { refund, signInAdmin } from './refunders.ts';
 
@@ -53,7 +53,7 @@ const responsesOf = async (
   { id, refundId, providerId }: { readonly id: string; readonly refundId: string; readonly providerId: string },
   caller: RequestOptions,
   query = '',
-): Promise<readonly ParsedJson[]> => {
+) => {
   const paths = [
     `/payments/${id}?include=payment_method,subscription,order`,
     `/payments?limit=100${query}`,
@@ -113,8 +113,8 @@ describe('the reads for facts', () => {
   /** The calls to the provider about the payment. */
   const callsAbout = async (id: string): Promise<readonly string[]> =>
     (await service.providerRequests())
-      .filter(({ path }: ParsedJson) => path.includes(id))
-      .map(({ method, path }: ParsedJson) => `${method} ${path.slice(path.indexOf(id) + id.length)}`);
+      .filter(({ path }) => path.includes(id))
+      .map(({ method, path }) => `${method} ${path.slice(path.indexOf(id) + id.length)}`);
 
   test('are never made by a request of the payer', async () => {
     const user = await signIn(service);

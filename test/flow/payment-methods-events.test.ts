@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, PATIENT, partitionOf, signIn, type User } from './flow.ts';
-import { type ParsedJson, type TestProviderEvent, withHost } from './host.ts';
+import { type TestProviderEvent, withHost } from './host.ts';
 import {
   company,
   defaultsIn,
@@ -11,13 +11,13 @@ import {
   saveMethod,
   storedRecord,
 } from './payers.ts';
+import type { PaymentMethod } from './routes.ts';
 
 /** Provider events about payment methods. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const seconds = (): number => Math.floor(service.now() / 1_000);
-const readMethod = async (user: User, id: string): Promise<ParsedJson> =>
-  (await service.get(`/payment-methods/${id}`, user.options)).body;
+const readMethod = async (user: User, id: string) => (await service.get(`/payment-methods/${id}`, user.options)).body;
 
 const sendEvent = async (type: string, object: object, event: Partial<TestProviderEvent> = {}): Promise<void> => {
   const answer = await service.sendEvent({ type, object, ...event });
@@ -26,7 +26,7 @@ const sendEvent = async (type: string, object: object, event: Partial<TestProvid
 };
 
 /** A method some minutes old, after the events of its creation. */
-const known = async (fields = {}): Promise<{ user: User; method: ParsedJson; at: { id: string } }> => {
+const known = async (fields = {}): Promise<{ user: User; method: PaymentMethod; at: { id: string } }> => {
   const user = await signIn(service);
   const method = await saveMethod(service, user.options, fields);
   await service.advance(10 * MINUTE_SECONDS);
@@ -34,7 +34,7 @@ const known = async (fields = {}): Promise<{ user: User; method: ParsedJson; at:
 };
 
 const card = (fields: object) => ({ type: 'card', card: { brand: 'visa', last4: '4242', ...fields } });
-const lastOutcome = async (providerId: string): Promise<ParsedJson> => (await outcomesOf(service, providerId)).at(-1);
+const lastOutcome = async (providerId: string) => (await outcomesOf(service, providerId)).at(-1);
 
 describe('payment_method.updated', () => {
   test.each([

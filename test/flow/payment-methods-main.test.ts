@@ -12,7 +12,7 @@ import {
   timesCharged,
   type User,
 } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import {
   createAddress,
   createCustomer,
@@ -23,6 +23,7 @@ import {
   saveMethod,
   storedRecord,
 } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** Every route of payment methods, for the user that they belong to. */
 const service = withHost({ frozen: true, env: { ...PATIENT, ...ONLY_A, ALLOW_RAW_CARDS: 'false' } });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { methodBody } from '../builders/payer.ts';
 import { IMPATIENT, signIn } from './flow.ts';
-import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { createCustomer, defaultsIn, methodAtProvider, saveMethod } from './payers.ts';
 
 /** Rules of a keyed create that only methods have, and the state after a provider fails. */
@@ -13,10 +13,9 @@ afterEach(async () => {
 });
 
 const create = (options: RequestOptions, fields = {}) => service.post('/payment-methods', methodBody(fields), options);
-const listOf = async (options: RequestOptions): Promise<ParsedJson[]> =>
-  (await service.get('/payment-methods', options)).body;
-const attachedTo = async (customerId: string): Promise<ParsedJson[]> =>
-  (await service.ledger()).payment_methods.filter(({ customer }: ParsedJson) => customer === customerId);
+const listOf = async (options: RequestOptions) => (await service.get('/payment-methods', options)).body;
+const attachedTo = async (customerId: string) =>
+  (await service.ledger()).payment_methods.filter(({ customer }) => customer === customerId);
 
 describe('a payment method create under a key', () => {
   test('returns the current method when repeated, and makes it the default no more', async () => {

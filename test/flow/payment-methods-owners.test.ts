@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { methodBody } from '../builders/payer.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { changeTable, createIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
-import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+import { type TestAnswer, withHost } from './host.ts';
 import {
   type Company,
   company,
@@ -13,11 +13,12 @@ import {
   saveMethod,
   storedRecord,
 } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** Users, organizations and guests as owners of payment methods, and the methods that each list shows. */
 const service = withHost({ frozen: true, env: PATIENT });
 
-const idsOf = ({ body }: TestAnswer): string[] => body.map(({ id }: ParsedJson) => id);
+const idsOf = ({ body }: TestAnswer<readonly { readonly id: string }[]>): string[] => body.map(({ id }) => id);
 const list = (user: User, query = '') => service.get(`/payment-methods${query}`, user.options);
 const link = (user: User, id: string, billing_address_id: unknown) =>
   service.request('PATCH', `/payment-methods/${id}/billing-address`, { ...user.options, body: { billing_address_id } });
@@ -166,7 +167,7 @@ describe('the billing address of a payment method', () => {
     for (const { id } of [one, two, one, one]) {
       expect((await link(user, method.id, id)).body).toMatchObject({ billing_address_id: id, provider_synced: true });
     }
-    expect((await service.providerRequests()).map(({ status }: ParsedJson) => status)).toEqual([200, 200, 200, 200]);
+    expect((await service.providerRequests()).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
   test('must belong to the user, or to an organization in which the user may use it', async () => {

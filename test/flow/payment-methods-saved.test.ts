@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { DECLINED, intentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
+import { present } from '../builders/present.ts';
 import { intentEvent } from '../builders/provider-event.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
@@ -15,7 +16,7 @@ import {
   type User,
 } from './flow.ts';
 import { capture, HOLDING, heldPayment } from './holders.ts';
-import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { company, methodAtProvider, saveMethod } from './payers.ts';
 import { signInAdmin } from './refunders.ts';
 
@@ -28,24 +29,24 @@ afterEach(async () => {
 });
 
 const SAVING = { setup_future_usage: 'off_session', payment_method_id: VISA };
-const saving = (user: User, fields = {}): Promise<ParsedJson> => createIntent(service, user, { ...SAVING, ...fields });
-const methodsOf = async (options: RequestOptions, query = ''): Promise<ParsedJson[]> =>
+const saving = (user: User, fields = {}) => createIntent(service, user, { ...SAVING, ...fields });
+const methodsOf = async (options: RequestOptions, query = '') =>
   (await service.get(`/payment-methods${query}`, options)).body;
 
 /** One method is saved, of the payment's customer, and the payment names it. */
-const expectSavedOnce = async (paymentId: string, options: RequestOptions, query = ''): Promise<ParsedJson> => {
+const expectSavedOnce = async (paymentId: string, options: RequestOptions, query = '') => {
   const methods = await methodsOf(options, query);
   expect(methods).toMatchObject([{ type: 'card', is_default: false, card_exp_month: expect.stringMatching(/^\d\d$/) }]);
   const [method] = methods;
   const payment = await read(service, paymentId, options);
   expect(payment).toMatchObject({
     status: 'succeeded',
-    payment_method_id: method.id,
-    customer_id: method.customer_id,
+    payment_method_id: present(method).id,
+    customer_id: present(method).customer_id,
     setup_future_usage: 'off_session',
   });
-  const there = await methodAtProvider(service, method.provider_payment_method_id);
-  expect(there.customer).toEqual(expect.stringMatching(/^cus_/));
+  const there = await methodAtProvider(service, present(method).provider_payment_method_id);
+  expect(there?.customer).toEqual(expect.stringMatching(/^cus_/));
   expect(await timesCharged(service, paymentId)).toBe(1);
   // Events are published after the response.
   await service.settle();
@@ -71,8 +72,8 @@ describe('a payment with setup_future_usage', () => {
     const method = await expectSavedOnce(payment.id, user.options);
     expect(method).toMatchObject({ card_brand: 'visa', card_last_four: '4242', is_guest_method: false });
     const shown = (await service.get(`/payments/${payment.id}?include=payment_method`, user.options)).body.data;
-    expect(shown.payment_method).toMatchObject({ id: method.id, last_four: '4242' });
-    const later = await createIntent(service, user, { payment_method_id: method.id });
+    expect(shown.payment_method).toMatchObject({ id: present(method).id, last_four: '4242' });
+    const later = await createIntent(service, user, { payment_method_id: present(method).id });
     expect(later).toMatchObject({ status: 'created', customer_id: payment.customer_id });
     expect(await confirm(service, later.id, user.options)).toMatchObject({
       status: 200,
@@ -97,7 +98,7 @@ describe('a payment with setup_future_usage', () => {
     expect(await capture(service, held.id, admin.options)).toMatchObject({ body: { status: 'succeeded' } });
     const [method, ...others] = await methodsOf(payer.options);
     expect(others).toEqual([]);
-    expect(await read(service, held.id, payer.options)).toMatchObject({ payment_method_id: method.id });
+    expect(await read(service, held.id, payer.options)).toMatchObject({ payment_method_id: present(method).id });
   });
 
   test('saves the method on the webhook after a confirm in the browser', async () => {
@@ -225,7 +226,7 @@ describe('a payment with setup_future_usage', () => {
     await confirm(service, payment.id, { ...user.options, body: { payment_method_id: 'pm_card_amex' } });
     const methods = await methodsOf(user.options);
     expect(methods).toMatchObject([{ card_brand: 'amex' }]);
-    expect(await read(service, payment.id, user.options)).toMatchObject({ payment_method_id: methods[0].id });
+    expect(await read(service, payment.id, user.options)).toMatchObject({ payment_method_id: present(methods[0]).id });
   });
 
   test('does not restore a method deleted since, however often the success is reported', async () => {
@@ -233,7 +234,7 @@ describe('a payment with setup_future_usage', () => {
     const payment = await saving(user);
     await confirm(service, payment.id, user.options);
     const method = await expectSavedOnce(payment.id, user.options);
-    expect((await service.request('DELETE', `/payment-methods/${method.id}`, user.options)).status).toBe(204);
+    expect((await service.request('DELETE', `/payment-methods/${present(method).id}`, user.options)).status).toBe(204);
     await service.sendEvent(intentEvent(payment, 'payment_intent.succeeded'));
     await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
     await service.advance(HOUR_SECONDS);
@@ -261,7 +262,7 @@ describe('a method saved with its payment', () => {
     expect(await methodsOf(acme.billing.options)).toEqual([]);
     const method = await expectSavedOnce(payment.id, acme.owner.options, `?organization_id=${acme.id}`);
     expect(method).toMatchObject({ organization_id: acme.id });
-    const { body: customer } = await service.get(`/customers/${method.customer_id}`, acme.member.options);
+    const { body: customer } = await service.get(`/customers/${present(method).customer_id}`, acme.member.options);
     expect(customer).toMatchObject({ organization_id: acme.id, user_id: null });
   });
 
@@ -275,7 +276,11 @@ describe('a method saved with its payment', () => {
     expect(method).toMatchObject({ is_guest_method: true });
     const other = await service.post('/payments/intents', intentBody({ guest_data }));
     expect(await methodsOf({ guestToken: other.body.guest_token })).toEqual([]);
-    const later = await service.post('/payments/intents', intentBody({ payment_method_id: method.id }), options);
+    const later = await service.post(
+      '/payments/intents',
+      intentBody({ payment_method_id: present(method).id }),
+      options,
+    );
     expect(await confirm(service, later.body.id, options)).toMatchObject({
       status: 200,
       body: { status: 'succeeded' },

@@ -5,7 +5,7 @@ import { methodBody, rawCardBody } from '../builders/payer.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { confirm, createIntent, IMPATIENT, itemsOf, signIn, type User } from './flow.ts';
-import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import {
   company,
   createCustomer,
@@ -16,6 +16,7 @@ import {
   saveMethod,
   storedRecord,
 } from './payers.ts';
+import type { ParsedJson, PaymentMethod } from './routes.ts';
 import { patch, subscribe, trySubscribe } from './subscribers.ts';
 
 /** A card whose payer must authenticate before Stripe saves it. */
@@ -30,12 +31,10 @@ afterEach(async () => {
 });
 
 const newUser = (): Promise<User> => signIn(service, { expires_in: 5 * DAY_SECONDS });
-const save = (options: RequestOptions, fields = {}): Promise<ParsedJson> =>
+const save = (options: RequestOptions, fields = {}) =>
   saveMethod(service, options, { provider_payment_method_token: ASKS, ...fields });
-const readMethod = (id: string, options: RequestOptions): Promise<TestAnswer> =>
-  service.get(`/payment-methods/${id}`, options);
-const stateOf = async (id: string, options: RequestOptions): Promise<ParsedJson> =>
-  (await readMethod(id, options)).body;
+const readMethod = (id: string, options: RequestOptions) => service.get(`/payment-methods/${id}`, options);
+const stateOf = async (id: string, options: RequestOptions) => (await readMethod(id, options)).body;
 const removeMethod = (id: string, options: RequestOptions) =>
   service.request('DELETE', `/payment-methods/${id}`, options);
 const setDefault = (id: string, options: RequestOptions) =>
@@ -47,10 +46,11 @@ const authenticate = async (id: string, outcome: 'success' | 'failure' = 'succes
   await service.settle();
 };
 
-const setupIdOf = ({ client_secret }: ParsedJson): string => client_secret.split('_secret_')[0];
+const setupIdOf = ({ client_secret }: { readonly client_secret: string }): string =>
+  client_secret.split('_secret_')[0] ?? '';
 
 /** Confirms as a page in a browser does, with the publishable key and the client secret. */
-const confirmSetup = (method: ParsedJson, card: string): Promise<TestAnswer> =>
+const confirmSetup = (method: PaymentMethod, card: string) =>
   service.request('POST', `/_local/providers/stripe/v1/setup_intents/${setupIdOf(method)}/confirm`, {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({ client_secret: method.client_secret, payment_method: card }).toString(),
@@ -60,21 +60,19 @@ const confirmSetup = (method: ParsedJson, card: string): Promise<TestAnswer> =>
 const attachedFor = async ({ customer_id }: ParsedJson, options: RequestOptions): Promise<string[]> => {
   const { body: customer } = await service.get(`/customers/${customer_id}`, options);
   const { payment_methods } = await service.ledger();
-  return payment_methods
-    .filter((held: ParsedJson) => held.customer === customer.provider_customer_id)
-    .map(({ id }: ParsedJson) => id);
+  return payment_methods.filter((held) => held.customer === customer.provider_customer_id).map(({ id }) => id);
 };
 
 const requestsTo = async (path: string): Promise<number> =>
-  (await service.providerRequests()).filter((call: ParsedJson) => call.path.includes(path)).length;
+  (await service.providerRequests()).filter((call) => call.path.includes(path)).length;
 
-const subscriberWith = (user: User, method: ParsedJson) => ({
+const subscriberWith = (user: User, method: PaymentMethod) => ({
   options: user.options,
   names: { customer_id: method.customer_id, payment_method_id: method.id, provider_id: 'provider_a' },
 });
 
 /** Pays with a saved method without its payer present. */
-const chargeWith = async (user: User, method: ParsedJson): Promise<TestAnswer> => {
+const chargeWith = async (user: User, method: { readonly id: string }) => {
   const payment = await createIntent(service, user);
   return confirm(service, payment.id, { ...user.options, body: { payment_method_id: method.id } });
 };
@@ -276,7 +274,7 @@ describe('a method before its set-up is complete', () => {
       const naming = { payment_method_id, total_cents: 100, currency: 'USD' };
       expect(await service.post('/payments/intents', naming, user.options)).toMatchObject(NOT_SET_UP);
     }
-    const { charges } = await service.control('GET', `/simulator/ledger?payment_id=${payment.id}`);
+    const { charges } = await service.ledger(payment.id);
     expect(charges).toEqual([]);
   });
 

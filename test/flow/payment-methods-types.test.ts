@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { methodBody, rawCardBody } from '../builders/payer.ts';
 import { atStripe } from './at-stripe.ts';
 import { partitionOf, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { methodAtProvider, ONLY_A, saveMethod } from './payers.ts';
 
 /** A request names the type of the method that it saves. */
@@ -16,9 +16,7 @@ const asBank = (token: string) => methodBody({ provider_payment_method_token: to
 
 /** The ids of the methods that the provider stores for a customer. */
 const attached = async (): Promise<string[]> =>
-  (await service.ledger()).payment_methods
-    .filter(({ customer }: ParsedJson) => customer !== null)
-    .map(({ id }: ParsedJson) => id);
+  (await service.ledger()).payment_methods.filter(({ customer }) => customer !== null).map(({ id }) => id);
 
 describe('a token of another type than the request names', () => {
   test.each(['pm_card_visa', 'tok_visa', 'pm_card_authenticationRequiredOnSetup'])(

@@ -1,8 +1,10 @@
 /** @module The `customer_id` of a payment names the customer of the method that is charged. */
+
 import { describe, expect, test } from 'vitest';
 import { confirm, createIntent, read, signIn } from './flow.ts';
-import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { company, createCustomer, saveMethod, storedRecord } from './payers.ts';
+import type { Payment, PaymentMethod } from './routes.ts';
 
 const service = withHost();
 
@@ -17,10 +19,10 @@ const METHODS = [
 
 const eventCustomers = async (paymentId: string): Promise<(readonly [string, string | null])[]> =>
   (await service.busEvents())
-    .filter(({ detail }: ParsedJson) => detail.payload?.data?.payment_id === paymentId)
-    .map(({ detail }: ParsedJson) => [detail.payload.event, detail.payload.data.customer_id]);
+    .filter(({ detail }) => detail.payload?.data?.payment_id === paymentId)
+    .map(({ detail }) => [detail.payload.event, detail.payload.data.customer_id]);
 
-const pay = async (payment: ParsedJson, method: ParsedJson, options: RequestOptions): Promise<ParsedJson> => {
+const pay = async (payment: Payment, method: PaymentMethod, options: RequestOptions) => {
   const confirmed = await confirm(service, payment.id, { ...options, body: { payment_method_id: method.id } });
   expect(confirmed).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   return read(service, payment.id, options);

@@ -13,7 +13,7 @@ import {
   timesCharged,
   type User,
 } from './flow.ts';
-import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+import { type TestAnswer, withHost } from './host.ts';
 
 /** Calls that certainly had no effect at the provider (429). A later attempt is free, and nothing is left of them. */
 const service = withHost({ frozen: true });
@@ -44,7 +44,7 @@ const expectUnavailable = (answer: TestAnswer, { slot }: Provider): void => {
   expect(answer.headers.get('retry-after')).toBe(slot === 'provider_a' ? '1' : null);
 };
 
-const isConfirm = ({ path }: ParsedJson): boolean => /confirm$|capture$|v2\/payments$/.test(path);
+const isConfirm = ({ path }: { readonly path: string }): boolean => /confirm$|capture$|v2\/payments$/.test(path);
 
 describe.each(PROVIDERS)('a provider call at $slot that was not executed', (provider) => {
   test('leaves no payment after a create, neither listed nor finished later, and the key can be reused', async () => {
@@ -59,7 +59,8 @@ describe.each(PROVIDERS)('a provider call at $slot that was not executed', (prov
     await service.clearProviderRequests();
     await service.advance(10 * MINUTE_SECONDS);
     expect((await service.get('/payments', user.options)).body).toMatchObject({ data: [], meta: { total: 0 } });
-    const creates = ({ method, path }: ParsedJson) => method === 'POST' && path === provider.create;
+    const creates = ({ method, path }: { readonly method: string; readonly path: string }) =>
+      method === 'POST' && path === provider.create;
     expect((await service.providerRequests()).filter(creates)).toEqual([]);
     const repeated = await service.post('/payments/intents', bodyFor(provider), options);
     expect(repeated).toMatchObject({ status: 201, body: { status: 'created' } });
@@ -126,8 +127,8 @@ test('an unexecuted call is repeated once, unless the provider asks for a longer
   await service.fault({ provider: 'provider_b', path: '/capture', action: 'rate_limit', times: 1 });
   expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   const captures = (await service.providerRequests()).filter(isConfirm);
-  expect(captures.map(({ status }: ParsedJson) => status)).toEqual([429, 201]);
-  expect(new Set(captures.map((call: ParsedJson) => call.idempotency_key)).size).toBe(1);
+  expect(captures.map(({ status }) => status)).toEqual([429, 201]);
+  expect(new Set(captures.map((call) => call.idempotency_key)).size).toBe(1);
 });
 
 test('a failed payment stays failed after an unexecuted attempt, without a second event', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { paidIntentBody } from '../builders/intent.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { atProvider, confirm, createPaidIntent, PATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
@@ -45,7 +46,7 @@ describe('a create', () => {
 describe('concurrent changes of one payment', () => {
   test('preserve every update that returned 200', async () => {
     const user = await signIn(service);
-    const fields = ['concept', 'category', 'reference_code', 'tags', 'description', 'return_url'];
+    const fields = ['concept', 'category', 'reference_code', 'tags', 'description', 'return_url'] as const;
     const newValue = (field: string): string => (field === 'return_url' ? 'https://shop.example/' : `new ${field}`);
     for (let round = 0; round < 5; round += 1) {
       const { id } = await createPaidIntent(service, user);
@@ -54,7 +55,7 @@ describe('concurrent changes of one payment', () => {
       );
       const record = await read(service, id, user.options);
       for (const [index, { status, body }] of answers.entries()) {
-        const field = fields[index] ?? '';
+        const field = present(fields[index]);
         if (status === 200) expect({ field, stored: record[field] }).toEqual({ field, stored: newValue(field) });
         else expect({ status, code: body.code }).toEqual({ status: 409, code: 'VERSION_CONFLICT' });
       }

@@ -13,14 +13,15 @@ import {
   timesCharged,
   type User,
 } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
+import type { Payment } from './routes.ts';
 
 const service = withHost({ frozen: true, env: PATIENT });
 
 const refused = (status: number, code: string) => ({ status, body: { code } });
 const cancel = (id: string, user: User) => service.post(`/payments/intents/${id}/cancel`, {}, user.options);
 const update = (id: string, user: User, fields: object) => service.put(`/payments/intents/${id}`, fields, user.options);
-const sync = (payment: ParsedJson, user: User) =>
+const sync = (payment: Payment, user: User) =>
   service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
 
 /** How a payment gets into each state. */
@@ -39,7 +40,7 @@ const STATES = {
 } as const;
 type State = keyof typeof STATES;
 
-const confirmed = async (user: User, method: string): Promise<ParsedJson> => {
+const confirmed = async (user: User, method: string) => {
   const payment = await createIntent(service, user, { payment_method_id: method });
   await confirm(service, payment.id, user.options);
   return payment;

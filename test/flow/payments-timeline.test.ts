@@ -3,12 +3,13 @@ import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, signIn } from './flow.ts';
-import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { company, removeMember } from './payers.ts';
+import type { ParsedJson, TimelineEntry } from './routes.ts';
 
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
-const timelineOf = async (paymentId: string, options: RequestOptions): Promise<ParsedJson[]> => {
+const timelineOf = async (paymentId: string, options: RequestOptions) => {
   const { status, body } = await service.get(`/payments/${paymentId}/timeline`, options);
   expect({ status, meta: body.meta }).toMatchObject({
     status: 200,
@@ -16,7 +17,7 @@ const timelineOf = async (paymentId: string, options: RequestOptions): Promise<P
   });
   return body.data;
 };
-const changesIn = (timeline: readonly ParsedJson[]): string[] =>
+const changesIn = (timeline: readonly TimelineEntry[]): string[] =>
   timeline
     .filter(({ kind }) => kind === 'change')
     .map(({ status, cause, attempt }) => `${cause} ${attempt}: ${status}`);
@@ -24,11 +25,11 @@ const changesIn = (timeline: readonly ParsedJson[]): string[] =>
 describe('a long timeline', () => {
   const UPDATES = 510;
 
-  const pagesOf = async (path: string, options: RequestOptions): Promise<ParsedJson[][]> => {
+  const pagesOf = async (path: string, options: RequestOptions) => {
     const pages: ParsedJson[][] = [];
-    let next: string | undefined = path;
+    let next = path;
     while (next) {
-      const { status, body, headers }: TestAnswer = await service.get(next, options);
+      const { status, body, headers } = await service.get(next, options);
       expect(status).toBe(200);
       if (path.includes('limit=')) expect(body.data.length).toBeLessThanOrEqual(body.meta.limit);
       pages.push(body.data);
@@ -37,7 +38,7 @@ describe('a long timeline', () => {
         has_more: link !== undefined,
         cursor: link !== undefined,
       });
-      next = link;
+      next = link ?? '';
     }
     return pages;
   };

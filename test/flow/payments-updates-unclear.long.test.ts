@@ -13,7 +13,7 @@ import {
   storedPayment,
   type User,
 } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 
 /**
  * Updates whose response was lost. A change that the provider applied stays, and only the recorded amount is charged.
@@ -133,7 +133,7 @@ test.each(PROVIDERS)(
 const PAYPAL = { provider_id: 'provider_b', total_cents: 1_000, return_url: 'https://shop.example/back' };
 
 /** An order of 1,000 for the payer to approve, whose update to 5,000 was applied without response, or never arrived. */
-const lostAtPayPal = async (user: User, action: string): Promise<ParsedJson> => {
+const lostAtPayPal = async (user: User, action: string) => {
   const payment = await createIntent(service, user, intentBody(PAYPAL));
   await service.fault({ provider: 'provider_b', method: 'PATCH', action, times: 1 });
   expect((await update(payment.id, user, 5_000)).status).toBeGreaterThanOrEqual(502);

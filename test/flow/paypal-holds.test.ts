@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, eventsOf, read, signIn, type User } from './flow.ts';
 import { AT_PAYPAL, capture, heldPayment, holdsAtProvider, manualBody, release } from './holders.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
 /** The approvals, delays and denials of holds that only PayPal has. */
@@ -21,7 +21,7 @@ const approve = (id: string) =>
   service.control('POST', `/simulator/payments/${id}/authenticate`, { outcome: 'success' });
 
 const capturesAsked = async (): Promise<number> =>
-  (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/capture')).length;
+  (await service.providerRequests()).filter(({ path }) => path.endsWith('/capture')).length;
 
 const HELD = { status: 'requires_capture', captured_cents: 0, capturable_cents: 1_000, capture_pending: false };
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
@@ -15,9 +16,10 @@ import {
   timesCharged,
   type User,
 } from './flow.ts';
-import { type ParsedJson, startTestHost, withHost } from './host.ts';
+import { startTestHost, withHost } from './host.ts';
 import { newOrganization } from './organization-steps.ts';
 import { customerAtProvider, saveMethod, storedRecord } from './payers.ts';
+import type { ParsedJson, Payment } from './routes.ts';
 import { paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /** The approvals, late ids, spent orders and verification that only PayPal has. */
@@ -35,11 +37,11 @@ const approve = (id: string, payer?: string) =>
   service.control('POST', `/simulator/payments/${id}/authenticate`, { outcome: 'success', ...(payer && { payer }) });
 
 const capturesAsked = async (): Promise<number> =>
-  (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/capture')).length;
+  (await service.providerRequests()).filter(({ path }) => path.endsWith('/capture')).length;
 
 const sync = (providerId: string, user: User) => service.post(`/payments/sync/${providerId}`, {}, user.options);
 
-const expectPaidOnce = async (id: string, user: User): Promise<ParsedJson> => {
+const expectPaidOnce = async (id: string, user: User) => {
   const payment = await read(service, id, user.options);
   expect(payment).toMatchObject({ status: 'succeeded' });
   expect(await timesCharged(service, id)).toBe(1);
@@ -87,7 +89,7 @@ describe('an approval at PayPal', () => {
     expect(await capturesAsked()).toBe(1);
     expect(paid).not.toHaveProperty('next_action');
     const { charges } = await atProvider(service, created.id);
-    expect(paid.provider_payment_id).toBe(charges[0].id);
+    expect(paid.provider_payment_id).toBe(present(charges[0]).id);
     for (const id of [paid.provider_payment_id, paid.provider_intent_id]) {
       expect(await sync(id, user)).toMatchObject({ status: 200, body: { id: created.id, status: 'succeeded' } });
     }
@@ -423,7 +425,7 @@ describe('a saved PayPal method', () => {
     const calls: ParsedJson[] = await service.providerRequests();
     return calls
       .filter(({ path }) => /orders|vault/.test(path))
-      .map(({ method, path }: ParsedJson) => `${method} ${path.replace(/\/orders\/\w+/, '/orders/:id')}`);
+      .map(({ method, path }) => `${method} ${path.replace(/\/orders\/\w+/, '/orders/:id')}`);
   };
   const CAPTURE = 'POST /v2/checkout/orders/:id/capture';
 
@@ -452,7 +454,9 @@ describe('a saved PayPal method', () => {
     const [, renewal] = await paymentsOf(service, who, id);
     expect(renewal).toMatchObject({ status: 'succeeded' });
     const calls: ParsedJson[] = await service.providerRequests();
-    expect(calls.filter(({ idempotency_key }) => idempotency_key?.startsWith(`${renewal.id}:confirm`))).toHaveLength(1);
+    expect(
+      calls.filter(({ idempotency_key }) => idempotency_key?.startsWith(`${present(renewal).id}:confirm`)),
+    ).toHaveLength(1);
     expect((await asked()).filter((call) => call.includes('payment-tokens'))).toEqual([]);
   });
 
@@ -515,7 +519,7 @@ describe('a saved PayPal method', () => {
       expect(await readSubscription(service, who, id)).toMatchObject({ status: 'past_due' });
       const [, renewal] = await paymentsOf(service, who, id);
       expect(renewal).toMatchObject({ status: 'failed', failure_code: 'authentication_required' });
-      expect(await timesCharged(service, renewal.id)).toBe(0);
+      expect(await timesCharged(service, present(renewal).id)).toBe(0);
     },
   );
 
@@ -533,12 +537,12 @@ describe('a saved PayPal method', () => {
     for (const one of [first.id, later.id, payment_method_id]) {
       const { providerMethodId } = await storedRecord(service, 'PM', one);
       const { payment_methods } = await service.ledger();
-      expect(payment_methods.find((method: ParsedJson) => method.id === providerMethodId)).toMatchObject({
+      expect(payment_methods.find((method) => method.id === providerMethodId)).toMatchObject({
         customer: provider_customer_id,
       });
     }
-    const updates = (await service.busEvents('customer.updated')).map(({ detail }: ParsedJson) => detail.payload.data);
-    expect(updates.filter(({ customer_id }: ParsedJson) => customer_id === first.customer_id)).toMatchObject([
+    const updates = (await service.busEvents('customer.updated')).map(({ detail }) => detail.payload.data);
+    expect(updates.filter(({ customer_id }) => customer_id === first.customer_id)).toMatchObject([
       { provider_customer_id },
     ]);
   });
@@ -552,13 +556,13 @@ describe('a saved PayPal method', () => {
     expect((await service.request('DELETE', `/customers/${customer_id}`, user.options)).status).toBe(204);
     const { payment_methods } = await service.ledger();
     for (const { providerMethodId } of refs) {
-      expect(payment_methods.find(({ id }: ParsedJson) => id === providerMethodId)).toMatchObject({ customer: null });
+      expect(payment_methods.find(({ id }) => id === providerMethodId)).toMatchObject({ customer: null });
     }
   });
 });
 
 describe('the webhook route of PayPal', () => {
-  const captureEvent = (payment: ParsedJson, object: object = {}) => ({
+  const captureEvent = (payment: Payment, object: object = {}) => ({
     provider: 'provider_b',
     object: {
       id: payment.provider_payment_id,

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { draw } from '../../infra/simulator/state/random.ts';
 import { atProvider, confirm, createIntent, read, timesCharged, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { type Company, company, removeMember, saveMethod } from './payers.ts';
+import type { Payment, PaymentMethod } from './routes.ts';
 
 /**
  * A client secret alone never charges a saved method. Whatever stops an update or a confirmation, Stripe's intent of a
@@ -15,7 +16,13 @@ const PERSONAL = { provider_id: 'provider_a', organization_id: null } as const;
 const BACK = 'https://shop.example/back';
 
 /** Confirms as a page does that names no method, with the publishable key and the client secret only. */
-const confirmBySecret = ({ provider_payment_id, client_secret }: ParsedJson) =>
+const confirmBySecret = ({
+  provider_payment_id,
+  client_secret,
+}: {
+  readonly provider_payment_id: string;
+  readonly client_secret: string;
+}) =>
   service.request('POST', `/_local/providers/stripe/v1/payment_intents/${provider_payment_id}/confirm`, {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({ client_secret }).toString(),
@@ -41,7 +48,7 @@ const strikeLater = (strikes: Strikes) => strike(strikes, { probability: 0.5, se
 
 /** A payment whose intent names no customer, and the card that its organization has saved since. */
 const ofOrganization = async ({ acme }: Lent) => {
-  const payment: ParsedJson = await createIntent(service, acme.owner, { organization_id: acme.id });
+  const payment: Payment = await createIntent(service, acme.owner, { organization_id: acme.id });
   const sent = { organization_id: acme.id, provider_payment_method_token: 'pm_card_visa' };
   const own = await saveMethod(service, acme.owner.options, sent);
   const pay = async () =>
@@ -52,7 +59,7 @@ const ofOrganization = async ({ acme }: Lent) => {
 interface Lent {
   readonly acme: Company;
   readonly lender: User;
-  readonly saved: ParsedJson;
+  readonly saved: PaymentMethod;
 }
 
 const lend = async (token = 'pm_card_visa'): Promise<Lent> => {
@@ -68,7 +75,7 @@ const ENDINGS: readonly {
   readonly token?: string;
   readonly status: number;
   /** @returns the payment and the response */
-  readonly run: (lent: Lent) => Promise<{ readonly payment: ParsedJson; readonly answered: number }>;
+  readonly run: (lent: Lent) => Promise<{ readonly payment: Payment; readonly answered: number }>;
 }[] = [
   {
     ending: 'a confirmation that Stripe refuses because no return address is set',

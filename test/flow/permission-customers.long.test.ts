@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 import { command, OWN_BILLING, patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
@@ -72,8 +73,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
     };
   };
 
-  const ownCardOf = (who: UserWithEmail): Promise<ParsedJson> =>
-    saveMethod(service, who.options, { ...card, ...PERSONAL });
+  const ownCardOf = (who: UserWithEmail) => saveMethod(service, who.options, { ...card, ...PERSONAL });
 
   test('switches to the customer of the new card, and survives the deletion of the former customer', async () => {
     const { owner, asOwner, made, removeMember, deleteCustomer, charges } = await prepare('own card');

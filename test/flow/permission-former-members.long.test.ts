@@ -11,9 +11,10 @@ import {
   signIn,
   type User,
 } from './flow.ts';
-import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import { type TestHost, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { createCustomer, saveMethod } from './payers.ts';
+import type { Payment } from './routes.ts';
 import { withStops } from './stops.ts';
 import { OWN_BILLING, payer, readSubscription, subscribe, subscriptionEventsOf } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
@@ -245,7 +246,7 @@ describe('a service-billed subscription before the follow-up of an ended members
     await service.clearProviderRequests();
     await service.advance(trialDays === 0 ? 32 * DAY_SECONDS : 2 * DAY_SECONDS);
     // The first charge may still be read, for its method and its fee.
-    const sent = (await service.providerRequests()).filter(({ method }: ParsedJson) => method !== 'GET');
+    const sent = (await service.providerRequests()).filter(({ method }) => method !== 'GET');
     expect(sent).toEqual([]);
     const shown = await readSubscription(service, { options: owner.options, names }, made.id);
     expect(shown).toMatchObject({ status: 'past_due' });
@@ -277,7 +278,7 @@ describe('a service-billed subscription whose lending member leaves between the 
     const { service } = stoppable();
     await service.settle();
     const called = await service.providerRequests();
-    return called.filter(({ path }: ParsedJson) => path.endsWith('/confirm')).length;
+    return called.filter(({ path }) => path.endsWith('/confirm')).length;
   };
 
   test.each([
@@ -319,7 +320,7 @@ describe('an organization’s payment with a former member’s personal card', (
       const fields = { provider_id: slot, provider_payment_method_token: token };
       const { id } = await saveMethod(service, billing.options, fields);
       const names = { provider_id: slot, payment_method_id: id, organization_id: organizationId };
-      const payment: ParsedJson = await createIntent(service, billing, names);
+      const payment: Payment = await createIntent(service, billing, names);
       await service.request('DELETE', `/organizations/${organizationId}/members/${memberId}`, owner.options);
       await service.clearProviderRequests();
       const path = `/payments/intents/${payment.id}`;

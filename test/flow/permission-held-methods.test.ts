@@ -4,8 +4,9 @@ import { intentBody } from '../builders/intent.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { changeTable, confirm, confirmInBrowser, createIntent, read, signIn, storedPayment } from './flow.ts';
-import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { type Company, company, createCustomer, removeMember, saveMethod, storedRecord } from './payers.ts';
+import type { Payment, PaymentMethod } from './routes.ts';
 import { takenSince } from './use/charges.ts';
 
 /**
@@ -24,7 +25,7 @@ beforeEach(async () => {
   acme = await company(service);
 });
 
-const save = (token: string): Promise<ParsedJson> =>
+const save = (token: string) =>
   saveMethod(service, acme.billing.options, { ...PERSONAL, provider_payment_method_token: token });
 
 /** A card that a browser has sent to Stripe. Its id is not yet the id of a saved method. */
@@ -43,14 +44,14 @@ const begin = async () => {
   const known = new Set((await takenSince(service)).map(({ id }) => id));
   return async () => {
     await service.settle();
-    const confirmed = (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/confirm'));
+    const confirmed = (await service.providerRequests()).filter(({ path }) => path.endsWith('/confirm'));
     return { tries: confirmed.length, taken: await takenSince(service, known) };
   };
 };
 const NOTHING = { tries: 0, taken: [] };
 
 /** The payment names the saved card's customer, as a payment does that held a saved card before. */
-const withCustomerOf = async (payment: ParsedJson, saved: ParsedJson): Promise<void> => {
+const withCustomerOf = async (payment: Payment, saved: PaymentMethod): Promise<void> => {
   const { providerCustomerId } = await storedRecord(service, 'PM', saved.id);
   await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), providerCustomerId } });
 };
@@ -61,8 +62,7 @@ describe('a token that a payment holds and a member later saves as their own met
     const payment = await createIntent(service, acme.billing, { organization_id: acme.id, payment_method_id: card });
     const saved = await save(card);
     await withCustomerOf(payment, saved);
-    const raise = (): Promise<TestAnswer> =>
-      service.put(`/payments/intents/${payment.id}`, { total_cents: 77_700 }, acme.owner.options);
+    const raise = () => service.put(`/payments/intents/${payment.id}`, { total_cents: 77_700 }, acme.owner.options);
     return { payment, saved, raise };
   };
 
@@ -114,7 +114,7 @@ describe('a token that a payment holds and a member later saves as their own met
 });
 
 describe('another saved card of the member that was tried in a browser', () => {
-  const sync = ({ provider_payment_id: id }: ParsedJson): Promise<TestAnswer> =>
+  const sync = ({ provider_payment_id: id }: { readonly provider_payment_id: string }) =>
     service.post(`/payments/sync/${id}`, {}, acme.owner.options);
 
   const triedInBrowser = async (token: string) => {
@@ -134,7 +134,7 @@ describe('another saved card of the member that was tried in a browser', () => {
     return { payment, lent, other };
   };
 
-  const expectOutOfReach = async ({ id }: ParsedJson): Promise<void> => {
+  const expectOutOfReach = async ({ id }: { readonly id: string }): Promise<void> => {
     await service.webhookMode('normal');
     const done = await begin();
     expect(await confirm(service, id, acme.owner.options)).toMatchObject(DENIED);
@@ -175,7 +175,7 @@ describe('an update after a card failed in the browser and its event is still pe
     expect(inBrowser.status).toBe(402);
     await service.settle();
     await service.webhookMode('normal');
-    const update = async (body: object): Promise<ParsedJson> => {
+    const update = async (body: object) => {
       const { options } = acme.billing;
       const answer = await service.put(`/payments/intents/${payment.id}`, body, options);
       expect(answer).toMatchObject({ status: 200 });
@@ -184,7 +184,7 @@ describe('an update after a card failed in the browser and its event is still pe
     return { payment, tried, update };
   };
 
-  const expectCharged = async (payment: ParsedJson, method: string): Promise<void> => {
+  const expectCharged = async (payment: Payment, method: string): Promise<void> => {
     const done = await begin();
     const answer = await confirm(service, payment.id, acme.billing.options);
     expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });

@@ -5,7 +5,7 @@ import { methodBody } from '../builders/payer.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { itemsOf, PATIENT, storedPayment } from './flow.ts';
-import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
+import type { TestAnswer, TestHost } from './host.ts';
 import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { createCustomer, saveMethod } from './payers.ts';
 import { type Stoppable, withStops } from './stops.ts';
@@ -72,7 +72,7 @@ const claimIn = (calls: readonly string[], sends: RegExp | undefined): number =>
   return calls.lastIndexOf(TRANSACTION, sent) + 1;
 };
 
-const ok = async (answer: Promise<TestAnswer>): Promise<ParsedJson> => {
+const ok = async (answer: Promise<TestAnswer>) => {
   const { status, body } = await answer;
   expect({ isDone: status < 300, body }).toEqual({ isDone: true, body });
   return body;
@@ -120,7 +120,7 @@ const describeCases = (of: string, env: Env, cases: readonly Case[]): void => {
 
 /** The calls of that form that adapters have made. */
 const callsTo = async (service: TestHost, form: RegExp): Promise<number> =>
-  (await service.providerRequests()).filter(({ method, path }: ParsedJson) => form.test(`${method} ${path}`)).length;
+  (await service.providerRequests()).filter(({ method, path }) => form.test(`${method} ${path}`)).length;
 
 const CONFIRM = /^POST \/v1\/payment_intents\/[^/]+\/confirm/;
 const UPDATE = /^POST \/v1\/payment_intents\/[^/]+$/;
@@ -130,7 +130,7 @@ const PERSONAL = { organization_id: null } as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const createPayment = async (acme: Team, fields: Fields = {}): Promise<ParsedJson> =>
+const createPayment = async (acme: Team, fields: Fields = {}) =>
   ok(acme.service.post('/payments/intents', intentBody({ ...ofOrganization(acme), ...fields }), acme.admin.options));
 
 const methodOf = async (acme: Team, fields: Fields = ofOrganization(acme)): Promise<string> =>
@@ -175,7 +175,8 @@ const updating =
 
 const saving = async (acme: Team): Promise<Act> => {
   const { service, id, admin } = acme;
-  const isTheirs = ({ sk, organizationId }: ParsedJson) => sk === 'PM' && organizationId === id;
+  const isTheirs = ({ sk, organizationId }: { readonly sk: string; readonly organizationId: string }) =>
+    sk === 'PM' && organizationId === id;
   return {
     run: () => service.post('/payment-methods', methodBody(ofOrganization(acme)), admin.options),
     count: async () => (await itemsOf(service, 'PM#')).filter(isTheirs).length,

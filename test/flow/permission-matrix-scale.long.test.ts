@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../shared/http/idempotency.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, PATIENT } from './flow.ts';
-import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+import { type TestAnswer, withHost } from './host.ts';
 import { OWN_BILLING } from './subscribers.ts';
 import { type ActionContext, type PreparedUse, RUN, TRIAL_DAYS, writeRowsFromBefore } from './use/actions.ts';
 import {
@@ -112,8 +112,8 @@ const tableNow = async (): Promise<string[]> =>
 /** Calls that change something at a provider. */
 const changingCalls = async (): Promise<string[]> =>
   (await service.providerRequests())
-    .filter(({ method, path }: ParsedJson) => method !== 'GET' && !path.endsWith('/oauth2/token'))
-    .map(({ provider, method, path }: ParsedJson) => `${provider} ${method} ${path}`);
+    .filter(({ method, path }) => method !== 'GET' && !path.endsWith('/oauth2/token'))
+    .map(({ provider, method, path }) => `${provider} ${method} ${path}`);
 
 const present = (lines: readonly (string | undefined)[]): string[] => lines.filter((line) => line !== undefined);
 const asTaken = ({ amount, method }: Pick<Taken, 'amount' | 'method'>): string => `${amount} ${method}`;

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { intentBody } from '../builders/intent.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { confirm, confirmInBrowser, createIntent, eventsOf, read, signIn, timesCharged, type User } from './flow.ts';
-import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { type Company, company, createCustomer, saveMethod } from './payers.ts';
+import type { Payment } from './routes.ts';
 import { command, OWN_BILLING, payer, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
@@ -30,14 +32,11 @@ beforeEach(async () => {
   stranger = await signIn(service);
 });
 
-const methodOfAcme = (slot: Slot): Promise<ParsedJson> =>
-  saveMethod(service, acme.owner.options, { ...at(slot), organization_id: acme.id });
+const methodOfAcme = (slot: Slot) => saveMethod(service, acme.owner.options, { ...at(slot), organization_id: acme.id });
 
 /** The provider calls except reads since the journal was cleared. */
-const changingCalls = async (): Promise<ParsedJson[]> =>
-  (await service.providerRequests()).filter(
-    ({ method, path }: ParsedJson) => method !== 'GET' && !path.endsWith('/oauth2/token'),
-  );
+const changingCalls = async () =>
+  (await service.providerRequests()).filter(({ method, path }) => method !== 'GET' && !path.endsWith('/oauth2/token'));
 
 const expectNothingDone = async (known: number): Promise<void> => {
   expect(await changingCalls()).toEqual([]);
@@ -51,7 +50,7 @@ const begin = async (): Promise<number> => {
 };
 
 const methodsOf = async (options: RequestOptions, query = ''): Promise<string[]> =>
-  (await service.get(`/payment-methods${query}`, options)).body.map(({ id }: ParsedJson) => id);
+  (await service.get(`/payment-methods${query}`, options)).body.map(({ id }) => id);
 
 const refusal = (status: number, code: string) => ({ status, body: { code } });
 const DENIED = refusal(403, 'INSUFFICIENT_PERMISSIONS');
@@ -69,13 +68,13 @@ const expectAcmePays = async (slot: Slot, methodId: string): Promise<void> => {
 };
 
 describe.each(SLOTS)('an organization’s method given by its provider’s id at %s', (slot) => {
-  const use = (options: RequestOptions, id: string, fields: object = PERSONAL): Promise<TestAnswer> =>
+  const use = (options: RequestOptions, id: string, fields: object = PERSONAL) =>
     service.post('/payments/intents', intentBody({ provider_id: slot, payment_method_id: id, ...fields }), options);
 
   test('cannot be charged for a read-only member’s own payment', async () => {
     await methodOfAcme(slot);
     const { body } = await service.get(`/payment-methods?organization_id=${acme.id}`, acme.member.options);
-    const id = body[0].provider_payment_method_id;
+    const id = present(body[0]).provider_payment_method_id;
     const known = await begin();
     expect(await use(acme.member.options, id)).toMatchObject(DENIED);
     await expectNothingDone(known);
@@ -210,7 +209,7 @@ describe('an organization’s card', () => {
 });
 
 describe('a member’s personal card on an organization’s payment', () => {
-  const lent = async (): Promise<{ payment: ParsedJson; path: string }> => {
+  const lent = async (): Promise<{ payment: Payment; path: string }> => {
     const { id } = await saveMethod(service, acme.billing.options);
     const fields = { payment_method_id: id, organization_id: acme.id };
     const payment = await createIntent(service, acme.billing, fields);

@@ -3,8 +3,9 @@ import { partialAddress } from '../builders/address.ts';
 import { freePort } from '../builders/free-port.ts';
 import { intentBody } from '../builders/intent.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';
+import { present } from '../builders/present.ts';
 import { signIn } from './flow.ts';
-import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { nodesAt, SECRET } from './targets.ts';
 
@@ -83,7 +84,7 @@ describe('a request repeated with the same key after its caller left the session
     await service.post('/payments/intents', intentBody(), there.options);
     await service.settle();
     const { body: entries } = await service.get('/webhooks/logs', there.options);
-    const { id } = entries.find(({ direction }: ParsedJson) => direction === 'outbound');
+    const { id } = present(entries.find(({ direction }) => direction === 'outbound'));
     const again = () => service.post(`/webhooks/logs/${id}/replay`, {}, { ...there.options, idempotencyKey: 'two' });
     expect(await again()).toMatchObject({ status: 200 });
     expect((await again()).headers.get('idempotent-replayed')).toBe('true');

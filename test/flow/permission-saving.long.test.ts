@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { intentBody } from '../builders/intent.ts';
+import { present } from '../builders/present.ts';
 import { confirm, confirmInBrowser, createIntent, read } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { type Company, company, createCustomer, methodAtProvider, removeMember, saveMethod } from './payers.ts';
+import type { Payment, PaymentMethod } from './routes.ts';
 import { takenSince } from './use/charges.ts';
 
 /** A method that a payment saves is attached to a customer of the payment's own owner, and to no other. */
@@ -24,7 +26,7 @@ beforeEach(async () => {
   acme = await company(service);
 });
 
-const ownCardOf = (slot: Slot): Promise<ParsedJson> =>
+const ownCardOf = (slot: Slot) =>
   saveMethod(service, acme.billing.options, {
     ...PERSONAL,
     provider_id: slot,
@@ -32,31 +34,31 @@ const ownCardOf = (slot: Slot): Promise<ParsedJson> =>
   });
 
 /** A payment of the organization with the billing member's own card, that is to save its method. */
-const lent = async (slot: Slot): Promise<{ readonly card: ParsedJson; readonly payment: ParsedJson; path: string }> => {
+const lent = async (slot: Slot): Promise<{ readonly card: PaymentMethod; readonly payment: Payment; path: string }> => {
   const card = await ownCardOf(slot);
   const fields = { provider_id: slot, organization_id: acme.id, payment_method_id: card.id, ...SAVING };
   const payment = await createIntent(service, acme.billing, fields);
   return { card, payment, path: `/payments/intents/${payment.id}` };
 };
 
-const savedOfAcme = async (): Promise<ParsedJson[]> =>
+const savedOfAcme = async () =>
   (await service.get(`/payment-methods?organization_id=${acme.id}`, acme.owner.options)).body;
 
 /** The only method that the organization has saved belongs to its own customer, here and at the provider. */
-const expectKeptForAcme = async (card: ParsedJson): Promise<ParsedJson> => {
+const expectKeptForAcme = async (card: PaymentMethod) => {
   const methods = await savedOfAcme();
   expect(methods).toHaveLength(1);
-  const [kept] = methods;
+  const kept = present(methods[0]);
   expect(kept.customer_id).not.toBe(card.customer_id);
   const { body: customer } = await service.get(`/customers/${kept.customer_id}`, acme.owner.options);
   expect(customer).toMatchObject({ organization_id: acme.id, user_id: null });
-  const there = await methodAtProvider(service, kept.provider_payment_method_id);
-  expect(there.customer).toBe(customer.provider_customer_id);
+  const there = await methodAtProvider(service, present(kept).provider_payment_method_id);
+  expect(present(there).customer).toBe(customer.provider_customer_id);
   return kept;
 };
 
 /** The former member holds the client secret of their own payment. */
-const expectOutOfReach = async (kept: ParsedJson): Promise<void> => {
+const expectOutOfReach = async (kept: PaymentMethod): Promise<void> => {
   await removeMember(service, acme, acme.billing);
   const own = await createIntent(service, acme.billing, { ...PERSONAL, total_cents: 66_600 });
   expect((await confirmInBrowser(service, own, kept.provider_payment_method_id)).status).toBe(400);
@@ -108,15 +110,15 @@ test('a browser’s card that replaces a member’s own card is not attached to 
   const fields = { organization_id: acme.id, payment_method_id: card.id, ...SAVING };
   const payment = await createIntent(service, acme.billing, fields);
   expect((await confirm(service, payment.id, acme.billing.options)).status).toBe(402);
-  const known = new Set((await service.ledger()).payment_methods.map(({ id }: ParsedJson) => id));
+  const known = new Set((await service.ledger()).payment_methods.map(({ id }) => id));
   const shown = await read(service, payment.id, acme.owner.options);
   const answer = await confirmInBrowser(service, shown, TOKENS.provider_a);
   expect(answer.body).toMatchObject({ status: 'succeeded' });
   await service.settle();
   expect(await read(service, payment.id, acme.owner.options)).toMatchObject({ status: 'succeeded' });
   expect(await savedOfAcme()).toEqual([]);
-  const added = (await service.ledger()).payment_methods.filter(({ id }: ParsedJson) => !known.has(id));
-  expect(added.filter(({ customer }: ParsedJson) => customer !== null)).toEqual([]);
+  const added = (await service.ledger()).payment_methods.filter(({ id }) => !known.has(id));
+  expect(added.filter(({ customer }) => customer !== null)).toEqual([]);
 });
 
 describe.each(SLOTS)('a member’s own card at %s', (slot) => {

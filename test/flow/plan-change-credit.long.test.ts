@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { WAYS_AT_STRIPE } from './paid-at-stripe.ts';
 import { creditAt, type Held, opened, WAYS_EVERYWHERE, type Way } from './paid-periods.ts';
 import { changeTo, PLAN_PLACES, plan, preview } from './plan-changes.ts';
+import type { ParsedJson } from './routes.ts';
 import { paymentsOf, readSubscription } from './subscribers.ts';
 
 /** What a change credits of a period, against exact arithmetic of what the period was paid with. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { changeTo, plan, planEvents, subscribed } from './plan-changes.ts';
 import { anotherMethod, OWN_BILLING, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
@@ -41,7 +41,7 @@ describe.each([
     expect(await readSubscription(service, of.who, of.id)).toMatchObject({ total_cents: 1_000, pending_change: null });
     expect(await planEvents(service, of.id)).toEqual(['plan_change_failed']);
     const payments = await paymentsOf(service, of.who, of.id);
-    expect(payments.find(({ id }: ParsedJson) => id === pending.payment.id)).toMatchObject({ status: 'canceled' });
+    expect(payments.find(({ id }) => id === pending.payment.id)).toMatchObject({ status: 'canceled' });
     await service.advance(2 * HOUR_SECONDS + 10 * MINUTE_SECONDS);
     await service.settle();
     expect(await readSubscription(service, of.who, of.id)).toMatchObject({ total_cents: 1_000, pending_change: null });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR_MS, iso } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { changeTo, plan, preview, subscribed } from './plan-changes.ts';
 import { anotherMethod, OWN_BILLING, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
@@ -49,7 +49,7 @@ describe('a change to another interval that is known to be paid after the renewa
     const { current_period_start: start, current_period_end: end } = paid;
     expect({ status, start: current_period_start, end: current_period_end }).toEqual({ status: 'active', start, end });
     const payments = await paymentsOf(service, of.who, of.id);
-    expect(payments.map(({ total_cents, status: its }: ParsedJson) => `${total_cents > 100_000} ${its}`)).toEqual([
+    expect(payments.map(({ total_cents, status: its }) => `${total_cents > 100_000} ${its}`)).toEqual([
       ...['false succeeded', 'true succeeded', 'false canceled'],
     ]);
   });
@@ -98,8 +98,8 @@ describe('the same change at Stripe, which bills', () => {
     await service.advance(41 * DAY_SECONDS);
     await service.settle();
     expect(await readSubscription(service, of.who, of.id)).toMatchObject({ status: 'active', total_cents: 300_000 });
-    const paid = (await paymentsOf(service, of.who, of.id)).filter(({ status }: ParsedJson) => status === 'succeeded');
-    expect(paid.map(({ billing_reason }: ParsedJson) => billing_reason)).toEqual([
+    const paid = (await paymentsOf(service, of.who, of.id)).filter(({ status }) => status === 'succeeded');
+    expect(paid.map(({ billing_reason }) => billing_reason)).toEqual([
       ...['subscription_create', 'subscription_change'],
     ]);
   });

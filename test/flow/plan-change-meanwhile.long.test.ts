@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { PATIENT } from './flow.ts';
 import type { TestHost } from './host.ts';
@@ -29,7 +30,7 @@ test('a change never credits what is refunded before its claim', async () => {
   for (let at = 1; at < claim; at += 1) {
     const { of, dearer } = await ready(service);
     const [opening] = await paymentsOf(service, of.who, of.id);
-    const back = () => giveBack({ service, place: VISA }, opening?.id);
+    const back = () => giveBack({ service, place: VISA }, present(opening).id);
     const { status, body } = await overtaken(at, back, () => changeTo(service, of, { product_id: dearer }));
     const where = `at ${at} of ${calls.join(', ')}`;
     if (status === 409) {
@@ -41,7 +42,7 @@ test('a change never credits what is refunded before its claim', async () => {
     const { current_period_start: start, current_period_end: end } = body;
     const [left, whole] = [start, end].map((time) => Date.parse(end) - Date.parse(time));
     const payments = await paymentsOf(service, of.who, of.id);
-    const paid = payments.at(-1)?.total_cents;
+    const paid = present(payments.at(-1)).total_cents;
     // Nothing is credited, so that the rest of the period costs its full share.
     expect({ where, isFull: paid > 9_000 * 0.6, left, whole }).toMatchObject({ where, isFull: true });
   }

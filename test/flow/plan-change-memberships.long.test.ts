@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { platformAdmin, requestErasure, untilErased } from './erasures.ts';
 import { itemsOf, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { changeTo, PLAN_PLACES, type PlanHolder, plan, planEvents, preview, subscribed } from './plan-changes.ts';
 import { paymentsOf, readSubscription, subscriptionEventsOf } from './subscribers.ts';
 
@@ -10,11 +10,11 @@ describe.each(PLAN_PLACES)('the membership of a changed plan at %s', (_, place) 
   const service = withHost({ frozen: true, env: place.settings });
   const withTier = (cents: number, tier: string) => plan(service, cents, { metadata: { membership_type_id: tier } });
 
-  const memberships = async ({ who, id }: PlanHolder): Promise<ParsedJson[]> => {
+  const memberships = async ({ who, id }: PlanHolder) => {
     const { body } = await service.get('/memberships', who.options);
     return body.data
-      .filter(({ subscription_id }: ParsedJson) => subscription_id === id)
-      .map(({ membership_type_id, status }: ParsedJson) => `${membership_type_id} ${status}`)
+      .filter(({ subscription_id }) => subscription_id === id)
+      .map(({ membership_type_id, status }) => `${membership_type_id} ${status}`)
       .toSorted();
   };
 
@@ -25,7 +25,7 @@ describe.each(PLAN_PLACES)('the membership of a changed plan at %s', (_, place) 
     await changeTo(service, of, { product_id: await withTier(3_000, 'gold') });
     expect(await memberships(of)).toEqual(['gold active', 'silver cancelled']);
     const { body } = await service.get('/memberships', of.who.options);
-    const spans = body.data.map((one: ParsedJson) => [one.membership_type_id, one.starts_at, one.ends_at]).toSorted();
+    const spans = body.data.map((one) => [one.membership_type_id, one.starts_at, one.ends_at]).toSorted();
     const changedAt = (await readSubscription(service, of.who, of.id)).updated_at;
     expect(spans).toEqual([
       ['gold', changedAt, of.first.current_period_end],
@@ -83,7 +83,7 @@ describe('a plan of a subscription', () => {
     await changeTo(service, of, { product_id, proration_at: seen.proration_at });
     await service.settle();
     const { body } = await service.get(`/subscriptions/${of.id}/timeline`, of.who.options);
-    const [entry] = body.data.filter(({ cause }: ParsedJson) => cause === 'plan_changed');
+    const [entry] = body.data.filter(({ cause }) => cause === 'plan_changed');
     const payments = await paymentsOf(service, of.who, of.id);
     expect(entry).toMatchObject({
       payment_id: payments.at(-1)?.id,
@@ -107,7 +107,7 @@ describe('a plan of a subscription', () => {
       current_period_end: '2027-03-31T10:00:00.000Z',
     });
     const payments = await paymentsOf(service, of.who, of.id);
-    expect(payments.map(({ total_cents }: ParsedJson) => total_cents)).toEqual([2_100, 1_250, 3_500]);
+    expect(payments.map(({ total_cents }) => total_cents)).toEqual([2_100, 1_250, 3_500]);
   });
 
   test('has the new price even if its first renewal fails', async () => {

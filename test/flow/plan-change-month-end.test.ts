@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { iso } from '../../shared/core/time.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { changeTo, type PlanHolder, plan, subscribed } from './plan-changes.ts';
 import { OWN_BILLING, paymentsOf, readSubscription } from './subscribers.ts';
 
@@ -22,7 +22,7 @@ describe.each([
     return { ...of, year };
   };
 
-  const renewed = async ({ who, id }: PlanHolder): Promise<ParsedJson> => {
+  const renewed = async ({ who, id }: PlanHolder) => {
     const { current_period_end } = await readSubscription(service, who, id);
     await service.moveTo(current_period_end);
     await service.advance(3 * HOUR_SECONDS);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { changeTo, PLAN_PLACES, plan, preview, subscribed } from './plan-changes.ts';
 import { command, paymentsOf, readSubscription, subscriptionEventsOf } from './subscribers.ts';
 
@@ -24,7 +24,7 @@ describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
       body: { product_id, total_cents: 3_000, pending_change: null, current_period_end: of.first.current_period_end },
     });
     const payments = await paymentsOf(service, of.who, of.id);
-    expect(payments.map((one: ParsedJson) => [one.billing_reason, one.status, one.total_cents])).toEqual([
+    expect(payments.map((one) => [one.billing_reason, one.status, one.total_cents])).toEqual([
       ['subscription_create', 'succeeded', 1_000],
       ['subscription_change', 'succeeded', seen.due_now_cents],
     ]);
@@ -89,9 +89,7 @@ describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
     const of = await atHalf(1_000);
     await changeTo(service, of, { product_id: await plan(service, 3_000), quantity: 2 });
     const events = await service.busEvents('subscription.updated');
-    const said = events
-      .map(({ detail }: ParsedJson) => detail.payload.data)
-      .filter((data) => data.subscription_id === of.id);
+    const said = events.map(({ detail }) => detail.payload.data).filter((data) => data.subscription_id === of.id);
     expect(said.filter(({ reason }) => reason === 'plan_changed')).toMatchObject([
       { quantity: 2, amount: 6_000, previous: { product_id: of.first.product_id, quantity: 1, amount: 1_000 } },
     ]);

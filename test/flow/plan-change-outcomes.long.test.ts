@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import {
   changeTo,
   PLAN_PLACES,
@@ -12,6 +12,7 @@ import {
   subscribed,
   withdraw,
 } from './plan-changes.ts';
+import type { Payment } from './routes.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
 /** Tokens that pay the first charge and decline the next one, and that settle later. */
@@ -21,7 +22,7 @@ const LATER_DECLINE = {
   provider_c: 'cnon:sim-ok-1-then-decline',
 } as const;
 
-const ofChange = (payments: readonly ParsedJson[]): ParsedJson[] =>
+const ofChange = (payments: readonly Payment[]) =>
   payments.filter(({ billing_reason }) => billing_reason === 'subscription_change');
 
 describe.each(PLAN_PLACES)('a change whose charge is declined at %s', (_, place) => {
@@ -42,7 +43,7 @@ describe.each(PLAN_PLACES)('a change whose charge is declined at %s', (_, place)
     expect(await readSubscription(service, of.who, of.id)).toEqual(before);
     expect(await planEvents(service, of.id)).toEqual([]);
     const requests = await service.providerRequests();
-    const updates = requests.filter(({ method, path }: ParsedJson) => method !== 'GET' && /subscriptions/.test(path));
+    const updates = requests.filter(({ method, path }) => method !== 'GET' && /subscriptions/.test(path));
     expect(updates).toEqual([]);
     expect(ofChange(await paymentsOf(service, of.who, of.id))).toMatchObject([{ status: 'canceled' }]);
     expect(await preview(service, of, { product_id: dear })).toMatchObject({ status: 200 });
@@ -98,8 +99,8 @@ describe.each([
     const shown = await readSubscription(service, of.who, of.id);
     expect(shown.pending_change).toEqual(pending);
     const listed = await service.get('/subscriptions', of.who.options);
-    const [one] = listed.body.filter(({ id }: ParsedJson) => id === of.id);
-    expect(one.pending_change).toMatchObject({ id: pending.id, payment: { next_action: null, client_secret: null } });
+    const [one] = listed.body.filter(({ id }) => id === of.id);
+    expect(one?.pending_change).toMatchObject({ id: pending.id, payment: { next_action: null, client_secret: null } });
     await service.authenticate(pending.payment.id);
     await service.settle();
     expect(await readSubscription(service, of.who, of.id)).toMatchObject({

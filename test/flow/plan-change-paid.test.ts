@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { dispute, giveBack, newestPayment, upgraded } from './paid-periods.ts';
 import { changeTo, type PlanHolder, plan, preview, subscribed } from './plan-changes.ts';
+import type { ParsedJson } from './routes.ts';
 import { paymentsOf, readMembership, subscriber, subscribeToGold } from './subscribers.ts';
 
 const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
@@ -102,7 +104,7 @@ describe('a change', () => {
     await native.clearProviderRequests();
     await upgraded(stage, of);
     const sent: ParsedJson[] = (await native.providerRequests()).filter(
-      ({ method, path }: ParsedJson) => method === 'POST' && path.startsWith('/v1/subscriptions/'),
+      ({ method, path }) => method === 'POST' && path.startsWith('/v1/subscriptions/'),
     );
     expect(sent).toHaveLength(1);
   });
@@ -181,7 +183,7 @@ describe('a discount at Stripe', () => {
       'the balance of the payer',
       async ({ id }: PlanHolder) => {
         const { subscriptions } = await native.ledger();
-        const { customer } = subscriptions.find((one: ParsedJson) => one.subscription_id === id);
+        const { customer } = present(subscriptions.find((one) => one.subscription_id === id));
         await native.control('POST', `/simulator/customers/${customer}/balance`, { balance: -1_900 });
       },
     ],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { epochSeconds } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import { type TestHost, withHost } from './host.ts';
 import {
   changeTo,
   PLAN_PLACES,
@@ -16,9 +16,9 @@ import {
 import { command, paymentsOf, readSubscription } from './subscribers.ts';
 
 const totals = async (service: TestHost, { who, id }: PlanHolder): Promise<number[]> =>
-  (await paymentsOf(service, who, id)).map(({ total_cents }: ParsedJson) => total_cents);
+  (await paymentsOf(service, who, id)).map(({ total_cents }) => total_cents);
 
-const renew = async (service: TestHost, { who, id }: PlanHolder): Promise<ParsedJson> => {
+const renew = async (service: TestHost, { who, id }: PlanHolder) => {
   const { current_period_end } = await readSubscription(service, who, id);
   await service.moveTo(current_period_end);
   await service.advance(3 * HOUR_SECONDS);

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { PATIENT } from './flow.ts';
-import type { ParsedJson, TestAnswer } from './host.ts';
+import type { TestAnswer } from './host.ts';
 import { changeTo, type PlanHolder, plan, priceAtStripe, subscribed, withdraw } from './plan-changes.ts';
+import type { ParsedJson } from './routes.ts';
 import { withStops } from './stops.ts';
 import { OWN_BILLING, paymentsOf, readSubscription } from './subscribers.ts';
 
@@ -57,7 +58,7 @@ describe.each([
     await service.settle();
     const after = await readSubscription(service, of.who, of.id);
     const paid = (await paymentsOf(service, of.who, of.id)).filter(
-      ({ billing_reason, status }: ParsedJson) => billing_reason === 'subscription_change' && status === 'succeeded',
+      ({ billing_reason, status }) => billing_reason === 'subscription_change' && status === 'succeeded',
     );
     const isMade = way.when === 'now' ? paid.length === 1 : after.scheduled_change?.product_id === product_id;
     const holds = way.when === 'now' && isMade;
@@ -66,18 +67,18 @@ describe.each([
     const next = isMade ? NEW : OLD;
     expect(await priceAtStripe(service, of)).toBe(after.billing_owner === 'provider' ? next : undefined);
     const { charges } = await service.ledger();
-    const taken = charges.filter(({ payment_id, status }: ParsedJson) => payment_id && status === 'succeeded');
+    const taken = charges.filter(({ payment_id, status }) => payment_id && status === 'succeeded');
     const ours = await paymentsOf(service, of.who, of.id);
-    const ids = new Set(ours.map(({ id }: ParsedJson) => id));
+    const ids = new Set(ours.map(({ id }) => id));
     const sum = (list: readonly ParsedJson[], field: string) => list.reduce((all, one) => all + one[field], 0);
     expect(
       sum(
-        taken.filter(({ payment_id }: ParsedJson) => ids.has(payment_id)),
+        taken.filter(({ payment_id }) => ids.has(payment_id)),
         'amount',
       ),
     ).toBe(
       sum(
-        ours.filter(({ status }: ParsedJson) => status === 'succeeded'),
+        ours.filter(({ status }) => status === 'succeeded'),
         'total_cents',
       ),
     );

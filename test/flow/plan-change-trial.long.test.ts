@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, iso, startOfSecond } from '../../shared/core/time.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import {
   changeTo,
   PLAN_PLACES,
@@ -12,6 +13,7 @@ import {
   priceAtStripe,
   subscribed,
 } from './plan-changes.ts';
+import type { ParsedJson } from './routes.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
 /** A trial is the product's. A payer who comes to a product in a long trial keeps at most the product's own trial. */
@@ -36,10 +38,10 @@ describe.each(PLAN_PLACES)('a change to a product in a trial of 730 days at %s',
   const charges = async ({ who, id }: PlanHolder): Promise<number[]> =>
     (await paymentsOf(service, who, id))
       .filter(({ status }) => status === 'succeeded')
-      .map(({ total_cents }: ParsedJson) => total_cents);
+      .map(({ total_cents }) => total_cents);
 
   const goldOf = async ({ who, id }: PlanHolder): Promise<ParsedJson | undefined> =>
-    (await service.get('/memberships', who.options)).body.data.find((one: ParsedJson) => one.subscription_id === id);
+    (await service.get('/memberships', who.options)).body.data.find((one) => one.subscription_id === id);
 
   const pass = async (days: number): Promise<void> => {
     await service.advance(days * DAY_SECONDS + 3 * HOUR_SECONDS);
@@ -116,7 +118,7 @@ describe.each(PLAN_PLACES)('a change to a product in a trial of 730 days at %s',
     expect(near(active.current_period_start, trialEnd)).toBe(true);
     expect(await goldOf(of)).toMatchObject({ status: 'active' });
     const notices = (await service.busEvents('subscription.updated'))
-      .map(({ detail }: ParsedJson) => detail.payload.data)
+      .map(({ detail }) => detail.payload.data)
       .filter((data) => data.subscription_id === of.id && data.reason === 'trial_will_end');
     expect(notices).toHaveLength(1);
   });
@@ -190,8 +192,8 @@ describe('a change that ends or shortens a trial at a billing provider', () => {
     return { of, product_id: await plan(service, 3_000, { trial_days, ...GOLD, ...fields }) };
   };
 
-  const there = async (id: string): Promise<ParsedJson> =>
-    (await service.ledger()).subscriptions.find(({ subscription_id }: ParsedJson) => subscription_id === id);
+  const there = async (id: string) =>
+    present((await service.ledger()).subscriptions.find(({ subscription_id }) => subscription_id === id));
 
   test.each(['malformed', 'reset', 'rate_limit', 'error_500'])(
     'is processing while the price is unclear (%s), and then holds there and here',
@@ -244,10 +246,10 @@ describe('a change that ends or shortens a trial at a billing provider', () => {
     await service.advance(DAY_SECONDS / 2);
     await service.settle();
     const charged = async (): Promise<number[]> =>
-      (await paymentsOf(service, of.who, of.id)).map(({ total_cents }: ParsedJson) => total_cents);
-    const gold = async (): Promise<ParsedJson> =>
-      (await service.get('/memberships', of.who.options)).body.data.find(
-        (one: ParsedJson) => one.membership_type_id === 'gold',
+      (await paymentsOf(service, of.who, of.id)).map(({ total_cents }) => total_cents);
+    const gold = async () =>
+      present(
+        (await service.get('/memberships', of.who.options)).body.data.find((one) => one.membership_type_id === 'gold'),
       );
     expect(await readSubscription(service, of.who, of.id)).toMatchObject({ status: 'active', product_id });
     expect([await charged(), (await gold()).status]).toEqual([[500], 'pending']);

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { changeTo, PLAN_PLACES, plan, preview, subscribed } from './plan-changes.ts';
+import type { ParsedJson } from './routes.ts';
 import { OWN_BILLING, paymentsOf } from './subscribers.ts';
 
 /** A currency that a provider counts in larger units, with prices that it can charge. */
@@ -41,8 +43,8 @@ describe.each(UNITS)('a change in %s', (name, unit, index) => {
       expect(body.due_now_cents).toBe(Math.floor(exact / unit + 0.5) * unit);
       const sum = body.lines.reduce((all: number, line: ParsedJson) => all + line.amount_cents, 0);
       expect(sum).toBe(body.due_now_cents);
-      const rounding = body.lines.filter(({ kind }: ParsedJson) => kind === 'rounding');
-      expect(rounding.map(({ amount_cents }: ParsedJson) => amount_cents)).toEqual(
+      const rounding = body.lines.filter(({ kind }) => kind === 'rounding');
+      expect(rounding.map(({ amount_cents }) => amount_cents)).toEqual(
         exact === body.due_now_cents ? [] : [body.due_now_cents - exact],
       );
     }
@@ -50,12 +52,12 @@ describe.each(UNITS)('a change in %s', (name, unit, index) => {
     const terms = { product_id, proration_at: seen.proration_at, expected_cents: seen.due_now_cents };
     expect(await changeTo(service, of, terms)).toMatchObject({ status: 200, body: { pending_change: null } });
     await service.settle();
-    const paid = (await paymentsOf(service, of.who, of.id)).at(-1);
+    const paid = present((await paymentsOf(service, of.who, of.id)).at(-1));
     expect(paid).toMatchObject({ billing_reason: 'subscription_change', total_cents: seen.due_now_cents });
     expect(paid.subtotal_cents + paid.tax_cents - paid.discount_cents).toBe(paid.total_cents);
     const { charges } = await service.ledger();
-    const charge = charges.find(({ payment_id }: ParsedJson) => payment_id === paid.id);
-    expect(charge.amount).toBe(seen.due_now_cents);
+    const charge = charges.find(({ payment_id }) => payment_id === paid.id);
+    expect(present(charge).amount).toBe(seen.due_now_cents);
   });
 
   test('is refused if its price is rounded to nothing', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR_MS, iso } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { company } from './payers.ts';
 import { changeTo, plan, preview, subscribed } from './plan-changes.ts';
 import { command, OWN_BILLING, patch, payer, paymentsOf, readSubscription, subscribe } from './subscribers.ts';
@@ -33,10 +33,8 @@ describe('a renewal of the service', () => {
 
   const totals = async ({ who, id }: Awaited<ReturnType<typeof unclear>>['of']) =>
     (await paymentsOf(service, who, id))
-      .filter(({ status }: ParsedJson) => status === 'succeeded')
-      .map(
-        ({ billing_reason, total_cents }: ParsedJson) => `${billing_reason} ${total_cents > 100_000 ? 'new' : 'old'}`,
-      );
+      .filter(({ status }) => status === 'succeeded')
+      .map(({ billing_reason, total_cents }) => `${billing_reason} ${total_cents > 100_000 ? 'new' : 'old'}`);
 
   test('waits for the outcome of a change, and charges the price that holds', async () => {
     const { of } = await unclear();
@@ -124,7 +122,7 @@ describe('a plan', () => {
       scheduled_change: null,
     });
     const payments = await paymentsOf(service, of.who, of.id);
-    expect(payments.map(({ total_cents }: ParsedJson) => total_cents)).toEqual([4_900, 1_900]);
+    expect(payments.map(({ total_cents }) => total_cents)).toEqual([4_900, 1_900]);
   });
 
   test('that is free and begins with a resumption is shown in the timeline', async () => {
@@ -137,7 +135,7 @@ describe('a plan', () => {
     expect(resumed).toMatchObject({ status: 200, body: { status: 'active', total_cents: 0 } });
     await service.settle();
     const timeline = await service.get(`/subscriptions/${of.id}/timeline`, of.who.options);
-    const changes = timeline.body.data.filter(({ plan_change }: ParsedJson) => plan_change);
+    const changes = timeline.body.data.filter(({ plan_change }) => plan_change);
     expect(changes).toMatchObject([
       { cause: 'resumed', plan_change: { from: { total_cents: 4_900 }, to: { product_id: free, total_cents: 0 } } },
     ]);
@@ -160,7 +158,7 @@ describe('a plan', () => {
     await service.advance(3 * HOUR_SECONDS);
     await service.settle();
     const payments = await paymentsOf(service, of.who, of.id);
-    expect(payments.map(({ total_cents }: ParsedJson) => total_cents)).toEqual([4_900, 1_900]);
+    expect(payments.map(({ total_cents }) => total_cents)).toEqual([4_900, 1_900]);
     expect(await readSubscription(service, of.who, of.id)).toMatchObject({ total_cents: 1_900, status: 'active' });
   });
 });

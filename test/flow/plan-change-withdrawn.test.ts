@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { changeTo, PLAN_PLACES, plan, planEvents, priceAtStripe, subscribed, withdraw } from './plan-changes.ts';
 import { anotherMethod, command, patch, readSubscription } from './subscribers.ts';
 
@@ -69,7 +69,7 @@ describe.each(PLAN_PLACES)('a scheduled change at %s', (_, place) => {
     expect(await changeTo(service, of, { product_id: cheap })).toMatchObject({
       ...{ status: 200, body: { scheduled_change: { id } } },
     });
-    expect((await service.providerRequests()).filter(({ method }: ParsedJson) => method !== 'GET')).toEqual([]);
+    expect((await service.providerRequests()).filter(({ method }) => method !== 'GET')).toEqual([]);
     await service.settle();
     expect(await planEvents(service, of.id)).toEqual(['plan_change_scheduled']);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { signIn } from './flow.ts';
-import { type ParsedJson, startTestHost, type TestHost } from './host.ts';
+import { startTestHost, type TestHost } from './host.ts';
 import { changeTo, PLAN_PLACES, type PlanHolder, type PlanPlace, plan, preview } from './plan-changes.ts';
 import { payer, readSubscription } from './subscribers.ts';
 
@@ -48,7 +48,7 @@ interface Day {
 }
 
 /** In two steps, so that a renewal of the day is settled before a change. @returns the subscription afterwards */
-const oneDayLater = async (service: TestHost, { who, id }: PlanHolder): Promise<ParsedJson> => {
+const oneDayLater = async (service: TestHost, { who, id }: PlanHolder) => {
   await service.advance(12 * HOUR_SECONDS);
   await service.advance(DAY_SECONDS - 12 * HOUR_SECONDS);
   const now = await readSubscription(service, who, id);
@@ -105,13 +105,11 @@ describe.each(PLAN_PLACES)('400 days with a change a week at %s', (_, place) => 
       const pages = await Promise.all(
         [1, 2].map((page) => service.get(`/payments?limit=50&page=${page}&orderDir=asc`, options)),
       );
-      const paid = pages
-        .flatMap(({ body }) => body.data)
-        .map(({ status, total_cents }: ParsedJson) => [status, total_cents]);
+      const paid = pages.flatMap(({ body }) => body.data).map(({ status, total_cents }) => [status, total_cents]);
       expect(paid).toEqual(expected.map((amount) => ['succeeded', amount]));
       const { charges } = await service.ledger();
-      const taken = charges.filter(({ status }: ParsedJson) => status === 'succeeded');
-      expect(taken.map(({ amount }: ParsedJson) => amount).toSorted()).toEqual(expected.toSorted());
+      const taken = charges.filter(({ status }) => status === 'succeeded');
+      expect(taken.map(({ amount }) => amount).toSorted()).toEqual(expected.toSorted());
     } finally {
       await service.stop();
     }

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { atStripe } from './at-stripe.ts';
 import { signIn } from './flow.ts';
-import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 import { readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
 /** Steps of tests about changes of a plan; a refused step fails the test. */
@@ -61,21 +62,21 @@ export interface PlanHolder {
   readonly id: string;
 }
 
-export const changeTo = (service: TestHost, { who, id }: PlanHolder, body: Fields): Promise<TestAnswer> =>
+export const changeTo = (service: TestHost, { who, id }: PlanHolder, body: Fields) =>
   service.post(`/subscriptions/${id}/change`, body, who.options);
 
-export const preview = (service: TestHost, { who, id }: PlanHolder, body: Fields): Promise<TestAnswer> =>
+export const preview = (service: TestHost, { who, id }: PlanHolder, body: Fields) =>
   service.post(`/subscriptions/${id}/change/preview`, body, who.options);
 
-export const withdraw = (service: TestHost, { who, id }: PlanHolder): Promise<TestAnswer> =>
+export const withdraw = (service: TestHost, { who, id }: PlanHolder) =>
   service.request('DELETE', `/subscriptions/${id}/change`, who.options);
 
 /** The reasons of a subscription's events about its plan. */
 export const planEvents = async (service: TestHost, id: string): Promise<string[]> =>
   (await service.busEvents('subscription.updated'))
-    .map(({ detail }: ParsedJson) => detail.payload.data)
-    .filter((data: ParsedJson) => data.subscription_id === id && /^plan_/.test(data.reason ?? ''))
-    .map((data: ParsedJson) => data.reason);
+    .map(({ detail }) => detail.payload.data)
+    .filter((data) => data.subscription_id === id && /^plan_/.test(data.reason ?? ''))
+    .map((data) => data.reason);
 
 /** The price that Stripe would charge next; undefined if the service bills. */
 export const priceAtStripe = async (service: TestHost, { who, id }: PlanHolder): Promise<number | undefined> => {

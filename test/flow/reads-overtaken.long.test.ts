@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { THREE_D_SECURE } from '../builders/intent.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { changeTable, confirmInBrowser, createIntent, itemsOf, read, signIn, storedPayment } from './flow.ts';
-import type { ParsedJson } from './host.ts';
 import { company, saveMethod } from './payers.ts';
 import { changeTo, PLAN_PLACES, plan, subscribed } from './plan-changes.ts';
 import { withStops } from './stops.ts';
@@ -25,15 +25,15 @@ const AT_PERIOD_END = { cancel_at_period_end: true };
 const NOW = { cancel_at_period_end: false };
 const CHANGE_SUBSCRIPTION = 'POST /v1/subscriptions/:id';
 
-const there = async (id: string): Promise<ParsedJson[]> =>
-  (await stoppable().service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
+const there = async (id: string) =>
+  (await stoppable().service.ledger()).subscriptions.filter((one) => one.subscription_id === id);
 /** The provider creates it; neither the response nor an event arrives. */
 const subscribedUnheard = async () => {
   const { service, overtaken, losing } = stoppable();
   const who = await subscriber(service);
   await service.webhookMode('drop');
   await losing({ call: 'POST /v1/subscriptions', executed: true }, () => trySubscribe(service, who));
-  const [{ id }] = (await service.get('/subscriptions', who.options)).body;
+  const { id } = present((await service.get('/subscriptions', who.options)).body[0]);
   return { service, overtaken, who, id };
 };
 

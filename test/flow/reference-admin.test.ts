@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { inviteBody, productBody, projectBody, tierBody } from '../builders/reference.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { type TestAnswer, withHost } from './host.ts';
+import type { Refusal } from './routes.ts';
 
 const service = withHost({ frozen: true, env: { LOG_LEVEL: 'INFO' } });
 
@@ -14,7 +15,7 @@ const listen = (): void => {
     return true;
   });
 };
-const changesOf = (record: string): ParsedJson[] =>
+const changesOf = (record: string) =>
   logged
     .join('')
     .split('\n')
@@ -27,11 +28,12 @@ beforeAll(async () => {
   admin = await signIn(service, { is_admin: true, expires_in: 30 * DAY_SECONDS });
 });
 
-const put = (path: string, body: unknown, user = admin) => service.put(`/admin/${path}`, body, user.options);
-const get = (path: string, user = admin) => service.get(`/admin/${path}`, user.options);
-const remove = (path: string, user = admin) => service.request('DELETE', `/admin/${path}`, user.options);
-const problemsOf = (answer: { readonly body: ParsedJson }): string[] =>
-  answer.body.details.map(({ path }: ParsedJson) => path).sort();
+const put = <const P extends string>(path: P, body: unknown, user = admin) =>
+  service.put(`/admin/${path}`, body, user.options);
+const get = <const P extends string>(path: P, user = admin) => service.get(`/admin/${path}`, user.options);
+const remove = <const P extends string>(path: P, user = admin) =>
+  service.request('DELETE', `/admin/${path}`, user.options);
+const problemsOf = ({ body }: TestAnswer<Refusal>): string[] => body.details.map(({ path }) => path).sort();
 
 const KINDS = [
   {
@@ -147,7 +149,7 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
     const forged = { version: 99, pk: 'x', owner: 'USER#x#PAY', f: { a: false }, ttl: 1, by: 'u', unknown: 'x' };
     const answer = await put(`${kind}/forged`, body({ ...forged, id: 'other' }));
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
-    expect(answer.body.details.map(({ path, rule }: ParsedJson) => [path, rule])).toEqual([
+    expect(answer.body.details.map(({ path, rule }) => [path, rule])).toEqual([
       ...Object.keys(forged).map((field) => [field, 'unknown_field']),
       ['id', 'read_only'],
     ]);

@@ -3,7 +3,8 @@ import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { productBody, projectBody } from '../builders/reference.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { atProvider, confirm, itemsOf, signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 
 const service = withHost({ frozen: true });
 
@@ -16,15 +17,15 @@ beforeAll(async () => {
   await put('products/course', productBody({ tax_cents: 900, discount_cents: 100, project_id: 'garden' }));
 });
 
-const put = async (path: string, body: unknown): Promise<ParsedJson> => {
+const put = async (path: `${'products' | 'projects' | 'tiers'}/${string}`, body: unknown) => {
   const answer = await service.put(`/admin/${path}`, body, admin.options);
   expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 });
   return answer.body.data;
 };
 const buy = (fields: ParsedJson = {}, options = user.options) =>
   service.post('/payments/intents', { product_id: 'course', payment_method_id: VISA, ...fields }, options);
-const get = async (id: string, query: string): Promise<ParsedJson> =>
-  (await service.get(`/payments/${id}?${query}`, user.options)).body.data;
+const get = async (id: string, query: string) =>
+  (await service.get<string>(`/payments/${id}?${query}`, user.options)).body.data;
 
 const PRICE = { subtotal_cents: 4_100, tax_cents: 900, discount_cents: 100, total_cents: 4_900, currency: 'EUR' };
 

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, itemsOf, read, signIn, type User } from './flow.ts';
-import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+import type { RequestOptions, TestHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** Steps of tests about refunds and disputes. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -23,7 +24,7 @@ export const paidPayment = async (
   service: TestHost,
   user: User,
   { paying = PAYING_METHODS[0], ...fields }: Fields & { readonly paying?: Paying | undefined } = {},
-): Promise<ParsedJson> => {
+) => {
   const [provider, method] = paying;
   const intent = await createIntent(service, user, { provider_id: provider, payment_method_id: method, ...fields });
   const confirmed = await confirm(service, intent.id, user.options);
@@ -35,15 +36,12 @@ export const paidPayment = async (
   return payment;
 };
 
-export const refund = (
-  service: TestHost,
-  paymentId: string,
-  { body = {}, ...options }: RequestOptions,
-): Promise<TestAnswer> => service.post(`/payments/${paymentId}/refunds`, body, options);
+export const refund = (service: TestHost, paymentId: string, { body = {}, ...options }: RequestOptions) =>
+  service.post(`/payments/${paymentId}/refunds`, body, options);
 
 /** The amounts that the provider has refunded of one of our payments, by the status of the refund. */
-export const refundsAtProvider = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> => {
-  const { refunds } = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
+export const refundsAtProvider = async (service: TestHost, paymentId: string) => {
+  const { refunds } = await service.ledger(paymentId);
   return refunds;
 };
 
@@ -55,11 +53,11 @@ export const expectAgreement = async (service: TestHost, paymentId: string, admi
   const payment = await read(service, paymentId, admin.options);
   const items = (await itemsOf(service, 'RFD#')).filter((item) => item['paymentId'] === paymentId);
   const held = await refundsAtProvider(service, paymentId);
-  const amountHere = ({ amountCents }: ParsedJson): number => amountCents;
-  const amountThere = ({ amount }: ParsedJson): number => amount;
+  const amountHere = ({ amountCents }: { readonly amountCents: number }): number => amountCents;
+  const amountThere = ({ amount }: { readonly amount: number }): number => amount;
   const refunded = sumOf(items, amountHere, ['succeeded']);
   const reserved = sumOf(items, amountHere, ['pending']);
-  const { disputes } = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
+  const { disputes } = await service.ledger(paymentId);
   const disputed = sumOf(disputes, amountThere, ['needs_response', 'under_review']);
   const lost = sumOf(disputes, amountThere, ['lost']);
   expect(payment).toMatchObject({

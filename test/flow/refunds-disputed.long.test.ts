@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { type Disputed, disputedPayment, disputesOf, moveDisputeLater, readDispute } from './disputers.ts';
 import { eventsOf, PATIENT, read } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { expectAgreement, PAYING_METHODS, type Paying, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
@@ -19,12 +20,12 @@ const setUp = async (paying: Paying, fields: object = {}) => {
 };
 
 /** The dispute, as `details` name it. */
-const nameOf = async (disputed: Disputed): Promise<ParsedJson> => {
+const nameOf = async (disputed: Disputed) => {
   const { id, status } = await readDispute(service, disputed);
   return { dispute_id: id, status };
 };
 
-const refundsOf = async ({ payment, user }: Disputed): Promise<ParsedJson[]> =>
+const refundsOf = async ({ payment, user }: Disputed) =>
   (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
 
 describe.each(PAYING_METHODS)('a disputed payment at %s', (...paying) => {
@@ -122,7 +123,7 @@ describe('a chargeback at Stripe', () => {
       expect(refused).toMatchObject({ status: 409, body: { code: 'PAYMENT_DISPUTED' } });
       expect(refused.body.details).toEqual({
         ...(await nameOf(disputed)),
-        refund_id: failed.id,
+        refund_id: present(failed).id,
         payment_id: payment.id,
       });
       expect(failed).toMatchObject({ status: 'failed', failure_code: 'payment_disputed' });

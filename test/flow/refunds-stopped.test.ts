@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { HOUR_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { PATIENT, read, signIn } from './flow.ts';
-import type { ParsedJson } from './host.ts';
 import { expectAgreement, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 import { withStops } from './stops.ts';
 
@@ -24,13 +24,19 @@ describe('a refund event without our refund id', () => {
   const body = { amount_cents: 900 };
 
   /** Stripe's own event, as of a refund that was made in the dashboard. */
-  const sendForeignEvent = async ({ id, provider_payment_id }: ParsedJson): Promise<void> => {
+  const sendForeignEvent = async ({
+    id,
+    provider_payment_id,
+  }: {
+    readonly id: string;
+    readonly provider_payment_id: string;
+  }): Promise<void> => {
     const { service } = stoppable();
     const [held] = await refundsAtProvider(service, id);
     const answer = await service.sendEvent({
       ...{ type: 'refund.updated', vocabulary: 'native' },
       object: {
-        ...{ id: held.id, object: 'refund', status: 'succeeded', amount: 900, currency: 'usd', metadata: {} },
+        ...{ id: present(held).id, object: 'refund', status: 'succeeded', amount: 900, currency: 'usd', metadata: {} },
         ...{ payment_intent: provider_payment_id, created: Math.floor(service.now() / 1_000) },
       },
     });
@@ -56,7 +62,7 @@ describe('a refund event without our refund id', () => {
       );
       await service.advance(HOUR_SECONDS);
       const list = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
-      const others = list.filter(({ id }: ParsedJson) => id !== made.body.id);
+      const others = list.filter(({ id }) => id !== made.body.id);
       if (others.length > 0) duplicates.add(call);
       expect({ call, others }).toEqual({
         call,

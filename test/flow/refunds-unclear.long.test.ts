@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { HOUR_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { IMPATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
@@ -36,7 +37,7 @@ describe('a refund whose event arrives before its response and without our refun
       type: 'PAYMENT.CAPTURE.REFUNDED',
       vocabulary: 'native',
       object: {
-        ...{ id: held.id, status: 'COMPLETED', amount: { currency_code: 'USD', value: '5.00' } },
+        ...{ id: present(held).id, status: 'COMPLETED', amount: { currency_code: 'USD', value: '5.00' } },
         create_time: new Date(service.now()).toISOString(),
         links: [{ rel: 'up', href: capture, method: 'GET' }],
       },

@@ -3,7 +3,7 @@ import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { eventsOf, logEntriesOf, read, signIn, type User } from './flow.ts';
 import { AT_STRIPE, capture, HOLDING, heldPayment, release } from './holders.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { expectAgreement, refund, signInAdmin } from './refunders.ts';
 
 /**
@@ -35,7 +35,7 @@ const hold = async (fields: Readonly<Record<string, unknown>> = {}): Promise<Hel
   return { user, admin, id, intent };
 };
 
-const refundEventsOf = async (id: string): Promise<ParsedJson[]> =>
+const refundEventsOf = async (id: string) =>
   (await logEntriesOf(service, id)).filter(({ eventType }) => eventType.includes('refund'));
 
 const NOTHING_TAKEN = { outcome: 'ignored', reason: 'nothing was taken' };
@@ -53,7 +53,7 @@ describe('the old version of Stripe’s API', () => {
   test('shows a refund of what was never taken, and the pinned version does not', async () => {
     const { id, intent, admin } = await hold();
     await capture(service, id, { ...admin.options, body: { amount_cents: 600 } });
-    const refundsIn = async (version: string): Promise<ParsedJson[]> => {
+    const refundsIn = async (version: string) => {
       const { env } = service.host();
       const headers = { authorization: `Bearer ${env['PROVIDER_A_API_KEY']}`, 'stripe-version': version };
       const path = `/_local/providers/stripe/v1/refunds?payment_intent=${intent}`;

@@ -9,9 +9,10 @@ import { methodBody } from '../builders/payer.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { confirm, createIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
-import { from as fromAddress, type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { from as fromAddress, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { company, saveMethod } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** Forged events, card testing, and guessing of e-mails and targets, the abuse that rate limits stop. */
 const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'on' } });
@@ -68,13 +69,12 @@ const transmission = (kind: 'valid' | 'invalid') => {
   });
   return { body, headers: paypalSignatureHeaders({ raw: body, slot, at: service.now(), kind }) };
 };
-const receive = (ip: string, sent: { body: string; headers: Record<string, string> }): Promise<TestAnswer> =>
+const receive = (ip: string, sent: { body: string; headers: Record<string, string> }) =>
   service.request('POST', '/webhooks/provider_b', from(ip, sent));
 const deliver = (ip: string, kind: 'valid' | 'invalid') => receive(ip, transmission(kind));
 
 const verifications = async (): Promise<number> =>
-  (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/verify-webhook-signature'))
-    .length;
+  (await service.providerRequests()).filter(({ path }) => path.endsWith('/verify-webhook-signature')).length;
 
 describe('the forged events at provider_b', () => {
   test('cause at most 60 PayPal calls per minute, however many arrive, and the rest get 429', async () => {
@@ -156,7 +156,7 @@ describe('confirms', () => {
   const tryCard = (ip: string, { id, guestToken }: GuestPayment, card?: string) =>
     confirm(service, id, { ...from(ip, { guestToken }), body: card === undefined ? {} : { payment_method_id: card } });
   const cardsTried = async (): Promise<number> =>
-    (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/confirm')).length;
+    (await service.providerRequests()).filter(({ path }) => path.endsWith('/confirm')).length;
 
   test('are limited to 20 per minute per IP address without a session, and not with a session', async () => {
     const ip = newAddress();
@@ -383,7 +383,7 @@ describe('saves of payment methods', () => {
 
   const REFUSED_CARD = 'pm_card_visa_chargeDeclined';
   const attached = async (): Promise<number> =>
-    (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/v1/setup_intents')).length;
+    (await service.providerRequests()).filter(({ path }) => path.endsWith('/v1/setup_intents')).length;
 
   test('are limited to 20 declines per hour per user, across organizations', async () => {
     const [user, other] = [await newPerson(service), await newPerson(service)];
@@ -422,7 +422,7 @@ describe('declined charges of subscriptions', () => {
   const subscribe = (user: User, { id, customer_id }: ParsedJson) =>
     service.post('/subscriptions', subscriptionBody({ customer_id, payment_method_id: id }), user.options);
   const charges = async (): Promise<number> =>
-    (await service.providerRequests()).filter(({ method }: ParsedJson) => method === 'POST').length;
+    (await service.providerRequests()).filter(({ method }) => method === 'POST').length;
 
   test('count with those of payments: 20 per hour and user, then no call reaches the provider', async () => {
     const user = await signIn(service);

@@ -5,7 +5,8 @@ import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { badRequests, type RequestTarget } from '../builders/bad-request.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { confirm, createPaidIntent, itemsOf, PATIENT, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** Bad input gets a clear 4xx and changes nothing. */
 const service = withHost({ frozen: true, env: PATIENT });
@@ -123,7 +124,7 @@ describe('a refusal', () => {
       { session: target.session },
     );
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
-    const paths = answer.body.details.map(({ path }: ParsedJson) => path);
+    const paths = answer.body.details.map(({ path }) => path);
     expect([...new Set(paths)].sort()).toEqual(
       [
         'total_cents',
@@ -145,7 +146,7 @@ describe('a refusal', () => {
 
   test('lists the missing fields of an empty create', async () => {
     const answer = await service.post('/payments/intents', {}, { session: target.session });
-    const missing = answer.body.details.map(({ path, rule }: ParsedJson) => [path, rule]);
+    const missing = answer.body.details.map(({ path, rule }) => [path, rule]);
     expect(missing).toEqual([
       ['total_cents', 'required'],
       ['currency', 'required'],

@@ -7,7 +7,8 @@ import { guestIntentBody, intentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, itemsOf, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 
 /**
  * A thousand canaries. Every route receives secrets in every place of a request, payers use their own tokens and

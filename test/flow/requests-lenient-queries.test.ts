@@ -8,7 +8,7 @@ import { guestIntentBody, intentBody } from '../builders/intent.ts';
 import { optionalFieldsOf } from '../builders/optional-fields.ts';
 import { tierBody } from '../builders/reference.ts';
 import { confirm, createPaidIntent, signIn, type User } from './flow.ts';
-import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
 /** A reader who owns records of every kind, and is a platform admin. */
@@ -147,8 +147,7 @@ describe('a query', () => {
   test('selects personal records with an empty organization_id', async () => {
     const session = await service.session({ user_id: user.userId, organization_id: organizationId });
     const options: RequestOptions = { session: session.session_id };
-    const of = async (query: string): Promise<ParsedJson> =>
-      (await service.get(`/payments${query}`, options)).body.data;
+    const of = async (query: string) => (await service.get(`/payments${query}`, options)).body.data;
     expect(await of('')).toHaveLength(0);
     expect(await of('?organization_id=')).toHaveLength(2);
   });

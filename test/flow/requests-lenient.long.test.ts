@@ -13,7 +13,8 @@ import { inviteBody, productBody, projectBody, tierBody } from '../builders/refe
 import { subscriptionBody } from '../builders/subscription.ts';
 import { confirm, createPaidIntent, signIn } from './flow.ts';
 import { heldPayment } from './holders.ts';
-import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -32,7 +33,7 @@ const service = withHost();
 const signedIn = async (): Promise<RequestOptions> => (await signIn(service)).options;
 const admin = async (): Promise<RequestOptions> => (await signIn(service, { is_admin: true })).options;
 
-const must = async (answer: Promise<TestAnswer>): Promise<ParsedJson> => {
+const must = async (answer: Promise<TestAnswer>) => {
   const { status, body } = await answer;
   expect({ status, body }).toMatchObject({ status: expect.toSatisfy((code: number) => code < 300) });
   return body.data ?? body;

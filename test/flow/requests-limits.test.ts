@@ -3,6 +3,7 @@ import { endpoints } from '../../functions/api/catalogue.ts';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { HOUR_MS } from '../../shared/core/time.ts';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
+import { present } from '../builders/present.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { from, type TestAnswer, withHost } from './host.ts';
@@ -107,7 +108,7 @@ describe('rate limits', () => {
   test('allow 20 confirms per minute and user', async () => {
     const [user, other] = await Promise.all([signIn(service), signIn(service)]);
     const payments = await times(4, () => unpayable(user));
-    await expectLimit(20, MINUTE_SECONDS, (index) => confirm(service, payments[index % 4]?.id, user.options));
+    await expectLimit(20, MINUTE_SECONDS, (index) => confirm(service, present(payments[index % 4]).id, user.options));
     expect((await confirm(service, (await unpayable(other)).id, other.options)).status).toBe(400);
   });
 

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { platformAdmin, requestErasure, untilErased } from './erasures.ts';
 import { itemsOf, read, type User } from './flow.ts';
-import type { ParsedJson } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { createCustomer } from './payers.ts';
 import { PAYING_METHODS } from './refunders.ts';
 import { payAt, type RestoreDrill, signInForYear, startRestorable } from './restorers.ts';
+import type { ParsedJson, Payment } from './routes.ts';
 
 describe('payctl restore-check', () => {
   let drill: RestoreDrill;
@@ -18,7 +18,7 @@ describe('payctl restore-check', () => {
   let user: User;
   let erased: User;
   let admin: User;
-  let lost: ParsedJson;
+  let lost: Payment;
   const file = (name: string, text: string): Promise<string> => {
     const path = join(folder, name);
     return writeFile(path, text).then(() => path);

@@ -3,11 +3,11 @@ import { DAY_SECONDS } from '../builders/seconds.ts';
 import { disputedPayment } from './disputers.ts';
 import { confirmInBrowser, createIntent, itemsOf, read, timesCharged, type User } from './flow.ts';
 import { capture, HOLDING, heldPayment } from './holders.ts';
-import type { ParsedJson } from './host.ts';
 import { payctlOf } from './payctl.ts';
 import { createCustomer } from './payers.ts';
 import { PAYING_METHODS, refund, signInAdmin } from './refunders.ts';
 import { payAt, type RestoreDrill, signInForYear, startRestorable } from './restorers.ts';
+import type { BusEvent, ParsedJson } from './routes.ts';
 
 const NO_DUE_WORK = { DUE_WORK: 'off' } as const;
 
@@ -42,7 +42,7 @@ describe('payctl drift --fix after a restore', () => {
     const [first] = before;
     await refund(drill.service(), first.id, { ...admin.options, body: { amount_cents: 500 } });
     await drill.service().advance(3_600);
-    const events: readonly ParsedJson[] = await drill.service().busEvents();
+    const events: readonly BusEvent[] = await drill.service().busEvents();
     published.push(...events.filter(({ source }) => source === 'payments').map(({ detail }) => detail.id));
     await drill.restore(NO_DUE_WORK);
   });
@@ -85,7 +85,7 @@ describe('payctl drift --fix after a restore', () => {
     // An order of PayPal names no customer.
     expect(seen).toEqual([200, 404, 200]);
     const { body } = await drill.service().get('/payments?limit=50', user.options);
-    expect(body.data.map(({ id }: ParsedJson) => id)).toEqual(expect.arrayContaining([after[0].id, after[2].id]));
+    expect(body.data.map(({ id }) => id)).toEqual(expect.arrayContaining([after[0].id, after[2].id]));
   });
 
   test('marks them in their timeline, and in an anomaly if only staff see them', async () => {

@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { SECOND_MS } from '../../shared/core/time.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { timesCharged, type User } from './flow.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
 import { payctlOf } from './payctl.ts';
 import { type RestoreDrill, signInForYear, startRestorable } from './restorers.ts';
+import type { Payment } from './routes.ts';
 import { OWN_BILLING, payer, paymentsOf, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 
 type Billed = readonly [slot: string, biller: string, token: string, env: Readonly<Record<string, string>>];
@@ -21,7 +23,7 @@ interface Renewed {
   readonly who: Subscriber;
   readonly id: string;
   readonly restoredTo: string;
-  readonly renewal: ParsedJson;
+  readonly renewal: Payment;
 }
 
 let drill: RestoreDrill | undefined;
@@ -55,13 +57,13 @@ const renewAndRestore = async (
   await running.service().moveTo(new Date(Date.parse(renewedAt) + afterSeconds * SECOND_MS).toISOString());
   await running.service().settle();
   const [first, renewal, ...more] = await paymentsOf(running.service(), who, id);
-  expect([first.status, renewal.status, more.length]).toEqual(['succeeded', 'succeeded', 0]);
+  expect([present(first).status, present(renewal).status, more.length]).toEqual(['succeeded', 'succeeded', 0]);
   await running.restore(restoredWith);
-  return { drill: running, who, id, restoredTo, renewal };
+  return { drill: running, who, id, restoredTo, renewal: present(renewal) };
 };
 
 const chargesAt = async (service: TestHost): Promise<number> =>
-  (await service.ledger()).charges.filter((charge: ParsedJson) => charge.status === 'succeeded').length;
+  (await service.ledger()).charges.filter((charge) => charge.status === 'succeeded').length;
 
 /** A restore gives the table another name. */
 const RESTORED_TABLE = { TABLE_NAME: 'payments-restored' } as const;
@@ -154,7 +156,7 @@ describe('a renewal that due work charged for the second time, because its provi
     });
     const [{ provider_object_id: again }] = json.findings;
     const { charges } = await running.service().ledger();
-    const { payment_intent: order } = charges.find((one: ParsedJson) => [one.id, one.payment_intent].includes(again));
+    const { payment_intent: order } = present(charges.find((one) => [one.id, one.payment_intent].includes(again)));
     await running.service().control('POST', `/simulator/payments/${order}/refunds`, {});
     expect(await drift()).toMatchObject({ exitCode: 0, json: { drifted: 0, restore: { charged_again: 0 } } });
   });

@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { confirm, createIntent, read, signIn, type User } from './flow.ts';
-import { type ParsedJson, startTestHost, type TestHost, type TestHostOptions } from './host.ts';
+import { startTestHost, type TestHost, type TestHostOptions } from './host.ts';
 
 /** Steps of tests about the restore of the table. The providers' ledger is a file of its own and stays as it is. */
 const TABLE_FILES = ['table.db', 'table.db-wal', 'table.db-shm'];
@@ -55,7 +55,7 @@ export const payAt = async (
     paying: [provider, method],
     ...fields
   }: { readonly paying: readonly [string, string]; readonly total_cents?: number; readonly description?: string },
-): Promise<ParsedJson> => {
+) => {
   const intent = await createIntent(service, user, { provider_id: provider, payment_method_id: method, ...fields });
   await confirm(service, intent.id, user.options);
   await service.settle();

@@ -3,8 +3,9 @@ import { endpoints } from '../../functions/api/catalogue.ts';
 import { inviteBody, productBody, projectBody, tierBody } from '../builders/reference.ts';
 import { targetOf } from '../builders/target-of.ts';
 import { createIntent, signIn } from './flow.ts';
-import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
+import type { ParsedJson, Problem } from './routes.ts';
 import { command, OWN_BILLING, payer, subscribe, subscriber } from './subscribers.ts';
 
 /** A client may read a record, change a field, and send the whole record back. */
@@ -81,7 +82,7 @@ const UPDATES: Readonly<Record<string, () => Promise<Update>>> = {
 
 const updates = endpoints.filter(({ method }) => method === 'PUT' || method === 'PATCH').map(({ id }) => id);
 
-const recordOf = async ({ options, read }: Update): Promise<ParsedJson> => {
+const recordOf = async ({ options, read }: Update) => {
   const { body } = await service.get(read, options);
   const data = body.data ?? body;
   return Array.isArray(data) ? data[0] : data;
@@ -143,7 +144,7 @@ describe('a read-only field', () => {
     const update = await ofSubscription('');
     const before = await recordOf(update);
     const answer = await send(update, { metadata: {}, status: 'paused', total_cents: 1, user_id: 'x' });
-    expect(answer.body.details.map(({ path, message }: ParsedJson) => [path, message])).toEqual([
+    expect(answer.body.details.map(({ path, message }: Problem) => [path, message])).toEqual([
       ['status', expect.stringContaining('is now "active"; POST /subscriptions/{id}/cancel')],
       ['total_cents', `is read-only here and is now ${before.total_cents}; POST /subscriptions/{id}/change changes it`],
       ['user_id', `is read-only here and is now "${before.user_id}"; no request changes it`],
@@ -166,7 +167,7 @@ describe('a read-only field', () => {
     const before = (await service.get(`/subscriptions/${id}`, who.options)).body;
     await command(service, who, { id, name: 'pause' });
     const answer = await service.request('PATCH', `/subscriptions/${id}`, { ...who.options, body: before });
-    const [problem] = answer.body.details.filter(({ path }: ParsedJson) => path === 'status');
+    const [problem] = answer.body.details.filter(({ path }) => path === 'status');
     expect(problem).toMatchObject({ rule: 'read_only', message: expect.stringContaining('is now "paused"') });
   });
 
@@ -210,7 +211,7 @@ describe('a subscription that is sent back', () => {
     const body = { ...read.body, metadata: { seen: 1 } };
     const answer = await service.request('PATCH', `/subscriptions/${id}`, { ...owner.options, body });
     expect(answer).toMatchObject({ status: 200, body: { metadata: { seen: 1 } } });
-    expect((await service.providerRequests()).filter(({ method }: ParsedJson) => method !== 'GET')).toEqual([]);
+    expect((await service.providerRequests()).filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   test('may name an address that was deleted since', async () => {

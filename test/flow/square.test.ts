@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
@@ -13,7 +14,7 @@ import {
   timesCharged,
   type User,
 } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { saveMethod } from './payers.ts';
 
 /** Unlike elsewhere, a payment at Square begins as an order, is charged only by the service, and gets its id late. */
@@ -22,12 +23,12 @@ const service = withHost({ frozen: true, env: IMPATIENT });
 const OK = 'cnon:card-nonce-ok';
 const atSquare = (fields: object = {}) => intentBody({ provider_id: 'provider_c', ...fields });
 
-const create = async (user: User, fields: object = {}): Promise<ParsedJson> => {
+const create = async (user: User, fields: object = {}) => {
   const answer = await service.post('/payments/intents', atSquare(fields), user.options);
   expect(answer).toMatchObject({ status: 201 });
   return answer.body;
 };
-const pay = async (user: User, fields: object = {}): Promise<ParsedJson> => {
+const pay = async (user: User, fields: object = {}) => {
   const payment = await create(user, { payment_method_id: OK, ...fields });
   expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   return read(service, payment.id, user.options);
@@ -134,10 +135,13 @@ describe('a payment at Square', () => {
       body: { status: 'processing' },
     });
     const { charges } = await atProvider(service, payment.id);
-    expect(await sync(charges[0].id, user)).toMatchObject({ body: { status: 'processing' } });
+    expect(await sync(present(charges[0]).id, user)).toMatchObject({ body: { status: 'processing' } });
     await service.advance(MINUTE_SECONDS);
     await service.settle();
-    expect(await read(service, payment.id, user.options)).toMatchObject({ status, provider_payment_id: charges[0].id });
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      status,
+      provider_payment_id: present(charges[0]).id,
+    });
   });
 
   test.each(['before', 'after'])('is charged once if the connection breaks %s the charge', async (when) => {
@@ -285,7 +289,7 @@ describe('a card at Square', () => {
       status: 204,
     });
     const { payment_methods } = await service.ledger();
-    expect(payment_methods.filter(({ customer }: ParsedJson) => customer !== null)).toHaveLength(0);
+    expect(payment_methods.filter(({ customer }) => customer !== null)).toHaveLength(0);
   });
 
   test('is saved with the payment if the payer requests it; a bank account is not saved', async () => {
@@ -302,7 +306,7 @@ describe('a card at Square', () => {
       status: 'succeeded',
       payment_method_id: null,
     });
-    const tries = (await service.providerRequests()).filter(({ path }: ParsedJson) => path === '/v2/cards');
+    const tries = (await service.providerRequests()).filter(({ path }) => path === '/v2/cards');
     expect(tries).toHaveLength(1);
   });
 

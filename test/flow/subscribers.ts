@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
+import { present } from '../builders/present.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { signIn, type User } from './flow.ts';
-import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+import type { RequestOptions, TestHost } from './host.ts';
 import { createCustomer, saveReadyMethod } from './payers.ts';
 
 /** Steps of tests about subscriptions; a refused step fails the test. */
@@ -44,26 +45,26 @@ export const payer = async (
   return { options, names };
 };
 
-export const trySubscribe = (service: TestHost, who: Subscriber, fields: Fields = {}): Promise<TestAnswer> =>
+export const trySubscribe = (service: TestHost, who: Subscriber, fields: Fields = {}) =>
   service.post('/subscriptions', subscriptionBody({ ...who.names, ...fields }), who.options);
 
-export const subscribe = async (service: TestHost, who: Subscriber, fields: Fields = {}): Promise<ParsedJson> => {
+export const subscribe = async (service: TestHost, who: Subscriber, fields: Fields = {}) => {
   const { status, body } = await trySubscribe(service, who, fields);
   expect({ status, body }).toMatchObject({ status: 201 });
   return body;
 };
 
-export const readSubscription = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson> => {
+export const readSubscription = async (service: TestHost, who: Subscriber, id: string) => {
   const { status, body } = await service.get(`/subscriptions/${id}`, who.options);
   expect({ status, body }).toMatchObject({ status: 200 });
   return body;
 };
 
 /** The payments of a subscription, oldest first. */
-export const paymentsOf = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson[]> => {
+export const paymentsOf = async (service: TestHost, who: Subscriber, id: string) => {
   const { status, body } = await service.get('/payments?limit=50&orderDir=asc', who.options);
   expect(status).toBe(200);
-  return body.data.filter((payment: ParsedJson) => payment.subscription_id === id);
+  return body.data.filter((payment) => payment.subscription_id === id);
 };
 
 /**
@@ -72,10 +73,10 @@ export const paymentsOf = async (service: TestHost, who: Subscriber, id: string)
 export const subscriptionEventsOf = async (service: TestHost, id: string): Promise<string[]> =>
   (await service.busEvents())
     .filter(
-      (event: ParsedJson) =>
+      (event) =>
         /^(subscription|membership)\./.test(event['detail-type']) && event.detail.payload.data.subscription_id === id,
     )
-    .map((event: ParsedJson) => {
+    .map((event) => {
       const { reason, status } = event.detail.payload.data;
       return `${event['detail-type']} ${reason ?? status}`;
     });
@@ -86,14 +87,14 @@ interface Command {
   readonly body?: Fields;
 }
 
-export const command = (service: TestHost, who: Subscriber, { id, name, body = {} }: Command): Promise<TestAnswer> =>
+export const command = (service: TestHost, who: Subscriber, { id, name, body = {} }: Command) =>
   service.post(`/subscriptions/${id}/${name}`, body, who.options);
 
 export const patch = (
   service: TestHost,
   who: Subscriber,
   { id, body }: { readonly id: string; readonly body: Fields },
-): Promise<TestAnswer> => service.request('PATCH', `/subscriptions/${id}`, { ...who.options, body });
+) => service.request('PATCH', `/subscriptions/${id}`, { ...who.options, body });
 
 /** @returns the id of another saved method of the subscriber */
 export const anotherMethod = async (service: TestHost, who: Subscriber, token = 'pm_card_visa'): Promise<string> =>
@@ -115,7 +116,7 @@ const goldPlan = async (service: TestHost, fields: Fields = {}): Promise<string>
 };
 let plans = 0;
 
-export const subscribeToGold = async (service: TestHost, who: Subscriber, fields: Fields = {}): Promise<ParsedJson> => {
+export const subscribeToGold = async (service: TestHost, who: Subscriber, fields: Fields = {}) => {
   const product = await goldPlan(service, fields);
   const { status, body } = await service.post('/subscriptions', { ...who.names, product_id: product }, who.options);
   expect({ status, body }).toMatchObject({ status: 201 });
@@ -123,8 +124,8 @@ export const subscribeToGold = async (service: TestHost, who: Subscriber, fields
 };
 
 /** The one membership of a subscription's user. */
-export const readMembership = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson> => {
+export const readMembership = async (service: TestHost, who: Subscriber, id: string) => {
   const { status, body } = await service.get('/memberships', who.options);
   expect(status).toBe(200);
-  return body.data.find((membership: ParsedJson) => membership.subscription_id === id);
+  return present(body.data.find((membership) => membership.subscription_id === id));
 };

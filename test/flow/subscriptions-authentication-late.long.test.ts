@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { confirm, IMPATIENT, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { company, saveMethod } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 import {
   BILLERS,
   command,
@@ -26,7 +27,7 @@ describe.each(BILLERS)('a late authentication by the payer of a subscription bil
   });
 
   const paid = async (): Promise<number> =>
-    (await service.ledger()).charges.filter(({ status }: ParsedJson) => status === 'succeeded').length;
+    (await service.ledger()).charges.filter(({ status }) => status === 'succeeded').length;
 
   /** A renewal whose payer has started to authenticate. */
   const authenticating = async (who: Subscriber, made: ParsedJson) => {

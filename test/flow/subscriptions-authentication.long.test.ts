@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { confirm, IMPATIENT, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
+import type { ParsedJson } from './routes.ts';
 import {
   BILLERS,
   command,
@@ -30,8 +32,7 @@ describe.each(BILLERS)('a subscription billed by %s whose card requires authenti
   const paid = async (who: Subscriber, id: string): Promise<number> => {
     const ids = (await paymentsOf(service, who, id)).map((payment) => payment.id);
     const { charges } = await service.ledger();
-    return charges.filter(({ payment_id, status }: ParsedJson) => status === 'succeeded' && ids.includes(payment_id))
-      .length;
+    return charges.filter(({ payment_id, status }) => status === 'succeeded' && ids.includes(payment_id)).length;
   };
   const pending = async (): Promise<{ readonly who: Subscriber; readonly made: ParsedJson }> => {
     const who = await subscriber(service, ALWAYS);
@@ -115,15 +116,15 @@ describe.each(BILLERS)('a subscription billed by %s whose card requires authenti
       await trySubscribe(service, who);
       await service.advance(2 * HOUR_SECONDS);
       const { body } = await service.get('/subscriptions', who.options);
-      expect({ action, statuses: body.map(({ status }: ParsedJson) => status) }).toEqual({
+      expect({ action, statuses: body.map(({ status }) => status) }).toEqual({
         action,
         statuses: ['past_due'],
       });
       const [made] = body;
-      await service.authenticate(made.latest_payment_id);
+      await service.authenticate(present(made).latest_payment_id);
       await service.settle();
-      expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
-      expect(await paid(who, made.id)).toBe(1);
+      expect(await readSubscription(service, who, present(made).id)).toMatchObject({ status: 'active' });
+      expect(await paid(who, present(made).id)).toBe(1);
     }
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { PATIENT } from './flow.ts';
-import type { ParsedJson } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 import { withStops } from './stops.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 

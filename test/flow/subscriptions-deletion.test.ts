@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { itemsOf } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { company, saveMethod } from './payers.ts';
 import { refund, signInAdmin } from './refunders.ts';
 import {
@@ -96,9 +97,7 @@ describe('a method detached in Stripe’s dashboard without a successor', () => 
   const invoicesOf = async (who: Subscriber, id: string): Promise<string[]> => {
     const { provider_subscription_id: own } = await readSubscription(service, who, id);
     const { invoices } = await service.ledger();
-    return invoices
-      .filter(({ subscription }: ParsedJson) => subscription === own)
-      .map(({ status }: ParsedJson) => status);
+    return invoices.filter(({ subscription }) => subscription === own).map(({ status }) => status);
   };
   const detach = async (who: Subscriber): Promise<void> => {
     const { body } = await service.get(`/payment-methods/${who.names.payment_method_id}`, who.options);
@@ -118,7 +117,7 @@ describe('a method detached in Stripe’s dashboard without a successor', () => 
     expect(await patch(service, who, { id: made.id, body })).toMatchObject({ body: { status: 'active' } });
     await service.settle();
     expect((await invoicesOf(who, made.id)).filter((status) => status === 'paid')).toHaveLength(2);
-    const paid = (await paymentsOf(service, who, made.id)).filter(({ status }: ParsedJson) => status === 'succeeded');
+    const paid = (await paymentsOf(service, who, made.id)).filter(({ status }) => status === 'succeeded');
     expect(paid).toHaveLength(2);
   });
 
@@ -186,7 +185,7 @@ describe('a customer deleted with history', () => {
     const made = await subscribeToGold(service, who);
     await service.settle();
     const [paid] = await paymentsOf(service, who, made.id);
-    const refunded = await refund(service, paid.id, {
+    const refunded = await refund(service, present(paid).id, {
       ...admin.options,
       body: { amount_cents: 100, description: 'for Ada' },
     });
@@ -195,7 +194,7 @@ describe('a customer deleted with history', () => {
     expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
     await service.settle();
     const left = (await itemsOf(service)).filter(({ sk }) => ['PAY', 'RFD', 'REF'].includes(sk));
-    const ids = [paid.id, refunded.body.id, refunded.body.provider_refund_id];
+    const ids = [present(paid).id, refunded.body.id, refunded.body.provider_refund_id];
     expect(left.filter((item) => ids.some((id) => JSON.stringify(item).includes(id)))).toEqual([]);
   });
 
@@ -206,7 +205,7 @@ describe('a customer deleted with history', () => {
     await service.settle();
     const [paid] = await paymentsOf(service, who, made.id);
     await service.fault({ provider: 'provider_a', method: 'POST', path: '/v1/refunds', action: 'error_500', times: 1 });
-    const open = await refund(service, paid.id, { ...admin.options, body: { amount_cents: 100 } });
+    const open = await refund(service, present(paid).id, { ...admin.options, body: { amount_cents: 100 } });
     expect(open.status).toBe(202);
     expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
     await service.advance(10 * MINUTE_SECONDS);

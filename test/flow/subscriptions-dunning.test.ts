@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../shared/core/time.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { saveReadyMethod } from './payers.ts';
 import {
   anotherMethod,
@@ -38,10 +39,10 @@ const pastDue = async (): Promise<{
   const attempts = async () => {
     const { charges } = await service.ledger();
     return charges
-      .filter(({ payment_id }: ParsedJson) => payment_id === renewal.id)
-      .map(({ status, created_at }: ParsedJson) => `${status} ${created_at}`);
+      .filter(({ payment_id }) => payment_id === present(renewal).id)
+      .map(({ status, created_at }) => `${status} ${created_at}`);
   };
-  return { who, id: made.id, failedAt: renewal.updated_at, attempts };
+  return { who, id: made.id, failedAt: present(renewal).updated_at, attempts };
 };
 
 describe('a failed renewal', () => {
@@ -143,7 +144,7 @@ describe('a failed renewal', () => {
       const [, renewal] = await paymentsOf(service, who, made.id);
       expect(renewal).toMatchObject({ status: 'failed', decline: { advice: 'another_method', hard: true } });
       const { charges } = await service.ledger();
-      expect(charges.filter(({ payment_id }: ParsedJson) => payment_id === renewal.id)).toHaveLength(1);
+      expect(charges.filter(({ payment_id }) => payment_id === present(renewal).id)).toHaveLength(1);
       const token = { provider_a: 'pm_card_visa', provider_b: 'SIM-OK', provider_c: 'cnon:card-nonce-ok' }[provider_id];
       const good = await saveReadyMethod(service, who.options, { provider_payment_method_token: token, provider_id });
       expect(await patch(service, who, { id: made.id, body: { payment_method_id: good.id } })).toMatchObject({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { IMPATIENT, itemsOf, type User } from './flow.ts';
-import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import { type TestHost, withHost } from './host.ts';
 import { OWN_BILLING, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
 /**
@@ -75,31 +75,28 @@ const CASES: readonly Case[] = [
   { name: 'a success', status: 201, left: 'active' },
 ];
 
-const eventsOf = async (service: TestHost, { user }: Payer): Promise<readonly ParsedJson[]> =>
+const eventsOf = async (service: TestHost, { user }: Payer) =>
   (await service.busEvents())
     .filter(
-      (event: ParsedJson) =>
-        event['detail-type'].startsWith('payment.') && event.detail.payload.data.user?.id === user.userId,
+      (event) => event['detail-type'].startsWith('payment.') && event.detail.payload.data.user?.id === user.userId,
     )
-    .map((event: ParsedJson) => ({ name: event['detail-type'], ...event.detail.payload.data }));
+    .map((event) => ({ ...event.detail.payload.data, name: event['detail-type'] }));
 
 /** Every payment in the list or in an event has a readable subscription; every charge is listed. */
 const expectTruth = async (service: TestHost, who: Payer) => {
   const { body: subscriptions } = await service.get('/subscriptions', who.options);
   const { body: payments } = await service.get('/payments', who.options);
-  const ids = subscriptions.map(({ id }: ParsedJson) => id);
+  const ids = subscriptions.map(({ id }) => id);
   for (const { subscription_id } of [...payments.data, ...(await eventsOf(service, who))])
     expect(ids).toContain(subscription_id);
   const customer = (await service.get(`/customers/${who.names.customer_id}`, who.options)).body;
   const { payment_intents: intents, charges } = await service.ledger();
-  const theirs = intents
-    .filter((intent: ParsedJson) => intent.customer === customer.provider_customer_id)
-    .map(({ id }: ParsedJson) => id);
+  const theirs = intents.filter((intent) => intent.customer === customer.provider_customer_id).map(({ id }) => id);
   const charged = charges
-    .filter(({ payment_intent, status }: ParsedJson) => theirs.includes(payment_intent) && status === 'succeeded')
-    .map(({ payment_id }: ParsedJson) => payment_id);
-  const paid = payments.data.filter(({ status }: ParsedJson) => status === 'succeeded');
-  expect(paid.map(({ id }: ParsedJson) => id)).toEqual(charged);
+    .filter(({ payment_intent, status }) => theirs.includes(payment_intent) && status === 'succeeded')
+    .map(({ payment_id }) => payment_id);
+  const paid = payments.data.filter(({ status }) => status === 'succeeded');
+  expect(paid.map(({ id }) => id)).toEqual(charged);
   return { subscriptions, payments: payments.data };
 };
 
@@ -119,7 +116,7 @@ describe('the create of a service-billed subscription', () => {
     const names = (await eventsOf(service, who)).map(({ name }) => name);
     expect({
       name: one.name,
-      left: subscriptions.map(({ status }: ParsedJson) => status),
+      left: subscriptions.map(({ status }) => status),
       listed: payments.length,
       created: names.filter((name) => name === 'payment.created').length,
       succeeded: names.filter((name) => name === 'payment.succeeded').length,

@@ -2,9 +2,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { MINUTE_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { PATIENT } from './flow.ts';
-import type { ParsedJson, TestAnswer } from './host.ts';
+import type { TestAnswer } from './host.ts';
 import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
+import type { ParsedJson, PaymentMethod } from './routes.ts';
 import { withStops } from './stops.ts';
 import { command, patch, payer, readSubscription, type Subscriber, subscribe, trySubscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
@@ -44,11 +45,14 @@ const team = async (): Promise<Team> => {
 /** The statuses at Stripe, the former subscription first. */
 const there = async (id: string): Promise<string[]> =>
   (await stoppable().service.ledger()).subscriptions
-    .filter((one: ParsedJson) => one.subscription_id === id)
-    .map(({ status }: ParsedJson) => status);
+    .filter((one) => one.subscription_id === id)
+    .map(({ status }) => status);
 
-const timesTaken = async ({ provider_payment_method_id: card }: ParsedJson): Promise<number> =>
-  (await takenSince(stoppable().service)).filter(({ method }) => method === card).length;
+const timesTaken = async ({
+  provider_payment_method_id: card,
+}: {
+  readonly provider_payment_method_id: string;
+}): Promise<number> => (await takenSince(stoppable().service)).filter(({ method }) => method === card).length;
 
 const CREATE = 'POST /v1/subscriptions';
 const END_FORMER = 'DELETE /v1/subscriptions/:id';
@@ -56,7 +60,7 @@ const END_FORMER = 'DELETE /v1/subscriptions/:id';
 interface Transfer extends Team {
   readonly who: Subscriber;
   readonly made: ParsedJson;
-  readonly card: ParsedJson;
+  readonly card: PaymentMethod;
   /** The admin names their own card instead of the organization's. */
   readonly act: () => Promise<TestAnswer>;
 }
@@ -151,7 +155,7 @@ describe('a transfer to a member’s card, interrupted before the membership end
         payment_method_id: null,
       });
       const { body } = await service.get(`/payments?organization_id=${test.organizationId}`, test.owner.options);
-      const paid = body.data.filter(({ status }: ParsedJson) => status === 'succeeded');
+      const paid = body.data.filter(({ status }) => status === 'succeeded');
       expect(paid).toHaveLength(1 + taken);
       await expectFree(test, taken);
     },
@@ -159,7 +163,7 @@ describe('a transfer to a member’s card, interrupted before the membership end
 });
 
 interface Creation extends Team {
-  readonly card: ParsedJson;
+  readonly card: PaymentMethod;
   /** The admin subscribes for the organization, with their own card. */
   readonly act: () => Promise<TestAnswer>;
   /** The organization's subscriptions, as the owner sees them. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
-import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
+import { type TestAnswer, withHost } from './host.ts';
 import { company, problemsOf, saveMethod } from './payers.ts';
 import {
   anotherMethod,
@@ -24,10 +24,10 @@ beforeEach(async () => {
 
 const NOW = { cancel_at_period_end: false };
 
-const endAtStripe = ({ provider_subscription_id: id }: ParsedJson) => atStripe(service, `DELETE subscriptions/${id}`);
+const endAtStripe = ({ provider_subscription_id: id }: { readonly provider_subscription_id: string }) =>
+  atStripe(service, `DELETE subscriptions/${id}`);
 
-const there = async (id: string): Promise<ParsedJson[]> =>
-  (await service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
+const there = async (id: string) => (await service.ledger()).subscriptions.filter((one) => one.subscription_id === id);
 
 type Act = (who: Subscriber, id: string) => Promise<TestAnswer>;
 interface Asked {

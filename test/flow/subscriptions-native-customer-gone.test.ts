@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { PATIENT } from './flow.ts';
-import type { ParsedJson, TestAnswer } from './host.ts';
+import type { TestAnswer } from './host.ts';
 import { withStops } from './stops.ts';
 import { command, type Subscriber, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
@@ -28,8 +29,8 @@ const stateOf = async ({ options }: Subscriber) => {
   const { body: here } = await service.get('/subscriptions', options);
   const { body: payments } = await service.get('/payments', options);
   return {
-    here: here.map(({ status }: ParsedJson) => status),
-    payments: payments.data.map(({ status }: ParsedJson) => status),
+    here: here.map(({ status }) => status),
+    payments: payments.data.map(({ status }) => status),
   };
 };
 
@@ -63,8 +64,8 @@ describe('the charge of a subscription whose customer was deleted', () => {
     await stopThenDeleteCustomer(who, () => trySubscribe(service, who), 2);
     const [seen] = (await service.get('/subscriptions', who.options)).body;
     const { subscriptions } = await service.ledger();
-    const made = subscriptions.find(({ subscription_id }: ParsedJson) => subscription_id === seen.id);
-    expect(seen).toMatchObject({ status: 'canceled', provider_subscription_id: made.id });
+    const made = subscriptions.find(({ subscription_id }) => subscription_id === present(seen).id);
+    expect(seen).toMatchObject({ status: 'canceled', provider_subscription_id: present(made).id });
     expect((await stateOf(who)).payments).toEqual(['succeeded']);
     await service.webhookMode('normal');
   });

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { command, readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
 /** Stripe keeps the invoice of a renewal as a draft for about an hour, and then charges it. */
@@ -11,15 +12,15 @@ describe('the draft of a renewal at Stripe', () => {
     await service.control('POST', '/simulator/drafts', { minutes: 60 });
   });
 
-  const invoicesOf = async (id: string): Promise<ParsedJson[]> => {
+  const invoicesOf = async (id: string) => {
     const { subscriptions, invoices } = await service.ledger();
-    const there = subscriptions.find((one: ParsedJson) => one.subscription_id === id);
-    return invoices.filter(({ subscription }: ParsedJson) => subscription === there.id);
+    const there = subscriptions.find((one) => one.subscription_id === id);
+    return invoices.filter(({ subscription }) => subscription === present(there).id);
   };
 
   const taken = async (): Promise<number> => {
     const { charges } = await service.ledger();
-    return charges.filter(({ status }: ParsedJson) => status === 'succeeded').length;
+    return charges.filter(({ status }) => status === 'succeeded').length;
   };
 
   /** A subscription whose renewal is a draft. */

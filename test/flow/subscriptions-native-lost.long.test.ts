@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { changeTable, IMPATIENT, itemsOf } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import {
   command,
   paymentsOf,
@@ -29,15 +30,14 @@ const lose = () =>
     action: 'timeout_after',
     times: 1,
   });
-const there = async (id: string): Promise<ParsedJson[]> =>
-  (await service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
+const there = async (id: string) => (await service.ledger()).subscriptions.filter((one) => one.subscription_id === id);
 /** The provider creates it; neither the response nor an event arrives. */
 const subscribedUnheard = async () => {
   const who = await subscriber(service);
   await service.webhookMode('drop');
   await lose();
   await trySubscribe(service, who);
-  const [{ id }] = (await service.get('/subscriptions', who.options)).body;
+  const { id } = present((await service.get('/subscriptions', who.options)).body[0]);
   return { who, id };
 };
 
@@ -88,7 +88,7 @@ describe('a charge', () => {
     await service.clearFaults();
     expect(await command(service, who, { id: made.id, name: 'cancel', body: NOW })).toMatchObject({ status: 200 });
     const { invoices } = await service.ledger();
-    const open = invoices.filter((one: ParsedJson) => one.subscription === made.provider_subscription_id).at(-1);
+    const open = invoices.filter((one) => one.subscription === made.provider_subscription_id).at(-1);
     expect(open).toMatchObject({ status: 'void' });
     const details = { subscription: made.provider_subscription_id, metadata: { subscription_id: made.id } };
     const start = Date.parse(made.current_period_end) / 1_000;
@@ -98,15 +98,15 @@ describe('a charge', () => {
       created: failedAt,
       object: {
         ...{
-          id: open.id,
+          id: present(open).id,
           object: 'invoice',
           status: 'open',
           attempt_count: 1,
-          amount_due: open.amount,
+          amount_due: present(open).amount,
           currency: 'usd',
         },
         ...{ parent: { subscription_details: details }, lines: { data: [{ period }] } },
-        payments: { data: [{ payment: { payment_intent: open.payment_intent } }] },
+        payments: { data: [{ payment: { payment_intent: present(open).payment_intent } }] },
       },
     });
     await service.settle();
@@ -207,11 +207,11 @@ describe('a subscription recreated at its provider', () => {
     }
     const [, canceled, current] = await there(id);
     const { invoices } = await service.ledger();
-    const invoice = invoices.find(({ subscription }: ParsedJson) => subscription === canceled?.id);
+    const invoice = invoices.find(({ subscription }) => subscription === canceled?.id);
     await service.sendEvent({
       type: 'invoice.payment_succeeded',
       object: {
-        ...{ id: invoice.id, object: 'invoice', subscription: canceled?.id, status: 'paid' },
+        ...{ id: present(invoice).id, object: 'invoice', subscription: canceled?.id, status: 'paid' },
         subscription_details: { metadata: { subscription_id: id } },
       },
     });
@@ -237,11 +237,11 @@ describe('a first charge', () => {
     });
     const [made] = await there(id);
     const { invoices } = await service.ledger();
-    const invoice = invoices.find(({ subscription }: ParsedJson) => subscription === made?.id);
+    const invoice = invoices.find(({ subscription }) => subscription === made?.id);
     await service.sendEvent({
       type: 'invoice.payment_succeeded',
       object: {
-        ...{ id: invoice.id, object: 'invoice', subscription: made?.id, status: 'paid' },
+        ...{ id: present(invoice).id, object: 'invoice', subscription: made?.id, status: 'paid' },
         subscription_details: { metadata: { subscription_id: id } },
       },
     });

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../shared/core/time.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { IMPATIENT, signIn } from './flow.ts';
-import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import { type TestHost, withHost } from './host.ts';
 import { outcomesOf } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 import {
   anotherMethod,
   BILLERS,
@@ -29,8 +31,8 @@ const atDashboard = async (service: TestHost, id: string, wish: ParsedJson): Pro
   await service.settle();
 };
 
-const newestInvoice = async (service: TestHost, providerId: string): Promise<ParsedJson> =>
-  (await service.ledger()).invoices.filter(({ subscription }: ParsedJson) => subscription === providerId).at(-1);
+const newestInvoice = async (service: TestHost, providerId: string) =>
+  present((await service.ledger()).invoices.filter(({ subscription }) => subscription === providerId).at(-1));
 
 /** Changes something while no event arrives; those of earlier changes have arrived. */
 const unheard = async (service: TestHost, change: () => Promise<unknown>): Promise<void> => {
@@ -156,7 +158,7 @@ describe('a change at Stripe', () => {
       await service.advance(7 * DAY_SECONDS);
       expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
       const paid: ParsedJson[] = (await service.ledger()).invoices.filter(
-        ({ subscription, status }: ParsedJson) => subscription === made.provider_subscription_id && status === 'paid',
+        ({ subscription, status }) => subscription === made.provider_subscription_id && status === 'paid',
       );
       const payments = await paymentsOf(service, who, made.id);
       expect(payments.map(({ provider_intent_id: id }) => id).sort()).toEqual(
@@ -223,9 +225,9 @@ describe('a change at Stripe', () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const { subscriptions } = await service.ledger();
-    const there = subscriptions.find((one: ParsedJson) => one.subscription_id === made.id);
+    const there = subscriptions.find((one) => one.subscription_id === made.id);
     if (wish) await atDashboard(service, made.id, wish);
-    else await service.control('POST', `/simulator/customers/${there.customer}/balance`, { balance: -1_900 });
+    else await service.control('POST', `/simulator/customers/${present(there).customer}/balance`, { balance: -1_900 });
     await service.moveTo(made.current_period_end);
     await service.advance(2 * HOUR_SECONDS);
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
@@ -240,8 +242,8 @@ describe('a change at Stripe', () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const { subscriptions } = await service.ledger();
-    const there = subscriptions.find((one: ParsedJson) => one.subscription_id === made.id);
-    await service.control('POST', `/simulator/customers/${there.customer}/balance`, { balance: -500 });
+    const there = subscriptions.find((one) => one.subscription_id === made.id);
+    await service.control('POST', `/simulator/customers/${present(there).customer}/balance`, { balance: -500 });
     await service.moveTo(made.current_period_end);
     await service.advance(2 * HOUR_SECONDS);
     const [, renewal] = await paymentsOf(service, who, made.id);
@@ -271,7 +273,7 @@ describe('a past-due Stripe-billed subscription', () => {
     const good = await anotherMethod(service, who);
     const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
     const invoice = await newestInvoice(service, there);
-    await atStripe(service, `POST invoices/${invoice.id}/pay`, { payment_method: ref });
+    await atStripe(service, `POST invoices/${present(invoice).id}/pay`, { payment_method: ref });
     await service.settle();
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
     expect(await recoveries(id)).toEqual(['subscription.updated renewed']);
@@ -283,7 +285,7 @@ describe('a past-due Stripe-billed subscription', () => {
   test('reports an unpaid recovery after a write-off', async () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
-    await service.control('POST', `/simulator/invoices/${invoice.id}`, { action: 'mark_uncollectible' });
+    await service.control('POST', `/simulator/invoices/${present(invoice).id}`, { action: 'mark_uncollectible' });
     await service.settle();
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
     expect(await recoveries(id)).toEqual(['subscription.updated recovered_unpaid']);
@@ -293,7 +295,7 @@ describe('a past-due Stripe-billed subscription', () => {
   test('is renewed without a payment if paid outside Stripe', async () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
-    await service.control('POST', `/simulator/invoices/${invoice.id}`, { action: 'pay_out_of_band' });
+    await service.control('POST', `/simulator/invoices/${present(invoice).id}`, { action: 'pay_out_of_band' });
     await service.settle();
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
     expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded', 'canceled']);
@@ -305,7 +307,7 @@ describe('a past-due Stripe-billed subscription', () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
     await unheard(service, () =>
-      service.control('POST', `/simulator/invoices/${invoice.id}`, { action: 'pay_out_of_band' }),
+      service.control('POST', `/simulator/invoices/${present(invoice).id}`, { action: 'pay_out_of_band' }),
     );
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'past_due' });
     await service.advance(2 * DAY_SECONDS);
@@ -391,11 +393,11 @@ describe('a Stripe-billed subscription', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const { subscriptions } = await service.ledger();
-    const there = subscriptions.find((one: ParsedJson) => one.subscription_id === made.id);
+    const there = subscriptions.find((one) => one.subscription_id === made.id);
     const product = await atStripe(service, 'POST products', { name: 'By hand' });
     const byHand = await atStripe(service, 'POST subscriptions', {
-      customer: there.customer,
-      default_payment_method: there.payment_method,
+      customer: present(there).customer,
+      default_payment_method: present(there).payment_method,
       'items[0][price_data][currency]': 'usd',
       'items[0][price_data][product]': product.id,
       'items[0][price_data][unit_amount]': '700',

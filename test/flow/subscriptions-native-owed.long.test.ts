@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../shared/core/time.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { confirm, IMPATIENT } from './flow.ts';
-import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import { type TestHost, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
 import {
@@ -28,20 +29,19 @@ const PRICE = 1_900;
 
 const paidThere = async (service: TestHost, id: string): Promise<number[]> => {
   const { subscriptions, invoices, charges } = await service.ledger();
-  const ids = subscriptions.filter((one: ParsedJson) => one.subscription_id === id).map((one: ParsedJson) => one.id);
+  const ids = subscriptions.filter((one) => one.subscription_id === id).map((one) => one.id);
   const intents = invoices
-    .filter(({ subscription }: ParsedJson) => ids.includes(subscription))
-    .map(({ payment_intent }: ParsedJson) => payment_intent);
+    .filter(({ subscription }) => ids.includes(subscription))
+    .map(({ payment_intent }) => payment_intent);
   return charges
-    .filter(({ payment_intent, status }: ParsedJson) => intents.includes(payment_intent) && status === 'succeeded')
-    .map(({ amount }: ParsedJson) => amount);
+    .filter(({ payment_intent, status }) => intents.includes(payment_intent) && status === 'succeeded')
+    .map(({ amount }) => amount);
 };
 
 const openThere = async (service: TestHost, id: string): Promise<number> => {
   const { subscriptions, invoices } = await service.ledger();
-  const ids = subscriptions.filter((one: ParsedJson) => one.subscription_id === id).map((one: ParsedJson) => one.id);
-  return invoices.filter(({ subscription, status }: ParsedJson) => ids.includes(subscription) && status === 'open')
-    .length;
+  const ids = subscriptions.filter((one) => one.subscription_id === id).map((one) => one.id);
+  return invoices.filter(({ subscription, status }) => ids.includes(subscription) && status === 'open').length;
 };
 
 /** A member whose last three days are unpaid. */
@@ -91,18 +91,18 @@ describe('three open invoices of a provider-billed subscription', () => {
   test('stay owed if only the newest invoice is paid at the provider', async () => {
     const { who, id, good } = await owing(service);
     const { invoices, subscriptions } = await service.ledger();
-    const there = subscriptions.find((one: ParsedJson) => one.subscription_id === id);
+    const there = subscriptions.find((one) => one.subscription_id === id);
     const [oldest, newest] = [-3, -1].map((at) =>
-      invoices.filter((one: ParsedJson) => one.subscription === there.id).at(at),
+      invoices.filter((one) => one.subscription === present(there).id).at(at),
     );
     const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
-    await atStripe(service, `POST invoices/${newest.id}/pay`, { payment_method: ref });
+    await atStripe(service, `POST invoices/${present(newest).id}/pay`, { payment_method: ref });
     await service.settle();
     expect(await statuses(service, who, id)).toEqual(['succeeded', 'failed', 'failed', 'succeeded']);
     const left = await readSubscription(service, who, id);
     expect(left).toMatchObject({ status: 'past_due', billing_status: 'retrying' });
     // Stripe retries the oldest invoice three days after its first failure.
-    expect(left.next_billing_date).toBe(new Date(Date.parse(oldest.period_start) + 3 * DAY_MS).toISOString());
+    expect(left.next_billing_date).toBe(new Date(Date.parse(present(oldest).period_start) + 3 * DAY_MS).toISOString());
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
@@ -132,15 +132,15 @@ describe('three open invoices of a provider-billed subscription', () => {
   test('stay written off by the merchant when the subscription is canceled, and a payment is recorded', async () => {
     const { who, id, good } = await owing(service);
     const { invoices, subscriptions } = await service.ledger();
-    const there = subscriptions.find((one: ParsedJson) => one.subscription_id === id);
-    const oldest = invoices.filter((one: ParsedJson) => one.subscription === there.id).at(1);
-    await service.control('POST', `/simulator/invoices/${oldest.id}`, { action: 'mark_uncollectible' });
+    const there = subscriptions.find((one) => one.subscription_id === id);
+    const oldest = invoices.filter((one) => one.subscription === present(there).id).at(1);
+    await service.control('POST', `/simulator/invoices/${oldest?.id}`, { action: 'mark_uncollectible' });
     await service.settle();
     expect(await command(service, who, { id, name: 'cancel', body: NOW })).toMatchObject({ status: 200 });
     const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
     await service.advance(20 * DAY_SECONDS);
     expect(await paidThere(service, id)).toEqual([PRICE]);
-    await atStripe(service, `POST invoices/${oldest.id}/pay`, { payment_method: ref });
+    await atStripe(service, `POST invoices/${oldest?.id}/pay`, { payment_method: ref });
     await service.settle();
     expect(await statuses(service, who, id)).toEqual(['succeeded', 'succeeded', 'canceled', 'canceled']);
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
@@ -221,11 +221,11 @@ describe('three concurrently open invoices', () => {
       next_billing_date: null,
     });
     const { subscriptions } = await service.ledger();
-    const there = subscriptions.filter((one: ParsedJson) => one.subscription_id === id).at(-1);
+    const there = subscriptions.filter((one) => one.subscription_id === id).at(-1);
     const { id: method } = await atStripe(service, 'POST payment_methods/pm_card_visa/attach', {
-      customer: there.customer,
+      customer: present(there).customer,
     });
-    await atStripe(service, `POST subscriptions/${there.id}`, { default_payment_method: method });
+    await atStripe(service, `POST subscriptions/${present(there).id}`, { default_payment_method: method });
     await service.advance(20 * DAY_SECONDS);
     expect(await paidThere(service, id)).toEqual([PRICE]);
     await command(service, who, { id, name: 'cancel', body: NOW });

@@ -1,7 +1,6 @@
 import { beforeAll, expect, inject, test, vi } from 'vitest';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { PATIENT } from './flow.ts';
-import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
 import { type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
@@ -20,23 +19,23 @@ const stateOf = async ({ options, names }: Subscriber) => {
   const { body: here } = await service.get('/subscriptions', options);
   const { body: payments } = await service.get('/payments', options);
   const ledger = await service.ledger();
-  const ids = new Set(here.map(({ id }: ParsedJson) => id));
-  const known = ledger.subscriptions.filter(({ subscription_id }: ParsedJson) => ids.has(subscription_id));
+  const ids = new Set(here.map(({ id }) => id));
+  const known = ledger.subscriptions.filter(({ subscription_id }) => ids.has(subscription_id));
   const { body: customer } = await service.get(`/customers/${names.customer_id}`, options);
-  const theirs = ledger.subscriptions.filter((one: ParsedJson) => one.customer === customer.provider_customer_id);
+  const theirs = ledger.subscriptions.filter((one) => one.customer === customer.provider_customer_id);
   const of = new Set([...known, ...theirs].map(({ id }) => id));
   const intents = ledger.invoices
-    .filter(({ subscription }: ParsedJson) => of.has(subscription))
-    .map(({ payment_intent }: ParsedJson) => payment_intent);
+    .filter(({ subscription }) => of.has(subscription))
+    .map(({ payment_intent }) => payment_intent);
   return {
-    here: here.map(({ status }: ParsedJson) => status),
+    here: here.map(({ status }) => status),
     there: ledger.subscriptions
-      .filter((one: ParsedJson) => of.has(one.id) && one.status !== 'canceled')
-      .map(({ status }: ParsedJson) => status),
+      .filter((one) => of.has(one.id) && one.status !== 'canceled')
+      .map(({ status }) => status),
     paid: ledger.charges.filter(
-      ({ payment_intent, status }: ParsedJson) => intents.includes(payment_intent) && status === 'succeeded',
+      ({ payment_intent, status }) => intents.includes(payment_intent) && status === 'succeeded',
     ).length,
-    payments: payments.data.filter(({ status }: ParsedJson) => status === 'succeeded').length,
+    payments: payments.data.filter(({ status }) => status === 'succeeded').length,
   };
 };
 

@@ -1,6 +1,6 @@
 /** @module `next_billing_date` and `provider_subscription_id` of a subscription, in every response that shows them. */
 import { describe, expect, test } from 'vitest';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import {
   BILLERS,
   command,
@@ -18,8 +18,7 @@ const TOKENS: Readonly<Record<string, string>> = { provider_b: 'SIM-OK', provide
 describe.each(BILLERS)('next_billing_date of a subscription billed by %s', (_biller, env) => {
   const service = withHost({ frozen: true, env });
 
-  const listed = async (who: Subscriber): Promise<ParsedJson> =>
-    (await service.get('/subscriptions', who.options)).body[0];
+  const listed = async (who: Subscriber) => (await service.get('/subscriptions', who.options)).body[0];
   const cellOf = async (who: Subscriber): Promise<string | undefined> => {
     const { body } = await service.get('/subscriptions', { ...who.options, headers: { accept: 'text/csv' } });
     const [head = '', row = ''] = String(body).replaceAll('\r', '').split('\n');

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { eventsOf, IMPATIENT } from './flow.ts';
 import { withHost } from './host.ts';
@@ -32,7 +33,7 @@ describe.each([
     await service.advance(10 * MINUTE_SECONDS);
     const payments = await paymentsOf(service, who, id);
     expect(payments).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
-    expect(await eventsOf(service, payments[1].id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, present(payments[1]).id)).toEqual(['payment.created', 'payment.succeeded']);
     expect((await subscriptionEventsOf(service, id)).at(-1)).toContain('renewed');
   });
 });

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
 import { createCustomer } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 import { type Stop, withStops } from './stops.ts';
 import {
   BILLERS,
@@ -19,7 +20,7 @@ describe('a subscription created during the deletion of its customer or method',
   const billedHere = withStops(OWN_BILLING);
 
   /** Creates a subscription during the deletion of a record that it names, after the provider has removed the record. */
-  const deletedMeanwhile = async (pathOf: (names: Subscriber['names']) => string): Promise<ParsedJson> => {
+  const deletedMeanwhile = async (pathOf: (names: Subscriber['names']) => string) => {
     const { service, overtaken } = billedHere();
     const who = await subscriber(service);
     // The event of the removal at the provider would remove the record before the subscription is made.
@@ -75,9 +76,9 @@ describe.each(BILLERS)('a customer deleted while a subscription billed by %s sta
   const outcome = async (service: TestHost, { options }: Subscriber) => {
     const { body: here } = await service.get('/subscriptions', options);
     const { body: payments } = await service.get('/payments', options);
-    const ids = new Set(here.map(({ id }: ParsedJson) => id));
+    const ids = new Set(here.map(({ id }) => id));
     const { subscriptions } = await service.ledger();
-    const there = subscriptions.filter(({ subscription_id }: ParsedJson) => ids.has(subscription_id));
+    const there = subscriptions.filter(({ subscription_id }) => ids.has(subscription_id));
     const statuses = (records: ParsedJson[]): string[] => records.map(({ status }) => status);
     return { here: statuses(here), there: statuses(there), payments: statuses(payments.data) };
   };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { PATIENT } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { command, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /** A payer ends a subscription by a date in Stripe's customer portal, which is another field than the flag of the API. */
@@ -17,7 +17,7 @@ test('a reactivation also clears the end that the portal has set, so Stripe char
   const kept = await command(service, who, { id: made.id, name: 'reactivate' });
   expect(kept).toMatchObject({ status: 200, body: { cancel_at_period_end: false } });
   const { subscriptions } = await service.ledger();
-  expect(subscriptions.find(({ id }: ParsedJson) => id === providerId)).toMatchObject({ cancel_at: null });
+  expect(subscriptions.find(({ id }) => id === providerId)).toMatchObject({ cancel_at: null });
   await service.moveTo(made.current_period_end);
   await service.advance(2 * HOUR_SECONDS);
   expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
-import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
 import {
   anotherMethod,
@@ -16,10 +15,10 @@ import {
 /** The end of a command on a subscription whose response left the outcome open. One event reports it. */
 const reasonsOf = async (service: ReturnType<ReturnType<typeof withStops>>['service'], id: string): Promise<string[]> =>
   (await service.busEvents())
-    .filter((event: ParsedJson) => event['detail-type'].startsWith('subscription.'))
-    .map((event: ParsedJson) => event.detail.payload.data)
-    .filter((data: ParsedJson) => data.subscription_id === id)
-    .map((data: ParsedJson) => data.reason);
+    .filter((event) => event['detail-type'].startsWith('subscription.'))
+    .map((event) => event.detail.payload.data)
+    .filter((data) => data.subscription_id === id)
+    .map((data) => data.reason);
 
 describe('a command that a billing provider never received', () => {
   const stoppable = withStops({ PROVIDER_TIMEOUT_MS: '1500' });

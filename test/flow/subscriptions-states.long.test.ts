@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, startOfSecond } from '../../shared/core/time.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { IMPATIENT } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import {
   anotherMethod,
   command,
@@ -19,7 +20,7 @@ import {
 } from './subscribers.ts';
 
 const CANCEL_NOW = { cancel_at_period_end: false };
-const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
+const statuses = (list: readonly { readonly status: string }[]): string[] => list.map(({ status }) => status);
 
 describe('a subscription’s trial', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
@@ -131,7 +132,7 @@ describe('the first charge of a subscription', () => {
     // A day later the key is free again, so this was another attempt.
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
     const { payment_intents: intents } = await service.ledger();
-    const asked = intents.filter((intent: ParsedJson) => intent.customer === customer.provider_customer_id);
+    const asked = intents.filter((intent) => intent.customer === customer.provider_customer_id);
     expect(asked).toHaveLength(2);
     expect((await service.get('/payments', who.options)).body.data).toEqual([]);
   });
@@ -157,7 +158,7 @@ describe('the first charge of a subscription', () => {
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
     const [payment] = await paymentsOf(service, who, made.id);
     expect(payment).toMatchObject({ status: 'pending', id: made.latest_payment_id });
-    await service.authenticate(payment.id);
+    await service.authenticate(present(payment).id);
     await service.settle();
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
   });
@@ -202,7 +203,7 @@ describe('the first charge of a subscription', () => {
       await service.advance(10 * MINUTE_SECONDS);
       expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
       const { charges } = await service.ledger();
-      const theirs = charges.filter(({ payment_id }: ParsedJson) => payment_id === made.latest_payment_id);
+      const theirs = charges.filter(({ payment_id }) => payment_id === made.latest_payment_id);
       expect(statuses(theirs)).toEqual(['succeeded']);
     },
   );

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { eventsOf, PATIENT } from './flow.ts';
 import { withStops } from './stops.ts';
@@ -18,7 +19,7 @@ test('a first charge whose function stopped and that is immediately disputed is 
   const call = calls.findIndex((name) => name.startsWith('POST') && name.endsWith('/confirm')) + 1;
   await stopped({ call, executed: true }, () => trySubscribe(service, who));
   const { charges } = await service.ledger();
-  const { payment_id: paymentId } = charges.at(-1);
+  const { payment_id: paymentId } = present(charges.at(-1));
   await service.webhookMode('normal');
   await service.control('POST', `/simulator/payments/${paymentId}/disputes`, {});
   await service.advance(HOUR_SECONDS);

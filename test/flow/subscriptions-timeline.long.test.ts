@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { changeTable, IMPATIENT, partitionOf, signIn, type User } from './flow.ts';
-import { type ParsedJson, type RequestOptions, type TestHost, withHost } from './host.ts';
+import { type RequestOptions, type TestHost, withHost } from './host.ts';
 import { company, guestWithMethod, removeMember } from './payers.ts';
+import type { SubscriptionEntry } from './routes.ts';
 import {
   anotherMethod,
   BILLERS,
@@ -18,7 +19,7 @@ import {
 
 const CANCEL_NOW = { cancel_at_period_end: false };
 
-const timelineOf = async (service: TestHost, id: string, options: RequestOptions): Promise<ParsedJson[]> => {
+const timelineOf = async (service: TestHost, id: string, options: RequestOptions) => {
   await service.settle();
   const { status, body } = await service.get(`/subscriptions/${id}/timeline`, options);
   expect({ status, meta: body.meta }).toMatchObject({
@@ -27,16 +28,16 @@ const timelineOf = async (service: TestHost, id: string, options: RequestOptions
   });
   return body.data;
 };
-const changesOf = async (service: TestHost, id: string, options: RequestOptions): Promise<ParsedJson[]> =>
+const changesOf = async (service: TestHost, id: string, options: RequestOptions) =>
   (await timelineOf(service, id, options)).filter(({ kind }) => kind === 'change');
 
-const actorsOf = (changes: readonly ParsedJson[]) => changes.map(({ cause, actor }) => [cause, actor]);
-const stepsOf = (changes: readonly ParsedJson[]): string[] =>
+const actorsOf = (changes: readonly SubscriptionEntry[]) => changes.map(({ cause, actor }) => [cause, actor]);
+const stepsOf = (changes: readonly SubscriptionEntry[]): string[] =>
   changes.map(({ cause, previous_status, status }) => `${cause}: ${previous_status ?? 'none'} to ${status}`);
 const signInAdmin = (service: TestHost): Promise<User> => signIn(service, { is_admin: true });
 
 /** The versions in the history of a subscription, as they are stored. */
-const historyItems = async (service: TestHost, id: string): Promise<ParsedJson[]> =>
+const historyItems = async (service: TestHost, id: string) =>
   (await partitionOf(service, `SUB#${id}`)).filter(({ sk }) => /^HIST#\d/.test(sk));
 
 const guestSubscriber = async (service: TestHost): Promise<Subscriber> => {
@@ -165,7 +166,7 @@ describe.each(BILLERS)('the timeline of a subscription billed by %s', (_, billin
 describe('the timeline of a subscription', () => {
   const env = { ...IMPATIENT, ...OWN_BILLING, EXTERNAL_WEBHOOKS_ENABLED: 'true' };
   const service = withHost({ frozen: true, env });
-  const kindsOf = (timeline: readonly ParsedJson[]) => new Set(timeline.map(({ kind }) => kind));
+  const kindsOf = (timeline: readonly SubscriptionEntry[]) => new Set(timeline.map(({ kind }) => kind));
 
   test('lists the deliveries of only its own events', async () => {
     const who = await subscriber(service);
@@ -223,7 +224,7 @@ describe('the timeline of a subscription', () => {
     }
     const { body } = await service.get(`/subscriptions/${made.id}/timeline`, who.options);
     expect(body.meta.is_complete).toBe(false);
-    const versions = body.data.flatMap(({ version }: ParsedJson) => version ?? []);
+    const versions = body.data.flatMap(({ version }) => version ?? []);
     expect([versions.length, versions[0], versions.at(-1)]).toEqual([500, 2, 501]);
     expect(kindsOf(body.data)).toEqual(new Set(['change', 'delivery']));
   });

@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { IMPATIENT, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { company, saveMethod } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 import {
   command,
   patch,
@@ -49,22 +50,22 @@ const changing = async (
 
 const there = async ({ made }: Changing) => {
   const ledger = await service.ledger();
-  const subscriptions = ledger.subscriptions.filter(({ subscription_id }: ParsedJson) => subscription_id === made.id);
-  const ids = subscriptions.map(({ id }: ParsedJson) => id);
+  const subscriptions = ledger.subscriptions.filter(({ subscription_id }) => subscription_id === made.id);
+  const ids = subscriptions.map(({ id }) => id);
   const intents = ledger.invoices
-    .filter(({ subscription }: ParsedJson) => ids.includes(subscription))
-    .map(({ payment_intent }: ParsedJson) => payment_intent);
+    .filter(({ subscription }) => ids.includes(subscription))
+    .map(({ payment_intent }) => payment_intent);
   const paid = ledger.charges.filter(
-    ({ payment_intent, status }: ParsedJson) => intents.includes(payment_intent) && status === 'succeeded',
+    ({ payment_intent, status }) => intents.includes(payment_intent) && status === 'succeeded',
   );
-  return { statuses: subscriptions.map(({ status }: ParsedJson) => status), paid: paid.length };
+  return { statuses: subscriptions.map(({ status }) => status), paid: paid.length };
 };
 
 /** The payments of the subscription that the organization sees as paid. */
 const paidHere = async ({ who, made }: Changing): Promise<number> => {
   const query = new URLSearchParams({ organization_id: made.organization_id, status: 'succeeded' });
   const { body } = await service.get(`/payments?${query}`, who.options);
-  return body.data.filter(({ subscription_id }: ParsedJson) => subscription_id === made.id).length;
+  return body.data.filter(({ subscription_id }) => subscription_id === made.id).length;
 };
 
 /** The new subscription exists and the former one has ended, but the record does not show the end. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, PATIENT } from './flow.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 import { withStops } from './stops.ts';
 import { BILLERS, command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
@@ -14,7 +15,7 @@ const NOW = { cancel_at_period_end: false };
 /** The function ends after it has stored that the subscription is to start again. */
 const CLAIMED = { call: 'PutItem', executed: true };
 
-const chargesOf = async (service: TestHost, subscriptionId: string): Promise<readonly ParsedJson[]> => {
+const chargesOf = async (service: TestHost, subscriptionId: string) => {
   const { charges } = await service.control('GET', '/simulator/ledger');
   const items = await itemsOf(service, 'PAY#');
   const own = new Set(items.filter((item) => item.subscriptionId === subscriptionId).map(({ pk }) => pk));
@@ -82,8 +83,8 @@ describe('a provider-billed reactivation that is canceled before its provider ca
     await overtaken(at, cancel, () => command(service, who, { id: made.id, name: 'reactivate' }));
     await service.advance(72 * DAY_SECONDS);
     const { subscriptions } = await service.ledger();
-    const own = subscriptions.filter((one: ParsedJson) => one.subscription_id === made.id);
-    expect(own.map(({ status }: ParsedJson) => status)).toEqual(['canceled', 'canceled']);
+    const own = subscriptions.filter((one) => one.subscription_id === made.id);
+    expect(own.map(({ status }) => status)).toEqual(['canceled', 'canceled']);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
   });
 });

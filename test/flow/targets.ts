@@ -1,18 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 import { vi } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { SinkRequest, TestHost } from './host.ts';
 
 /** The local host's sinks and an independent verifier, which see outbound webhooks as their receivers do. */
 export const SECRET = LOCAL_SECRETS.WEBHOOK_1_SECRET;
-
-/** A webhook as a sink received it. */
-export interface DeliveredWebhook {
-  readonly received_at: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: ParsedJson;
-  readonly raw: string;
-}
 
 export const sinkUrl = (port: number, sink: string): string => `http://127.0.0.1:${port}/_local/sink/${sink}`;
 
@@ -32,19 +24,16 @@ export const nodesAt = (port: number, nodes: Readonly<Record<string, Partial<Nod
 });
 
 /** The webhooks that a sink received, all or those of one event, oldest first. */
-export const deliveredTo = async (service: TestHost, sink: string, event?: string): Promise<DeliveredWebhook[]> => {
-  const all: DeliveredWebhook[] = await service.sink(sink);
+export const deliveredTo = async (service: TestHost, sink: string, event?: string): Promise<SinkRequest[]> => {
+  const all = await service.sink(sink);
   return event === undefined ? all : all.filter(({ headers }) => headers['webhook-event'] === event);
 };
 
-export const eventOf = ({ headers }: DeliveredWebhook): string => headers['webhook-event'] ?? '';
-export const webhookIdOf = ({ headers }: DeliveredWebhook): string => headers['webhook-id'] ?? '';
+export const eventOf = ({ headers }: SinkRequest): string => headers['webhook-event'] ?? '';
+export const webhookIdOf = ({ headers }: SinkRequest): string => headers['webhook-id'] ?? '';
 
 /** Verifies a webhook as its receiver does, at its time of sending. @throws if the signature has another secret. */
-export const verified = (
-  { headers, raw }: Pick<DeliveredWebhook, 'headers' | 'raw'>,
-  secret: string = SECRET,
-): ParsedJson => {
+export const verified = ({ headers, raw }: Pick<SinkRequest, 'headers' | 'raw'>, secret: string = SECRET) => {
   vi.useFakeTimers({ toFake: ['Date'], now: Number(headers['webhook-timestamp']) * 1_000 });
   try {
     return new Webhook(secret).verify(raw, { ...headers });

@@ -16,7 +16,8 @@ import {
   timesCharged,
   type User,
 } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
+import type { Payment } from './routes.ts';
 
 /** The provider's action for a call with an unknown outcome, and how the service learns it by its own clock. */
 const service = withHost({ frozen: true, env: IMPATIENT });
@@ -33,18 +34,18 @@ const withoutWebhooks = async (): Promise<void> => {
 };
 
 /** Injects a fault into calls about this payment whose path has this ending. */
-const strike = (payment: ParsedJson, path: string, fault: { readonly action: string; readonly times?: number }) =>
+const strike = (payment: Payment, path: string, fault: { readonly action: string; readonly times?: number }) =>
   service.fault({ provider: 'provider_a', path: `${payment.provider_payment_id}${path}`, ...fault });
 
-const confirmUnclear = async (payment: ParsedJson, user: User) => {
+const confirmUnclear = async (payment: Payment, user: User) => {
   const answer = await confirm(service, payment.id, user.options);
   expect(answer).toMatchObject({ status: 202, body: { id: payment.id, status: 'processing', completed_at: null } });
 };
 
-const callsAbout = async ({ provider_payment_id: id }: ParsedJson): Promise<ParsedJson[]> =>
-  (await service.providerRequests()).filter(({ path }: ParsedJson) => path.includes(id));
+const callsAbout = async ({ provider_payment_id: id }: { readonly provider_payment_id: string }) =>
+  (await service.providerRequests()).filter(({ path }) => path.includes(id));
 
-const syncOf = (payment: ParsedJson, user: User) =>
+const syncOf = (payment: Payment, user: User) =>
   service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
 
 describe('a confirm with an unknown outcome', () => {
@@ -170,12 +171,12 @@ describe('a confirm with an unknown outcome', () => {
     });
     expect(await timesCharged(service, payment.id)).toBe(0);
     const calls = await callsAbout(payment);
-    const sent = calls.filter(({ method }: ParsedJson) => method === 'POST');
+    const sent = calls.filter(({ method }) => method === 'POST');
     expect(sent.length).toBeGreaterThanOrEqual(3);
-    expect(new Set(sent.map((call: ParsedJson) => call.idempotency_key)).size).toBe(1);
+    expect(new Set(sent.map((call) => call.idempotency_key)).size).toBe(1);
     // The service looks up the payment before each retry, and reads the failed payment for facts after a minute and an
     // hour.
-    const order = calls.map(({ method }: ParsedJson) => method).join(' ');
+    const order = calls.map(({ method }) => method).join(' ');
     expect(order).toMatch(/^POST( GET POST)+ GET( GET){2}$/);
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed']);
   });
@@ -191,8 +192,8 @@ describe('a confirm with an unknown outcome', () => {
     await strike(payment, '', { action: 'reset' });
     await service.advance(25 * HOUR_SECONDS);
     const minutes = (await callsAbout(payment))
-      .filter(({ method }: ParsedJson) => method === 'GET')
-      .map(({ at }: ParsedJson) => Math.floor((Date.parse(at) - confirmedAt) / 60_000));
+      .filter(({ method }) => method === 'GET')
+      .map(({ at }) => Math.floor((Date.parse(at) - confirmedAt) / 60_000));
     expect(minutes).toEqual([1, 5, 30, 120, 720, 1_440]);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'processing' });
     await service.clearFaults();

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { itemsOf } from './flow.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
 
 /** Does the task, and expects that no payment was stored and nothing but reads was sent to a provider. */
 export const unchanged = async (host: TestHost, task: () => Promise<void>): Promise<void> => {
@@ -10,6 +10,6 @@ export const unchanged = async (host: TestHost, task: () => Promise<void>): Prom
   await task();
   await host.settle();
   expect(await itemsOf(host, 'PAY#')).toEqual(stored);
-  const sent = (await host.providerRequests()).filter(({ method }: ParsedJson) => method !== 'GET');
+  const sent = (await host.providerRequests()).filter(({ method }) => method !== 'GET');
   expect(sent).toEqual([]);
 };

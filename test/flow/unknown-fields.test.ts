@@ -7,14 +7,16 @@ import { namesOf } from '../../shared/http/known-fields.ts';
 import { fullAddress } from '../builders/address.ts';
 import { intentBody, VISA } from '../builders/intent.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';
+import { present } from '../builders/present.ts';
 import { productBody } from '../builders/reference.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { targetOf } from '../builders/target-of.ts';
 import { createIntent, itemsOf, signIn, type User } from './flow.ts';
 import { heldPayment } from './holders.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
 import { paidPayment } from './refunders.ts';
+import type { ParsedJson, Problem } from './routes.ts';
 import { command, OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
 
 /** A body with a field that its route does not know is refused whole. Nothing is stored, here or at the provider. */
@@ -156,7 +158,7 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
   'organizations.change-role': async () => {
     const { id, owner } = await company(service);
     const { data } = (await service.get(`/organizations/${id}/members?role=member`, owner.options)).body;
-    return as(owner, `PUT /organizations/${id}/members/${data[0].id}`, { role: 'billing' });
+    return as(owner, `PUT /organizations/${id}/members/${present(data[0]).id}`, { role: 'billing' });
   },
   'organizations.leave': async () => {
     const { id, member } = await company(service);
@@ -168,7 +170,7 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
     await createIntent(service, boss);
     await service.settle();
     const [entry] = (await service.get('/webhooks/logs?event_type=payment.created', boss.options)).body;
-    return as(boss, `POST /webhooks/logs/${entry.id}/replay`);
+    return as(boss, `POST /webhooks/logs/${present(entry).id}/replay`);
   },
   'subscriptions.create': async () => {
     const { user, names } = await subscriber(service);
@@ -272,7 +274,7 @@ const settled = async (): Promise<void> => {
 };
 
 const expectNothingSent = async (): Promise<void> => {
-  expect((await service.providerRequests()).filter(({ method }: ParsedJson) => method !== 'GET')).toEqual([]);
+  expect((await service.providerRequests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 };
 
 describe('a field that callers may never set', () => {
@@ -284,7 +286,7 @@ describe('a field that callers may never set', () => {
     const refused = await service.request(method, path, { ...user.options, body: { ...body, ...assigned } });
     expect(refused).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect(JSON.stringify(refused.body)).not.toContain(CANARY);
-    const unknown = refused.body.details.map((problem: ParsedJson) => problem.path);
+    const unknown = refused.body.details.map(({ path }: Problem) => path);
     expect(unknown.length).toBeGreaterThan(forbidden.length / 2);
     const accepted = await service.request(method, path, { ...user.options, body });
     expect(accepted).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) });
@@ -315,15 +317,15 @@ describe('an unknown field', () => {
 
   test('is listed with every other problem of the request', async () => {
     const details = await refused({ currency: 5, captureMethod: 'manual' });
-    expect(details.map(({ path, rule }: ParsedJson) => [path, rule])).toEqual([
+    expect(details.map(({ path, rule }) => [path, rule])).toEqual([
       ['captureMethod', 'unknown_field'],
       ['currency', 'invalid_type'],
     ]);
   });
 
   test('with a name that is a card number is not repeated', async () => {
-    const [{ path }] = await refused({ '4242424242424242': 1 });
-    expect(path).toBe('');
+    const [problem] = await refused({ '4242424242424242': 1 });
+    expect(problem?.path).toBe('');
   });
 
   test('may stand in the body of a DELETE', async () => {

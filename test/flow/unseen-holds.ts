@@ -1,11 +1,13 @@
 import { expect } from 'vitest';
 import { epochSeconds } from '../../shared/core/time.ts';
+import { present } from '../builders/present.ts';
 import { atPayPal } from './at-paypal.ts';
 import { atSquare } from './at-square.ts';
 import { atStripe } from './at-stripe.ts';
 import { confirm, confirmInBrowser, createIntent, type User } from './flow.ts';
 import { AT_PAYPAL, AT_SQUARE, AT_STRIPE, type Holding, holdsAtProvider, manualBody } from './holders.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { TestHost } from './host.ts';
+import type { ParsedJson, Payment } from './routes.ts';
 
 /** Holds of 10.00 that the service does not know, and the provider's own events about them. */
 export type HoldEvent = 'authorized' | 'captured' | 'canceled';
@@ -20,9 +22,9 @@ interface UnseenHolds {
   /** A payment whose amount the provider holds, while no response and no event reached the service. */
   readonly hold: (service: TestHost, user: User) => Promise<ParsedJson>;
   /** A capture of 6.00 on the provider's dashboard. */
-  readonly takePart: (service: TestHost, payment: ParsedJson) => Promise<unknown>;
+  readonly takePart: (service: TestHost, payment: Payment) => Promise<unknown>;
   /** The event as the provider sends it. */
-  readonly eventOf: (service: TestHost, payment: ParsedJson, event: HoldEvent) => Promise<SentByProvider>;
+  readonly eventOf: (service: TestHost, payment: Payment, event: HoldEvent) => Promise<SentByProvider>;
 }
 
 const STRIPE_TYPES: Readonly<Record<HoldEvent, string>> = {
@@ -61,7 +63,7 @@ export const unseenAtStripe: UnseenHolds = {
 };
 
 /** The provider held the amount, and its response was lost. */
-const heldUnanswered = async (service: TestHost, user: User, holding: Holding): Promise<ParsedJson> => {
+const heldUnanswered = async (service: TestHost, user: User, holding: Holding) => {
   const payment = await createIntent(service, user, manualBody(holding));
   await service.webhookMode('drop');
   await service.fault({
@@ -76,7 +78,7 @@ const heldUnanswered = async (service: TestHost, user: User, holding: Holding): 
   return payment;
 };
 
-const heldAtPayPal = async (service: TestHost, { provider_intent_id }: ParsedJson): Promise<ParsedJson> => {
+const heldAtPayPal = async (service: TestHost, { provider_intent_id }: ParsedJson) => {
   const order = await atPayPal(service, `GET v2/checkout/orders/${provider_intent_id}`);
   return order.purchase_units[0].payments;
 };
@@ -106,9 +108,9 @@ const paypal: UnseenHolds = {
   },
 };
 
-const heldAtSquare = async (service: TestHost, { id }: ParsedJson): Promise<ParsedJson> => {
+const heldAtSquare = async (service: TestHost, { id }: ParsedJson) => {
   const [hold] = await holdsAtProvider(service, id);
-  const { payment } = await atSquare(service, `GET payments/${hold.id}`);
+  const { payment } = await atSquare(service, `GET payments/${present(hold).id}`);
   return payment;
 };
 

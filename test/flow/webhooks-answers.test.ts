@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { signIn, type User } from './flow.ts';
-import { type ParsedJson, startTestHost, withHost } from './host.ts';
+import { startTestHost, withHost } from './host.ts';
 import { createCustomer } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 import { deliveredTo, nodesAt, webhookIdOf } from './targets.ts';
 
 const port = await freePort();
@@ -29,8 +30,7 @@ const afterAllTries = async () => {
   await service.advance(60);
   const tries = (await deliveredTo(service, 'target')).filter(({ body }) => body.data.customer_id === id);
   const entries: ParsedJson[] = (await service.get('/webhooks/logs', user.options)).body.filter(
-    ({ event_id, direction }: ParsedJson) =>
-      direction === 'outbound' && event_id === (tries[0] && webhookIdOf(tries[0])),
+    ({ event_id, direction }) => direction === 'outbound' && event_id === (tries[0] && webhookIdOf(tries[0])),
   );
   return { tries, entries: entries.toReversed() };
 };

@@ -5,18 +5,10 @@ import { freePort } from '../builders/free-port.ts';
 import { DECLINED, guestIntentBody, THREE_D_SECURE } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
 import { confirm, createIntent, createPaidIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { type SinkRequest, withHost } from './host.ts';
 import { type Company, company, createCustomer } from './payers.ts';
-import {
-  type DeliveredWebhook,
-  deliveredTo,
-  eventOf,
-  nodesAt,
-  SECRET,
-  sinkUrl,
-  verified,
-  webhookIdOf,
-} from './targets.ts';
+import type { Payment } from './routes.ts';
+import { deliveredTo, eventOf, nodesAt, SECRET, sinkUrl, verified, webhookIdOf } from './targets.ts';
 
 const OLD_SECRET = 'whsec_b2xkLXNlY3JldC1vZi10aGlydHktdHdvLWJ5dGVzLi4=';
 const port = await freePort();
@@ -47,7 +39,7 @@ beforeAll(async () => {
 });
 
 /** The deliveries of one event about one record to a sink, after all asynchronous work. */
-const deliveriesOf = async (event: string, of: string, sink = 'canonical'): Promise<DeliveredWebhook[]> => {
+const deliveriesOf = async (event: string, of: string, sink = 'canonical'): Promise<SinkRequest[]> => {
   await service.settle();
   return (await deliveredTo(service, sink, event)).filter(({ raw }) => raw.includes(of));
 };
@@ -58,13 +50,13 @@ const only = <T>(found: readonly T[]): T => {
 };
 
 /** The body of the event's only delivery, whose signature is verified. */
-const bodyOf = async (event: string, of: string): Promise<ParsedJson> => {
+const bodyOf = async (event: string, of: string) => {
   const delivered = only(await deliveriesOf(event, of));
   expect(verified(delivered)).toEqual(delivered.body);
   return delivered.body;
 };
 
-const paymentData = (payment: ParsedJson, fields: object) => ({
+const paymentData = (payment: Payment, fields: object) => ({
   payment_id: payment.id,
   amount: 2_500,
   currency: 'USD',

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { storeCustomers } from '../builders/many-customers.ts';
 import { type HangingTarget, openHangingTarget } from './hanging-target.ts';
-import { type TestHost, withHost } from './host.ts';
-import { type DeliveredWebhook, deliveredTo, nodesAt, SECRET, verified, webhookIdOf } from './targets.ts';
+import { type SinkRequest, type TestHost, withHost } from './host.ts';
+import { deliveredTo, nodesAt, SECRET, verified, webhookIdOf } from './targets.ts';
 
 /** Many concurrent deliveries, as a sample of the promised load, and the full load with `npm run test:long`. */
 const scale = inject('scale');
@@ -16,7 +16,7 @@ const ports = {
 };
 
 const named = (count: number): string[] => Array.from({ length: count }, (_, index) => `customer ${index}`);
-const customerIdOf = ({ body }: DeliveredWebhook): string => body.data.customer_id;
+const customerIdOf = ({ body }: SinkRequest): string => body.data.customer_id;
 const behave = (service: TestHost, sink: string, behaviour: object) =>
   service.control('POST', `/sink/${sink}/behaviour`, behaviour);
 const settled = async (service: TestHost): Promise<void> => {
@@ -31,7 +31,7 @@ describe('a failing target', () => {
 
   /** Seconds after the start at which each customer's event came, by customer. */
   const timesOf = async (): Promise<ReadonlyMap<string, readonly number[]>> => {
-    const seconds = ({ received_at }: DeliveredWebhook) => (Date.parse(received_at) - startedAt) / 1_000;
+    const seconds = ({ received_at }: SinkRequest) => (Date.parse(received_at) - startedAt) / 1_000;
     const byCustomer = Map.groupBy(await deliveredTo(service, 'failing'), customerIdOf);
     return new Map([...byCustomer].map(([id, all]) => [id, all.map(seconds)]));
   };

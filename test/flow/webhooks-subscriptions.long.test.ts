@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { type SinkRequest, withHost } from './host.ts';
+import type { Subscription } from './routes.ts';
 import {
   command,
   OWN_BILLING,
@@ -13,7 +15,7 @@ import {
   subscriber,
   subscribeToGold,
 } from './subscribers.ts';
-import { type DeliveredWebhook, deliveredTo, nodesAt, SECRET, verified } from './targets.ts';
+import { deliveredTo, nodesAt, SECRET, verified } from './targets.ts';
 
 /** Outbound events about subscriptions and their memberships. */
 const port = await freePort();
@@ -31,18 +33,16 @@ beforeAll(async () => {
 });
 
 /** The bodies of one event about one subscription, oldest first; each of them verifies. */
-const bodiesOf = async (event: string, id: string): Promise<ParsedJson[]> => {
+const bodiesOf = async (event: string, id: string) => {
   await service.settle();
-  const all: DeliveredWebhook[] = (await deliveredTo(service, 'canonical', event)).filter(({ raw }) =>
-    raw.includes(id),
-  );
+  const all: SinkRequest[] = (await deliveredTo(service, 'canonical', event)).filter(({ raw }) => raw.includes(id));
   for (const delivered of all) expect(verified(delivered)).toEqual(delivered.body);
   return all.map(({ body }) => body);
 };
 
 const payer = () => ({ id: who.user.userId, type: 'authenticated', email });
 
-const subscriptionData = (subscription: ParsedJson, fields: object) => ({
+const subscriptionData = (subscription: Subscription, fields: object) => ({
   subscription_id: subscription.id,
   status: subscription.status,
   billing_status: subscription.billing_status,
@@ -119,15 +119,15 @@ describe('a canonical target', () => {
       await service.settle();
       const membership = await readMembership(service, who, made.id);
       expect(await bodiesOf(name, made.id)).toEqual([
-        body(name, membership.updated_at, {
-          membership_id: membership.id,
+        body(name, present(membership).updated_at, {
+          membership_id: present(membership).id,
           membership_type_id: 'gold',
           entity_type: 'user',
           entity_id: who.user.userId,
           subscription_id: made.id,
-          status: membership.status,
-          starts_at: membership.starts_at,
-          ends_at: membership.ends_at,
+          status: present(membership).status,
+          starts_at: present(membership).starts_at,
+          ends_at: present(membership).ends_at,
           user: payer(),
           project: null,
         }),

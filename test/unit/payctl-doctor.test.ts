@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { runDoctor } from '../../infra/payctl/commands/doctor.ts';
 import type { Installation } from '../../infra/payctl/installation/installation.ts';
 import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
-import type { ParsedJson } from '../flow/host.ts';
+import type { ParsedJson } from '../flow/routes.ts';
 
 const dynamodb = mockClient(DynamoDBClient);
 beforeEach(() => {

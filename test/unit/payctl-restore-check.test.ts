@@ -16,7 +16,7 @@ import { readWiring } from '../../infra/payctl/installation/stage-wiring.ts';
 import { restoreCheck } from '../../infra/payctl/restore/restore-check.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
 import { TABLE } from '../../shared/platform/keys.ts';
-import type { ParsedJson } from '../flow/host.ts';
+import type { ParsedJson } from '../flow/routes.ts';
 
 const [dynamodb, documents] = [mockClient(DynamoDBClient), mockClient(DynamoDBDocumentClient)];
 const [cloudFormation, lambda, eventBridge] = [

@@ -8,7 +8,7 @@ export const acceptedOf = async (service: TestHost, steady: Steady): Promise<Rea
   const [created, refund] = [exampleRequests['payments.create-intent'], exampleRequests['refunds.create']];
   const intent = await service.post('/payments/intents', created?.body, { session: 'demo-owner' });
   await service.settle();
-  const unanswered = async (path: string, send: () => Promise<TestAnswer>): Promise<TestAnswer> => {
+  const unanswered = async (path: string, send: () => Promise<TestAnswer>) => {
     await service.fault({ provider: 'provider_a', method: 'POST', path, action: 'reset', times: 1 });
     const response = await send();
     if (response.status !== 202) throw new Error(`${response.status}: ${JSON.stringify(response.body)}`);

@@ -3,6 +3,7 @@ import { plainId } from '../../../shared/core/ids.ts';
 import { iso } from '../../../shared/core/time.ts';
 import { deliveryItem } from '../../../shared/event-log/delivery.ts';
 import { logItem } from '../../../shared/event-log/log-entry.ts';
+import { present } from '../../builders/present.ts';
 import { changeTable } from '../flow.ts';
 import type { TestHost } from '../host.ts';
 import { newAdmin } from '../keys.ts';
@@ -70,12 +71,13 @@ const perHost = <T>(): ((service: TestHost) => Map<string, Promise<T>>) => {
 
 type Kind = 'payment' | 'method' | 'customer' | 'address';
 
+interface Made {
+  readonly id: string;
+  readonly provider_payment_id?: string;
+}
+
 /** Makes a record of a kind with the rights of `maker`. */
-const make = async (
-  service: TestHost,
-  kind: Kind,
-  { options, fields }: RecordCreator,
-): Promise<Record<string, string>> => {
+const make = async (service: TestHost, kind: Kind, { options, fields }: RecordCreator): Promise<Made> => {
   const bodies = {
     payment: ['/payments/intents', { total_cents: 500, currency: 'USD', payment_method_id: 'pm_card_visa' }],
     method: ['/payment-methods', { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa' }],
@@ -89,7 +91,7 @@ const make = async (
 };
 
 /** A payment of that maker that has been paid. */
-const makePaid = async (service: TestHost, maker: RecordCreator): Promise<Record<string, string>> => {
+const makePaid = async (service: TestHost, maker: RecordCreator): Promise<Made> => {
   const payment = await make(service, 'payment', maker);
   const confirmed = await service.post(`/payments/confirm/${payment['id']}`, {}, maker.options);
   expect(confirmed, JSON.stringify(confirmed.body)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
@@ -97,7 +99,7 @@ const makePaid = async (service: TestHost, maker: RecordCreator): Promise<Record
 };
 
 /** A refund of 1.00 by a platform admin. */
-const makeRefund = async (service: TestHost, maker: RecordCreator): Promise<Record<string, string>> => {
+const makeRefund = async (service: TestHost, maker: RecordCreator): Promise<Made> => {
   const payment = await makePaid(service, maker);
   // An admin other than the possible owner of the payment.
   const { session_id: session } = await service.session({ is_admin: true });
@@ -110,7 +112,7 @@ const adminOf = (fixtures: MatrixFixtures) => ({
   session: fixtures.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '',
 });
 
-const refunds = perHost<Record<string, string>>();
+const refunds = perHost<Made>();
 const readingRefund: MatrixRoute = {
   table: READ_BY_TOKEN,
   success: 200,
@@ -137,7 +139,7 @@ const refunding: MatrixRoute = {
 };
 
 /** A payment whose amount is held. */
-const makeHeld = async (service: TestHost, maker: RecordCreator): Promise<Record<string, string>> => {
+const makeHeld = async (service: TestHost, maker: RecordCreator): Promise<Made> => {
   const fields = { ...maker.fields, capture_method: 'manual' };
   const payment = await make(service, 'payment', { ...maker, fields });
   const confirmed = await service.post(`/payments/confirm/${payment['id']}`, {}, maker.options);
@@ -158,12 +160,12 @@ const capturing: MatrixRoute = {
   },
 };
 
-const shared = perHost<Record<string, string>>();
+const shared = perHost<Made>();
 const recordFor = (
   service: TestHost,
   fixtures: MatrixFixtures,
   wanted: { kind: Kind; caller: CallerName; column: Column; fresh: boolean },
-): Promise<Record<string, string>> => {
+): Promise<Made> => {
   const { kind, caller, column, fresh } = wanted;
   if (fresh) return make(service, kind, fixtures.makerOf(caller, column));
   const key = `${kind} ${column} ${column === 'own' ? fixtures.userIdOf(caller) : ''}`;
@@ -175,7 +177,7 @@ const recordFor = (
 const onRecord = (
   kind: Kind,
   grant: Grant,
-  { path, body }: { readonly path: (record: Record<string, string>) => string; readonly body?: unknown },
+  { path, body }: { readonly path: (record: Made) => string; readonly body?: unknown },
 ): MatrixRoute => ({
   ...grant,
   ask: async (service, fixtures, cell) => ({
@@ -212,7 +214,7 @@ const subscribe = async (service: TestHost, maker: RecordCreator, body: Record<s
   return made.body;
 };
 
-const sharedSubscriptions = perHost<Record<string, string>>();
+const sharedSubscriptions = perHost<Made>();
 
 interface OnSubscription {
   readonly path: (id: string) => string;
@@ -261,7 +263,7 @@ const onSubscription = (
     if (!fresh) sharedSubscriptions(service).set(key, made);
     const isPayers = column === 'own' || (column === 'organization' && caller !== 'platform admin');
     const sent = !isPayers && MERCHANTS.includes(caller) ? merchantsBody : body;
-    return { path: path((await made)['id'] ?? ''), ...(sent !== undefined && { body: sent }) };
+    return { path: path((await made).id), ...(sent !== undefined && { body: sent }) };
   },
 });
 
@@ -402,7 +404,7 @@ const staffFor = async (
   const organizationId = fresh ? await createStaffedOrganization(service, { session }, emails) : existing;
   if (!fresh) return { organizationId, memberId: UNKNOWN_MEMBER };
   const members = await service.get(`/organizations/${organizationId}/members?role=member`, { session });
-  return { organizationId, memberId: members.body.data[0].id };
+  return { organizationId, memberId: present(members.body.data[0]).id };
 };
 
 const inOrganization = (
@@ -493,7 +495,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     body: {},
   }),
   'payments.sync': onRecord('payment', writing(WRITE_OR_ADMIN), {
-    path: (record) => `/payments/sync/${record['provider_payment_id']}`,
+    path: (record) => `/payments/sync/${record.provider_payment_id}`,
     body: {},
   }),
   'payments.get': onRecord('payment', reading(READ_BY_TOKEN), { path: ({ id }) => `/payments/${id}` }),

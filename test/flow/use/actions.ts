@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { changeTable, itemsOf } from '../flow.ts';
-import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from '../host.ts';
+import type { RequestOptions, TestAnswer, TestHost } from '../host.ts';
 import { type ActionName, isFromBefore, isGuest, isWithoutToken, type SignedInCaller, type UseCell } from './cells.ts';
 import type { Method, UseFixtures } from './fixtures.ts';
 import { expectedOf } from './oracle.ts';
@@ -31,7 +31,7 @@ const nextAmount = (): number => {
 };
 const RAISED_BY = 500_000;
 
-const made = async (answer: Promise<TestAnswer>, status = 201): Promise<ParsedJson> => {
+const made = async (answer: Promise<TestAnswer>, status = 201) => {
   const { status: answered, body } = await answer;
   expect({ status: answered, body }).toMatchObject({ status });
   return body;
@@ -117,7 +117,7 @@ export const writeRowsFromBefore = async ({ service, fromBefore }: ActionContext
   const items = await itemsOf(service, 'PAY#');
   for (const { id, method, isByProviderOnly } of fromBefore) {
     const stored = items.find(({ pk, sk }) => pk === `PAY#${id}` && sk === 'PAY');
-    const customer = there.find((one: ParsedJson) => one.id === method.providerMethodId).customer;
+    const customer = there.find((one) => one.id === method.providerMethodId)?.customer;
     const names = {
       methodRef: method.providerMethodId,
       providerCustomerId: customer,

@@ -1,4 +1,4 @@
-import type { ParsedJson, TestHost } from '../host.ts';
+import type { TestHost } from '../host.ts';
 
 /** A charge in the ledger, with its amount and the provider's method that paid. */
 export interface Taken {
@@ -12,8 +12,8 @@ const IS_MONEY = ['succeeded', 'pending'];
 /** The charges that took money, or still may, except those that are already known. */
 export const takenSince = async (service: TestHost, known: ReadonlySet<string> = new Set()): Promise<Taken[]> => {
   const { charges, payment_intents: intents } = await service.ledger();
-  const methods = new Map<string, string>(intents.map(({ id, payment_method: of }: ParsedJson) => [id, of]));
+  const methods = new Map<string, string>(intents.map(({ id, payment_method: of }) => [id, of]));
   return charges
-    .filter(({ id, status }: ParsedJson) => IS_MONEY.includes(status) && !known.has(id))
-    .map(({ id, amount, payment_intent: intent }: ParsedJson) => ({ id, amount, method: methods.get(intent) }));
+    .filter(({ id, status }) => IS_MONEY.includes(status) && !known.has(id))
+    .map(({ id, amount, payment_intent: intent }) => ({ id, amount, method: methods.get(intent) }));
 };

@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import { DAY_SECONDS } from '../../builders/seconds.ts';
 import { signIn, type User } from '../flow.ts';
-import type { ParsedJson, RequestOptions, TestHost } from '../host.ts';
+import type { RequestOptions, TestHost } from '../host.ts';
 import { saveMethod } from '../payers.ts';
+import type { ParsedJson } from '../routes.ts';
 import {
   type Holder,
   isGuest,

@@ -1,0 +1,184 @@
+/** @module The bodies of the API by method and path, as the declarations of the endpoints describe them. Types only. */
+
+import type * as z from 'zod';
+import type { addressEndpoints } from '../../functions/addresses/endpoints.ts';
+import type { adminEndpoints } from '../../functions/admin/endpoints.ts';
+import type { erasureEndpoints } from '../../functions/admin/erasure-endpoints.ts';
+import type { keyEndpoints } from '../../functions/admin/key-endpoints.ts';
+import type { referenceEndpoints } from '../../functions/admin/reference-endpoints.ts';
+import type { docsEndpoints } from '../../functions/api/endpoints.ts';
+import type { customerEndpoints } from '../../functions/customers/endpoints.ts';
+import type { disputeEndpoints } from '../../functions/disputes/endpoints.ts';
+import type { membershipEndpoints } from '../../functions/memberships/endpoints.ts';
+import type { organizationEndpoints } from '../../functions/organizations/endpoints.ts';
+import type { methodEndpoints } from '../../functions/payment-methods/endpoints.ts';
+import type { paymentEndpoints } from '../../functions/payments/endpoints.ts';
+import type { capturePaymentEndpoint } from '../../functions/payments/hold-endpoints.ts';
+import type { projectEndpoints } from '../../functions/projects/endpoints.ts';
+import type { refundEndpoints } from '../../functions/refunds/endpoints.ts';
+import type { subscriptionEndpoints } from '../../functions/subscriptions/endpoints.ts';
+import type { planEndpoints } from '../../functions/subscriptions/plan-endpoints.ts';
+import type { webhookEndpoints } from '../../functions/webhooks/endpoints.ts';
+import type { Envelope as BusEnvelope } from '../../infra/local/messaging/bus.ts';
+import type { ledgerView } from '../../infra/simulator/control/ledger-view.ts';
+import type { EVENTS } from '../../shared/openapi/event-bodies.ts';
+
+/** JSON that nothing describes, so the test asserts its form. */
+export type ParsedJson = ReturnType<typeof JSON.parse>;
+
+type Declared =
+  | (typeof addressEndpoints)[number]
+  | (typeof adminEndpoints)[number]
+  | (typeof customerEndpoints)[number]
+  | (typeof disputeEndpoints)[number]
+  | (typeof docsEndpoints)[number]
+  | (typeof erasureEndpoints)[number]
+  | (typeof keyEndpoints)[number]
+  | (typeof membershipEndpoints)[number]
+  | (typeof methodEndpoints)[number]
+  | (typeof organizationEndpoints)[number]
+  | (typeof paymentEndpoints)[number]
+  | (typeof planEndpoints)[number]
+  | (typeof projectEndpoints)[number]
+  | (typeof referenceEndpoints)[number]
+  | (typeof refundEndpoints)[number]
+  | (typeof subscriptionEndpoints)[number]
+  | (typeof webhookEndpoints)[number]
+  | typeof capturePaymentEndpoint;
+
+type RouteOf<E> = E extends { readonly route?: infer R extends object } ? R : never;
+
+/** The successes by method and path, as `GET /payments/{id}`. */
+type Successes = {
+  readonly [R in RouteOf<Declared> as `${R['method']} ${R['path']}`]: R['success'];
+};
+
+type Primitive = string | number | boolean | bigint;
+type KeyOf<O> = O extends O ? keyof { [K in keyof O as string extends K ? never : K]: 1 } : never;
+type ValueOf<O, K> = O extends O ? (K extends keyof O ? O[K] : never) : never;
+
+/**
+ * A described value as a test reads it. Each field has the type of its value, because the test asserts whether the field
+ * is absent or null. Alternatives have the fields of all alternatives.
+ */
+export type Shown<T> = unknown extends T
+  ? ParsedJson
+  : Extract<T, Primitive> | ShownObject<Exclude<T, Primitive | null | undefined>>;
+
+type ShownObject<O> = [O] extends [never]
+  ? never
+  : [O] extends [readonly (infer E)[]]
+    ? Shown<E>[]
+    : [KeyOf<O>] extends [never]
+      ? O
+      : { readonly [K in KeyOf<O>]: Shown<ValueOf<O, K>> };
+
+export interface Problem {
+  readonly path: string;
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** The details of all codes, of which a body has those of its own code. */
+interface Details extends ReadonlyArray<Problem> {
+  readonly payment_id: string;
+  readonly decline_code: string;
+  readonly minimum_cents: number;
+}
+
+/** The body of a refusal. A test asserts by the status whether the body is a refusal. */
+export interface Refusal {
+  readonly code: string;
+  readonly error: string;
+  readonly details: Details;
+  readonly request_id: string;
+}
+
+type Envelope<S> = S extends { data: infer Data; meta: infer Meta; beside: infer Beside }
+  ? { readonly success: boolean; readonly data: Shown<Data>; readonly meta: Shown<Meta>; readonly message: string } & {
+      readonly [K in keyof Beside]: Shown<Beside[K]>;
+    }
+  : never;
+
+type SuccessBody<S> = S extends { form: 'bare'; data: infer Data }
+  ? [Data] extends [undefined]
+    ? unknown
+    : Shown<Data>
+  : Envelope<S>;
+
+/** The bodies by method and path, with the fields of a success and of a refusal. */
+type Bodies = { readonly [K in keyof Successes]: SuccessBody<Successes[K]> & Refusal };
+
+/** The routes of a method, each with the part of its path that is still to be compared. */
+type Candidate<Method extends string> = {
+  [K in keyof Successes]: K extends `${Method} /${infer Path}` ? [`${Path}/`, K] : never;
+}[keyof Successes];
+
+type Fixed<C, Segment extends string> = C extends [`${Segment}/${infer Rest}`, infer K] ? [Rest, K] : never;
+type Named<C> = C extends [`{${string}}/${infer Rest}`, infer K] ? [Rest, K] : never;
+type Step<C, Segment extends string> = '' extends Segment
+  ? Named<C>
+  : [Fixed<C, Segment>] extends [never]
+    ? Named<C>
+    : Fixed<C, Segment>;
+
+type Found<C, Path extends string> = Path extends `${infer Segment}/${infer Rest}`
+  ? Found<Step<C, Segment>, Rest>
+  : Step<C, Path> extends infer End
+    ? End extends ['', infer K extends keyof Bodies]
+      ? K
+      : never
+    : never;
+
+type WithoutQuery<Path extends string> = Path extends `${infer Before}?${string}` ? Before : Path;
+
+type RouteAt<Method extends string, Path extends string> =
+  WithoutQuery<Path> extends `/${infer Segments}` ? Found<Candidate<Method>, Segments> : never;
+
+/** The host's own paths, those of other catalogues, and queries for further fields. No schema describes the bodies. */
+type WithoutSchema =
+  | `/_local${string}`
+  | `/items${string}`
+  | `/pay/${string}`
+  | `${string}?${string}include${string}`
+  | '/openapi.json';
+
+/** The body of a request to that path: the body of its route, of a refusal if there is no such route. */
+export type BodyAt<Method extends string, Path extends string> = string extends Method | WithoutQuery<Path>
+  ? ParsedJson
+  : Path extends WithoutSchema
+    ? ParsedJson
+    : [RouteAt<Method, Path>] extends [never]
+      ? Refusal
+      : Bodies[RouteAt<Method, Path>];
+
+export type Payment = BodyAt<'GET', '/payments/{id}'>['data'];
+export type PaymentMethod = BodyAt<'GET', '/payment-methods'>[number];
+export type NewMethod = BodyAt<'POST', '/payment-methods'>;
+export type Customer = BodyAt<'GET', '/customers'>[number];
+export type Address = BodyAt<'GET', '/addresses'>[number];
+export type Subscription = BodyAt<'GET', '/subscriptions'>[number];
+export type SubscriptionEntry = BodyAt<'GET', '/subscriptions/{id}/timeline'>['data'][number];
+export type TimelineEntry = BodyAt<'GET', '/payments/{id}/timeline'>['data'][number];
+
+type DataOf<E> = E extends { data: infer D extends z.ZodRawShape } ? z.output<z.ZodObject<D>> : never;
+
+interface EventPayload {
+  readonly event: string;
+  readonly provider: string;
+  readonly timestamp: string;
+  readonly data: Shown<DataOf<(typeof EVENTS)[keyof typeof EVENTS]>>;
+}
+
+/** A canonical event on the bus. */
+export interface BusEvent extends BusEnvelope {
+  readonly detail: {
+    readonly id: string;
+    readonly organization_id: string;
+    readonly user_id: string;
+    readonly payload: EventPayload;
+  };
+}
+
+/** The providers' own records. */
+export type Ledger = Shown<ReturnType<typeof ledgerView>>;
