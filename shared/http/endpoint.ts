@@ -128,7 +128,7 @@ export interface Endpoint<
 }
 
 /** The types of one route and of its success, for typed clients. The property `route` exists in types only. */
-export interface Route<
+export interface RouteTypes<
   Method extends HttpMethod = HttpMethod,
   Path extends string = string,
   Success extends Answer = Answer,
@@ -201,7 +201,7 @@ export const endpoint = <
       readonly meta?: (() => Meta) | undefined;
       readonly beside?: (() => Beside) | undefined;
     },
-): Endpoint<P, Q, B, R> & Route<Method, Path, Answer<Form, Data, Meta, Beside>> => {
+): Endpoint<P, Q, B, R> & RouteTypes<Method, Path, Answer<Form, Data, Meta, Beside>> => {
   const spec = declare();
   return {
     alsoPlatformAdmins: false,

@@ -6,7 +6,7 @@ import { present } from '../builders/present.ts';
 import { changeTable, confirm, partitionOf, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
-import type { Address } from './routes.ts';
+import type { AddressBody } from './routes.ts';
 import { command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /** A deletion removes the address from every record that names it; payments keep the address of their creation. */
@@ -132,7 +132,7 @@ describe('a deleted address of an organization', () => {
 describe('an address of an organization', () => {
   const REFUSED = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
   let acme: Awaited<ReturnType<typeof company>>;
-  let address: Address;
+  let address: AddressBody;
   beforeAll(async () => {
     acme = await company(service);
     address = await createAddress(service, acme.owner.options, { organization_id: acme.id });

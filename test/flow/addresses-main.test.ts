@@ -3,7 +3,7 @@ import { businessAddress, fullAddress, partialAddress } from '../builders/addres
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, partitionOf, signIn, type User } from './flow.ts';
 import { type RequestOptions, type TestAnswer, withHost } from './host.ts';
-import type { ParsedJson, Refusal } from './routes.ts';
+import type { ParsedJson, RefusalBody } from './routes.ts';
 
 const service = withHost({ frozen: true });
 
@@ -279,7 +279,7 @@ describe('a field of an address that callers may not set', () => {
     status: 'x',
     metadata: { a: 'b' },
   };
-  const stoppedAt = ({ body }: TestAnswer<Refusal>) => body.details.map(({ path }) => path);
+  const stoppedAt = ({ body }: TestAnswer<RefusalBody>) => body.details.map(({ path }) => path);
 
   test('is refused on create', async () => {
     const count = (await itemsOf(service, 'ADDR#')).length;

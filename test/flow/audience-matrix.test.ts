@@ -4,7 +4,7 @@ import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { confirm, createPaidIntent, signIn, type User } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { type Company, company } from './payers.ts';
-import type { ParsedJson, Payment } from './routes.ts';
+import type { ParsedJson, PaymentBody } from './routes.ts';
 import { nodesAt, SECRET } from './targets.ts';
 
 /**
@@ -76,7 +76,7 @@ const leavesOf = (value: unknown, path = ''): string[] => {
 };
 
 interface Owned {
-  readonly payment: Payment;
+  readonly payment: PaymentBody;
   readonly refundId: string;
 }
 
@@ -154,7 +154,7 @@ const AUDIENCES = [
   ['a guest', 'guests', () => guest],
 ] as const;
 
-const goneThrough = async (payment: Payment, options: RequestOptions): Promise<Owned> => {
+const goneThrough = async (payment: PaymentBody, options: RequestOptions): Promise<Owned> => {
   expect((await confirm(service, payment.id, options)).status).toBe(200);
   await service.settle();
   const made = await service.post(`/payments/${payment.id}/refunds`, REFUND, admin.options);

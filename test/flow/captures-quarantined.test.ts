@@ -4,7 +4,7 @@ import { eventsOf, read, signIn, type User } from './flow.ts';
 import { AT_PAYPAL, capture, heldPayment, release } from './holders.ts';
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 
 /** A hold of 10.00 at PayPal, and captures of 11.50 on PayPal's site. The amount is quarantined. */
 const service = withHost({ frozen: true });
@@ -37,7 +37,7 @@ const takeTooMuch = async ({ id }: Taken, final = true): Promise<void> => {
 const STANDS = { status: 'requires_capture', total_cents: 1_000, capturable_cents: 1_000 };
 
 const expectNothingPending = async ({ id, admin }: Taken): Promise<void> => {
-  const payment: Payment = await read(service, id, admin.options);
+  const payment: PaymentBody = await read(service, id, admin.options);
   expect(payment).toMatchObject(STANDS);
   expect(payment.capture_pending ?? false).toBe(false);
   expect(payment.release_pending ?? false).toBe(false);

@@ -16,7 +16,7 @@ import type { User } from './flow.ts';
 import { withHost } from './host.ts';
 import { company, createCustomer } from './payers.ts';
 import { signInAdmin } from './refunders.ts';
-import type { Subscription } from './routes.ts';
+import type { SubscriptionBody } from './routes.ts';
 import { OWN_BILLING, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
 describe('the console’s pages of customers', () => {
@@ -24,7 +24,7 @@ describe('the console’s pages of customers', () => {
   let browser: Browser;
   let admin: User;
   let owner: Subscriber & { readonly user: User };
-  let subscription: Subscription;
+  let subscription: SubscriptionBody;
 
   beforeAll(async () => {
     browser = await startBrowser();

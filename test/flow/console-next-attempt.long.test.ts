@@ -7,14 +7,14 @@ import { type ConsoleVisit, enterSession, expectAccessible, soon, visitConsole, 
 import { createIntent, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 
 describe.each(WIDTHS)('a delivery that waits for its next attempt, at %i pixels', (width) => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', EXTERNAL_WEBHOOK_RETRY_SCHEDULE: '7200' } });
   let browser: Browser;
   let visit: ConsoleVisit;
   let admin: User;
-  let payment: Payment;
+  let payment: PaymentBody;
 
   beforeAll(async () => {
     browser = await startBrowser();

@@ -19,7 +19,7 @@ import {
 import { confirm, createIntent, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { paidPayment, signInAdmin } from './refunders.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 import { deliveredTo } from './targets.ts';
 
 describe('the console’s pages for operators and developers', () => {
@@ -37,7 +37,7 @@ describe('the console’s pages for operators and developers', () => {
 
   describe.each(WIDTHS)('the pages at %i pixels', (width) => {
     let visit: ConsoleVisit;
-    let payment: Payment;
+    let payment: PaymentBody;
 
     beforeAll(async () => {
       visit = await visitConsole(browser, service, width);

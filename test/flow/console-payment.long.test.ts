@@ -15,7 +15,7 @@ import {
 import { createIntent, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { PAYING_METHODS, paidPayment, signInAdmin } from './refunders.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 
 describe('the page of a payment', () => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
@@ -32,7 +32,7 @@ describe('the page of a payment', () => {
 
   describe.each(WIDTHS)('the payment page at %i pixels', (width) => {
     let visit: ConsoleVisit;
-    let payment: Payment;
+    let payment: PaymentBody;
 
     beforeAll(async () => {
       visit = await visitConsole(browser, service, width);

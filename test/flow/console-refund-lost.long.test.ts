@@ -5,7 +5,7 @@ import { type ConsoleVisit, enterSession, expectAccessible, expectQuiet, soon, v
 import { signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { paidPayment, refundsAtProvider, signInAdmin } from './refunders.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 
 const WIDTH = 1_280;
 const REFUNDS = /\/payments\/pay_\w+\/refunds$/;
@@ -20,7 +20,7 @@ describe('a refund whose response is lost', () => {
   let admin: User;
   let payer: User;
   let visit: ConsoleVisit;
-  let payment: Payment;
+  let payment: PaymentBody;
   let page: Page;
   let dialog: Locator;
 

@@ -15,7 +15,7 @@ import {
 import { createIntent, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { paidPayment, signInAdmin } from './refunders.ts';
-import type { ParsedJson, Payment } from './routes.ts';
+import type { ParsedJson, PaymentBody } from './routes.ts';
 
 /** A record that the search found, with the fields that its kind does not have as null. */
 const hit = (fields: { readonly kind: string; readonly id: string } & ParsedJson) => ({
@@ -33,7 +33,7 @@ describe('the search field of the console', () => {
   let browser: Browser;
   let admin: User;
   let user: User;
-  let payment: Payment;
+  let payment: PaymentBody;
 
   beforeAll(async () => {
     browser = await startBrowser();

@@ -17,7 +17,7 @@ import {
 import type { User } from './flow.ts';
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
-import type { Subscription } from './routes.ts';
+import type { SubscriptionBody } from './routes.ts';
 import { OWN_BILLING, readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
 describe('the console’s pages of subscriptions', () => {
@@ -34,8 +34,8 @@ describe('the console’s pages of subscriptions', () => {
   describe.each(WIDTHS)('the pages at %i pixels', (width) => {
     let visit: ConsoleVisit;
     let owner: Subscriber & { readonly user: User };
-    let subscription: Subscription;
-    let failing: Subscription;
+    let subscription: SubscriptionBody;
+    let failing: SubscriptionBody;
     let earlier: number;
 
     beforeAll(async () => {

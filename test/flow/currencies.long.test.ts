@@ -7,7 +7,7 @@ import { DAY_SECONDS } from '../builders/seconds.ts';
 import { atProvider, confirm, createIntent, itemsOf, logEntriesOf, read, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { payctlOf } from './payctl.ts';
-import type { ParsedJson, Payment } from './routes.ts';
+import type { ParsedJson, PaymentBody } from './routes.ts';
 import { paymentsOf, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 import { unchanged } from './unchanged.ts';
 
@@ -113,7 +113,7 @@ describe('an amount', () => {
       await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 }),
       await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 }),
     ];
-    const say = (vocabulary: 'native' | 'contract', payment: Payment, amount: number) =>
+    const say = (vocabulary: 'native' | 'contract', payment: PaymentBody, amount: number) =>
       service.sendEvent({
         provider: 'provider_a',
         type: 'payment_intent.succeeded',

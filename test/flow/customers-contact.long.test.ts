@@ -5,7 +5,7 @@ import { atSquare } from './at-square.ts';
 import { confirm, PATIENT, read, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { createCustomer, customerAtProvider, saveMethod } from './payers.ts';
-import type { Customer, ParsedJson } from './routes.ts';
+import type { CustomerBody, ParsedJson } from './routes.ts';
 
 /** Contact details at each provider. Details that a provider refuses are left out there, and never block a sale. */
 const service = withHost({ frozen: true, env: PATIENT });
@@ -19,9 +19,9 @@ const put = async (user: User, id: string, fields: object) => {
   expect(answer).toMatchObject({ status: 200 });
   return answer.body;
 };
-const atTheProvider = (customer: Customer) => customerAtProvider(service, customer.provider_customer_id);
+const atTheProvider = (customer: CustomerBody) => customerAtProvider(service, customer.provider_customer_id);
 /** Changes the customer at the provider's dashboard; null clears a field. */
-const atDashboard = async (customer: Customer, fields: object): Promise<void> => {
+const atDashboard = async (customer: CustomerBody, fields: object): Promise<void> => {
   await service.control('POST', `/simulator/customers/${customer.provider_customer_id}`, fields);
   await service.settle();
 };

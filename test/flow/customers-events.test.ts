@@ -4,7 +4,7 @@ import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.t
 import { confirm, createIntent, createPaidIntent, itemsOf, PATIENT, read, signIn, type User } from './flow.ts';
 import { type TestProviderEvent, withHost } from './host.ts';
 import { createCustomer, customerEventsOf, guestWithMethod, outcomesOf, saveMethod, storedRecord } from './payers.ts';
-import type { Customer, ParsedJson } from './routes.ts';
+import type { CustomerBody, ParsedJson } from './routes.ts';
 
 /**
  * Provider events about customers, and the events that follow on the bus. A deletion removes the payments here, too.
@@ -23,7 +23,7 @@ const sendEvent = async (type: string, object: object, event: Partial<TestProvid
 };
 
 /** A customer some minutes old; the events of its creation are processed. */
-const known = async (fields = {}): Promise<{ user: User; customer: Customer; at: ParsedJson }> => {
+const known = async (fields = {}): Promise<{ user: User; customer: CustomerBody; at: ParsedJson }> => {
   const user = await signIn(service);
   const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+1555', ...fields });
   await service.advance(10 * MINUTE_SECONDS);

@@ -4,7 +4,7 @@ import { DEMO_DAYS, makeDemoData } from '../../infra/local/demo/demo-data.ts';
 import { DAY_MS } from '../../shared/core/time.ts';
 import { PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
-import type { ParsedJson, Payment } from './routes.ts';
+import type { ParsedJson, PaymentBody } from './routes.ts';
 
 const service = withHost({
   daysAgo: DEMO_DAYS,
@@ -24,7 +24,7 @@ const countsOf = (all: readonly ParsedJson[]): Record<string, number> =>
 describe('the demo data', () => {
   let ids: ReadonlyMap<string, string>;
   let early: Promise<unknown>;
-  let payments: readonly Payment[];
+  let payments: readonly PaymentBody[];
 
   beforeAll(async () => {
     const { baseUrl, door, clock } = service.host();

@@ -4,12 +4,12 @@ import { DAY_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { logEntriesOf, signIn, type User } from './flow.ts';
 import type { TestHost } from './host.ts';
 import { type Paying, paidPayment } from './refunders.ts';
-import type { BusEvent, ParsedJson, Payment } from './routes.ts';
+import type { ParsedJson, PaymentBody, ReceivedEvent } from './routes.ts';
 
 /** Steps of tests about disputes. A bank acts by the simulator's dashboard. */
 export interface Disputed {
   readonly user: User;
-  readonly payment: Payment;
+  readonly payment: PaymentBody;
   /** The provider's id of the dispute. */
   readonly id: string;
 }
@@ -50,7 +50,7 @@ export const readDispute = async (service: TestHost, disputed: Disputed) => {
 export const announcedOf = async (service: TestHost, paymentId: string) =>
   announcedIn(await service.busEvents(), paymentId);
 
-const announcedIn = (events: readonly BusEvent[], paymentId: string) =>
+const announcedIn = (events: readonly ReceivedEvent[], paymentId: string) =>
   events
     .filter(({ source, detail }) => source === 'payments' && detail.payload.data.dispute !== undefined)
     .filter(({ detail }) => detail.payload.data.payment_id === paymentId)

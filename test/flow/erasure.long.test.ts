@@ -23,7 +23,7 @@ import { withHost } from './host.ts';
 import { addMember, newOrganization } from './organization-steps.ts';
 import { storedRecord } from './payers.ts';
 import { paidPayment } from './refunders.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
 /** The erasure of a person, with the erased values, the kept records, and late events. */
@@ -56,7 +56,8 @@ const sentAfter = async (known: readonly unknown[]): Promise<string> => {
 };
 
 const FIXED = ['id', 'status', 'total_cents', 'currency', 'created_at', 'completed_at', 'provider_payment_id'] as const;
-const fixed = (payment: Payment | undefined) => Object.fromEntries(FIXED.map((name) => [name, present(payment)[name]]));
+const fixed = (payment: PaymentBody | undefined) =>
+  Object.fromEntries(FIXED.map((name) => [name, present(payment)[name]]));
 
 describe('an erasure by e-mail address', () => {
   const STORED = '\u01f0oe@mail.example.com';

@@ -5,7 +5,7 @@ import { present } from '../builders/present.ts';
 import { MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, signIn, type User } from './flow.ts';
 import type { RequestOptions, TestHost } from './host.ts';
-import type { Customer, ParsedJson, Payment, PaymentMethod, Subscription } from './routes.ts';
+import type { CustomerBody, MethodBody, ParsedJson, PaymentBody, SubscriptionBody } from './routes.ts';
 
 /** Steps of tests about the erasure of a person. */
 export const platformAdmin = async (service: TestHost): Promise<User> =>
@@ -123,10 +123,10 @@ export const sendPersonalEvents = async (
 
 interface Life {
   readonly user: User;
-  readonly customer: Customer;
-  readonly method: PaymentMethod;
-  readonly payments: readonly [Payment, ...Payment[]];
-  readonly subscription: Subscription;
+  readonly customer: CustomerBody;
+  readonly method: MethodBody;
+  readonly payments: readonly [PaymentBody, ...PaymentBody[]];
+  readonly subscription: SubscriptionBody;
 }
 
 const must = async (answer: Promise<{ status: number; body: ParsedJson }>, status = 201) => {
@@ -169,7 +169,7 @@ export const userLife = async (service: TestHost, plant: Planter, rounds = 1): P
   const subscription = await must(
     service.post('/subscriptions', { ...price, ...named, ...plantedTexts(plant) }, options),
   );
-  const payments: Payment[] = [];
+  const payments: PaymentBody[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const body = { total_cents: 2_500, currency: 'USD', ...plantedTexts(plant) };
     const paid = await must(service.post('/payments/intents', { ...body, ...named }, options));
@@ -206,7 +206,7 @@ export const plantedRefund = async (
 interface GuestLife {
   readonly email: string;
   readonly token: string;
-  readonly payments: readonly [Payment, ...Payment[]];
+  readonly payments: readonly [PaymentBody, ...PaymentBody[]];
 }
 
 /** A guest who pays, saves a method and an address. */

@@ -9,7 +9,7 @@ import { platformAdmin, requestErasure, untilErased } from './erasures.ts';
 import { itemsOf, signIn } from './flow.ts';
 import { from, type RequestOptions, withHost } from './host.ts';
 import { createKey, newAdmin } from './keys.ts';
-import type { ParsedJson, PaymentMethod } from './routes.ts';
+import type { MethodBody, ParsedJson } from './routes.ts';
 import { takenSince } from './use/charges.ts';
 
 /** What a guest proves by naming a record: by our id, from the network that created it, within the hour. */
@@ -87,7 +87,7 @@ describe('a create of a guest with guest_data alone', () => {
     /** The record of the create that continued, with its token. */
     readonly record: ParsedJson;
     readonly older: ParsedJson;
-    readonly method: PaymentMethod;
+    readonly method: MethodBody;
   }
 
   /** The token opens the record, and no other record of the guest. */

@@ -5,7 +5,7 @@ import { createIntent, eventsOf, read, signIn } from './flow.ts';
 import { AT_PAYPAL, AT_STRIPE, capture, HOLDING, heldPayment, holdsAtProvider, release } from './holders.ts';
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 import { type HoldEvent, UNSEEN_HOLDS, unseenAtStripe } from './unseen-holds.ts';
 
 const service = withHost({ frozen: true });
@@ -28,7 +28,7 @@ const ORDERS_OF_A_CAPTURE = ordersOf(['authorized', 'captured', 'canceled']);
 const ORDERS_OF_A_RELEASE = ordersOf(['authorized', 'canceled']);
 
 describe.each(UNSEEN_HOLDS)('the events of a hold at $slot', ({ slot, hold, takePart, eventOf }) => {
-  const sendTwice = async (payment: Payment, order: readonly HoldEvent[]): Promise<void> => {
+  const sendTwice = async (payment: PaymentBody, order: readonly HoldEvent[]): Promise<void> => {
     for (const event of [...order, ...order]) await send(slot, await eventOf(service, payment, event));
   };
   const guaranteed = slot === AT_PAYPAL.slot ? expect.any(String) : null;

@@ -4,7 +4,7 @@ import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import { type Host, type HostOptions, startHost } from '../../infra/local/host/host.ts';
 import type { Env } from '../../infra/local/machine/environment.ts';
 import type { JournalEntry } from '../../infra/simulator/protocol/journal.ts';
-import type { BodyAt, BusEvent, Ledger, ParsedJson, Shown } from './routes.ts';
+import type { BodyAt, LedgerBody, ParsedJson, ReceivedEvent, Shown } from './routes.ts';
 
 /**
  * The local host in the test's own process, on a free port and without kept data, with an HTTP client. Tests move the
@@ -190,7 +190,7 @@ const clientOf = (host: () => Host) => {
     sink: (name = 'default'): Promise<SinkRequest[]> => control('GET', `/sink/${name}`),
 
     /** The records of all payments, or of one. */
-    ledger: (paymentId?: string): Promise<Ledger> =>
+    ledger: (paymentId?: string): Promise<LedgerBody> =>
       control('GET', `/simulator/ledger${paymentId === undefined ? '' : `?payment_id=${paymentId}`}`),
     /** The calls that adapters made. */
     providerRequests: (): Promise<Shown<JournalEntry>[]> => control('GET', '/simulator/requests'),
@@ -212,7 +212,7 @@ const clientOf = (host: () => Host) => {
       await settle();
       return host()
         .observed.busEvents()
-        .filter((event): event is BusEvent => detailType === undefined || event['detail-type'] === detailType);
+        .filter((event): event is ReceivedEvent => detailType === undefined || event['detail-type'] === detailType);
     },
     stop: (): Promise<void> => host().stop(),
   };

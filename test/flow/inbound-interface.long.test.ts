@@ -8,7 +8,7 @@ import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { withHost } from './host.ts';
 import { outcomesOf } from './payers.ts';
-import type { Subscription } from './routes.ts';
+import type { SubscriptionBody } from './routes.ts';
 import {
   command,
   paymentsOf,
@@ -24,7 +24,7 @@ const service = withHost({ frozen: true });
 
 const seconds = (): number => Math.floor(service.now() / 1_000);
 
-const made = async (fields: object = {}): Promise<{ who: Subscriber; subscription: Subscription }> => {
+const made = async (fields: object = {}): Promise<{ who: Subscriber; subscription: SubscriptionBody }> => {
   const who = await subscriber(service);
   const subscription = await subscribe(service, who, { ...fields });
   await service.settle();
@@ -39,7 +39,7 @@ interface Sent {
 
 /** @returns the subscription after the event */
 const send = async (
-  { who, subscription }: { readonly who: Subscriber; readonly subscription: Subscription },
+  { who, subscription }: { readonly who: Subscriber; readonly subscription: SubscriptionBody },
   type: string,
   { created = seconds(), object = {} }: Sent = {},
 ) => {

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { intentEvent } from '../builders/provider-event.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { createIntent, eventsOf, logEntriesOf, PATIENT, read, signIn } from './flow.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 import { withStops } from './stops.ts';
 
 /** A provider's event with one lost call on its way, before or after the call takes effect. */
 const stoppable = withStops(PATIENT);
 
-const sendEvent = async (payment: Payment): Promise<number> => {
+const sendEvent = async (payment: PaymentBody): Promise<number> => {
   const { service } = stoppable();
   const id = `evt_${payment.id}`;
   const { status } = await service.sendEvent(intentEvent(payment, 'payment_intent.succeeded', { id }));
@@ -24,7 +24,7 @@ describe('an event whose processing stops at any call', () => {
     await service.settle();
     const calls = await watch(() => sendEvent(observed));
     expect(calls.filter((name) => name === 'PutItem').length).toBeGreaterThanOrEqual(3);
-    const cases: { name: string; payment: Payment }[] = [];
+    const cases: { name: string; payment: PaymentBody }[] = [];
     const stopAt = async (call: number, executed: boolean) => {
       const name = `${executed ? 'after' : 'before'} ${call + 1} of ${calls.join(', ')}`;
       const payment = await createIntent(service, user);

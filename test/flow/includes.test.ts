@@ -14,7 +14,7 @@ import {
 } from './flow.ts';
 import { type RequestOptions, type TestHost, withHost } from './host.ts';
 import { type Company, company, removeMember, saveMethod } from './payers.ts';
-import type { ParsedJson, Payment } from './routes.ts';
+import type { ParsedJson, PaymentBody } from './routes.ts';
 import { OWN_BILLING, payer, subscribe } from './subscribers.ts';
 
 /** The records that are included in a payment or subscription have no more fields than on the record's own route. */
@@ -53,7 +53,7 @@ const AS_BUYERS_SEE = {
 
 describe('a former member', () => {
   let acme: Company;
-  let payment: Payment;
+  let payment: PaymentBody;
   const all = 'include=payment_method,organization,project';
   beforeAll(async () => {
     acme = await company(service);

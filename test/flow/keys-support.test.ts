@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { confirm, createPaidIntent, read, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { asMerchant, createKey, newAdmin } from './keys.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 
 /** Support refunds up to a limit per payment, also if several of them refund at the same time. */
 const LIMITS = { USD: 10_000, EUR: 5_000 };
@@ -19,7 +19,7 @@ const paid = async (user: User, fields = {}) => {
 
 const newSupport = (): Promise<User> => signIn(service, { staff_role: 'support' });
 
-const refundOf = (payment: Payment, { options }: Pick<User, 'options'>, amount_cents?: number) =>
+const refundOf = (payment: PaymentBody, { options }: Pick<User, 'options'>, amount_cents?: number) =>
   service.post(`/payments/${payment.id}/refunds`, amount_cents === undefined ? {} : { amount_cents }, options);
 
 const beyond = (limit_cents: number) => ({

@@ -25,7 +25,7 @@ import {
 import { startTestHost, type TestHost, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { PAYING_METHODS, paidPayment, refund, signInAdmin } from './refunders.ts';
-import type { ParsedJson, Payment } from './routes.ts';
+import type { ParsedJson, PaymentBody } from './routes.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
 /** Sends as the bus does, past the host's own queues. */
@@ -340,7 +340,7 @@ describe('payctl drift', () => {
   const service = withHost({ frozen: true });
   const payctl = payctlOf(service);
 
-  const cancelAtProvider = async (payment: Payment): Promise<void> => {
+  const cancelAtProvider = async (payment: PaymentBody): Promise<void> => {
     await service.request('POST', `/_local/providers/stripe/v1/payment_intents/${payment.provider_payment_id}/cancel`, {
       headers: {
         authorization: `Bearer ${LOCAL_SECRETS.PROVIDER_A_API_KEY}`,
@@ -349,12 +349,12 @@ describe('payctl drift', () => {
       body: '',
     });
   };
-  const rewritten = async (payment: Payment, change: ParsedJson): Promise<void> => {
+  const rewritten = async (payment: PaymentBody, change: ParsedJson): Promise<void> => {
     await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), ...change } });
   };
 
   /** Five kinds, five of each. */
-  const PLANTS: Readonly<Record<string, (payment: Payment) => Promise<unknown>>> = {
+  const PLANTS: Readonly<Record<string, (payment: PaymentBody) => Promise<unknown>>> = {
     'paid at the provider only': (payment) => confirmInBrowser(service, payment, VISA),
     'canceled at the provider only': cancelAtProvider,
     'another amount in the record': (payment) => rewritten(payment, { totalCents: 9_999 }),

@@ -4,7 +4,7 @@ import { customerBody, methodBody } from '../builders/payer.ts';
 import { present } from '../builders/present.ts';
 import { itemsOf, partitionOf, signIn, type User } from './flow.ts';
 import type { RequestOptions, TestAnswer, TestHost } from './host.ts';
-import type { NewMethod, Refusal } from './routes.ts';
+import type { NewMethod, RefusalBody } from './routes.ts';
 
 /** Steps of tests about customers and payment methods; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -115,5 +115,5 @@ export const defaultsIn = async (service: TestHost, options: RequestOptions, que
 };
 
 /** The addresses of problems that a 400 names. */
-export const problemsOf = ({ body }: TestAnswer<Refusal>): string[] =>
+export const problemsOf = ({ body }: TestAnswer<RefusalBody>): string[] =>
   Array.isArray(body.details) ? body.details.map(({ path }) => path) : [];

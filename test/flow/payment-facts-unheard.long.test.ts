@@ -4,7 +4,7 @@ import { confirm, confirmInBrowser, createIntent, IMPATIENT, read, signIn, store
 import { withHost } from './host.ts';
 import { expectFactsOfLedger } from './ledger-facts.ts';
 import { signInAdmin } from './refunders.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
 /** The facts of payments while no event of a provider arrives. */
@@ -27,7 +27,7 @@ const later = async (...seconds: readonly number[]): Promise<void> => {
 /** A day, in steps between which due work runs. */
 const DAY = [MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS - HOUR_SECONDS - MINUTE_SECONDS];
 
-const shown = (payment: Payment) => ({
+const shown = (payment: PaymentBody) => ({
   ...{ status: payment.status, failure_code: payment.failure_code },
   ...payment.payment_method_details,
 });
@@ -50,7 +50,7 @@ const CASES: readonly Case[] = [
 ];
 
 /** The reads of the payment at its provider after its outcome. */
-const readsOf = async (payment: Payment): Promise<number> =>
+const readsOf = async (payment: PaymentBody): Promise<number> =>
   (await service.providerRequests()).filter(
     ({ method, path }) =>
       method === 'GET' && [payment.provider_payment_id, payment.provider_intent_id].some((id) => path.includes(id)),

@@ -11,7 +11,7 @@ import {
   saveMethod,
   storedRecord,
 } from './payers.ts';
-import type { PaymentMethod } from './routes.ts';
+import type { MethodBody } from './routes.ts';
 
 /** Provider events about payment methods. */
 const service = withHost({ frozen: true, env: PATIENT });
@@ -26,7 +26,7 @@ const sendEvent = async (type: string, object: object, event: Partial<TestProvid
 };
 
 /** A method some minutes old, after the events of its creation. */
-const known = async (fields = {}): Promise<{ user: User; method: PaymentMethod; at: { id: string } }> => {
+const known = async (fields = {}): Promise<{ user: User; method: MethodBody; at: { id: string } }> => {
   const user = await signIn(service);
   const method = await saveMethod(service, user.options, fields);
   await service.advance(10 * MINUTE_SECONDS);

@@ -16,7 +16,7 @@ import {
   saveMethod,
   storedRecord,
 } from './payers.ts';
-import type { ParsedJson, PaymentMethod } from './routes.ts';
+import type { MethodBody, ParsedJson } from './routes.ts';
 import { patch, subscribe, trySubscribe } from './subscribers.ts';
 
 /** A card whose payer must authenticate before Stripe saves it. */
@@ -50,7 +50,7 @@ const setupIdOf = ({ client_secret }: { readonly client_secret: string }): strin
   client_secret.split('_secret_')[0] ?? '';
 
 /** Confirms as a page in a browser does, with the publishable key and the client secret. */
-const confirmSetup = (method: PaymentMethod, card: string) =>
+const confirmSetup = (method: MethodBody, card: string) =>
   service.request('POST', `/_local/providers/stripe/v1/setup_intents/${setupIdOf(method)}/confirm`, {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({ client_secret: method.client_secret, payment_method: card }).toString(),
@@ -66,7 +66,7 @@ const attachedFor = async ({ customer_id }: ParsedJson, options: RequestOptions)
 const requestsTo = async (path: string): Promise<number> =>
   (await service.providerRequests()).filter((call) => call.path.includes(path)).length;
 
-const subscriberWith = (user: User, method: PaymentMethod) => ({
+const subscriberWith = (user: User, method: MethodBody) => ({
   options: user.options,
   names: { customer_id: method.customer_id, payment_method_id: method.id, provider_id: 'provider_a' },
 });

@@ -13,7 +13,7 @@ import {
   type User,
 } from './flow.ts';
 import { withHost } from './host.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 
 /**
  * The alias of a provider's id is written beside the payment, in parallel. Here the alias is lost, or not yet visible.
@@ -41,15 +41,18 @@ beforeEach(() => {
 
 const sync = (id: string, user: User) => service.post(`/payments/sync/${id}`, {}, user.options);
 
-const approve = (payment: Payment) => service.authenticate(payment.id);
-const confirmHere = async (payment: Payment, user: User, method: string): Promise<void> => {
+const approve = (payment: PaymentBody) => service.authenticate(payment.id);
+const confirmHere = async (payment: PaymentBody, user: User, method: string): Promise<void> => {
   const answer = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: method } });
   expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
 };
 
 /** One way to pay at each provider, and the fields of its intent. */
 const WAYS: Readonly<
-  Record<string, { fields: Readonly<Record<string, unknown>>; pay: (payment: Payment, user: User) => Promise<unknown> }>
+  Record<
+    string,
+    { fields: Readonly<Record<string, unknown>>; pay: (payment: PaymentBody, user: User) => Promise<unknown> }
+  >
 > = {
   Stripe: { fields: {}, pay: (payment) => confirmInBrowser(service, payment, VISA) },
   PayPal: { fields: { provider_id: 'provider_b', return_url: 'https://shop.example/back' }, pay: approve },

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { confirm, createIntent, read, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { company, createCustomer, saveMethod, storedRecord } from './payers.ts';
-import type { Payment, PaymentMethod } from './routes.ts';
+import type { MethodBody, PaymentBody } from './routes.ts';
 
 const service = withHost();
 
@@ -22,7 +22,7 @@ const eventCustomers = async (paymentId: string): Promise<(readonly [string, str
     .filter(({ detail }) => detail.payload?.data?.payment_id === paymentId)
     .map(({ detail }) => [detail.payload.event, detail.payload.data.customer_id]);
 
-const pay = async (payment: Payment, method: PaymentMethod, options: RequestOptions) => {
+const pay = async (payment: PaymentBody, method: MethodBody, options: RequestOptions) => {
   const confirmed = await confirm(service, payment.id, { ...options, body: { payment_method_id: method.id } });
   expect(confirmed).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   return read(service, payment.id, options);

@@ -4,7 +4,7 @@ import { present } from '../builders/present.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, createPaidIntent, PATIENT, signIn, type User } from './flow.ts';
 import { type RequestOptions, type TestHost, withHost } from './host.ts';
-import type { ParsedJson, Payment } from './routes.ts';
+import type { ParsedJson, PaymentBody } from './routes.ts';
 
 const idsOf = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id);
 
@@ -12,7 +12,7 @@ describe('the payment list of a user', () => {
   const service = withHost({ frozen: true, env: PATIENT });
   let user: User;
   /** Oldest first, with five payments per minute, all created at the same moment. */
-  let payments: Payment[] = [];
+  let payments: PaymentBody[] = [];
 
   const list = (query = '', options: RequestOptions = user.options) => service.get(`/payments${query}`, options);
   const listed = async (query = '') => {

@@ -14,14 +14,14 @@ import {
   type User,
 } from './flow.ts';
 import { withHost } from './host.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 
 const service = withHost({ frozen: true, env: PATIENT });
 
 const refused = (status: number, code: string) => ({ status, body: { code } });
 const cancel = (id: string, user: User) => service.post(`/payments/intents/${id}/cancel`, {}, user.options);
 const update = (id: string, user: User, fields: object) => service.put(`/payments/intents/${id}`, fields, user.options);
-const sync = (payment: Payment, user: User) =>
+const sync = (payment: PaymentBody, user: User) =>
   service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
 
 /** How a payment gets into each state. */

@@ -5,7 +5,7 @@ import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { company, removeMember } from './payers.ts';
-import type { ParsedJson, TimelineEntry } from './routes.ts';
+import type { ParsedJson, PaymentEntry } from './routes.ts';
 
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
@@ -17,7 +17,7 @@ const timelineOf = async (paymentId: string, options: RequestOptions) => {
   });
   return body.data;
 };
-const changesIn = (timeline: readonly TimelineEntry[]): string[] =>
+const changesIn = (timeline: readonly PaymentEntry[]): string[] =>
   timeline
     .filter(({ kind }) => kind === 'change')
     .map(({ status, cause, attempt }) => `${cause} ${attempt}: ${status}`);

@@ -19,7 +19,7 @@ import {
 import { startTestHost, withHost } from './host.ts';
 import { newOrganization } from './organization-steps.ts';
 import { customerAtProvider, saveMethod, storedRecord } from './payers.ts';
-import type { ParsedJson, Payment } from './routes.ts';
+import type { ParsedJson, PaymentBody } from './routes.ts';
 import { paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /** The approvals, late ids, spent orders and verification that only PayPal has. */
@@ -562,7 +562,7 @@ describe('a saved PayPal method', () => {
 });
 
 describe('the webhook route of PayPal', () => {
-  const captureEvent = (payment: Payment, object: object = {}) => ({
+  const captureEvent = (payment: PaymentBody, object: object = {}) => ({
     provider: 'provider_b',
     object: {
       id: payment.provider_payment_id,

@@ -4,7 +4,7 @@ import { draw } from '../../infra/simulator/state/random.ts';
 import { atProvider, confirm, createIntent, read, timesCharged, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { type Company, company, removeMember, saveMethod } from './payers.ts';
-import type { Payment, PaymentMethod } from './routes.ts';
+import type { MethodBody, PaymentBody } from './routes.ts';
 
 /**
  * A client secret alone never charges a saved method. Whatever stops an update or a confirmation, Stripe's intent of a
@@ -48,7 +48,7 @@ const strikeLater = (strikes: Strikes) => strike(strikes, { probability: 0.5, se
 
 /** A payment whose intent names no customer, and the card that its organization has saved since. */
 const ofOrganization = async ({ acme }: Lent) => {
-  const payment: Payment = await createIntent(service, acme.owner, { organization_id: acme.id });
+  const payment: PaymentBody = await createIntent(service, acme.owner, { organization_id: acme.id });
   const sent = { organization_id: acme.id, provider_payment_method_token: 'pm_card_visa' };
   const own = await saveMethod(service, acme.owner.options, sent);
   const pay = async () =>
@@ -59,7 +59,7 @@ const ofOrganization = async ({ acme }: Lent) => {
 interface Lent {
   readonly acme: Company;
   readonly lender: User;
-  readonly saved: PaymentMethod;
+  readonly saved: MethodBody;
 }
 
 const lend = async (token = 'pm_card_visa'): Promise<Lent> => {
@@ -75,7 +75,7 @@ const ENDINGS: readonly {
   readonly token?: string;
   readonly status: number;
   /** @returns the payment and the response */
-  readonly run: (lent: Lent) => Promise<{ readonly payment: Payment; readonly answered: number }>;
+  readonly run: (lent: Lent) => Promise<{ readonly payment: PaymentBody; readonly answered: number }>;
 }[] = [
   {
     ending: 'a confirmation that Stripe refuses because no return address is set',

@@ -14,7 +14,7 @@ import {
 import { type TestHost, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { createCustomer, saveMethod } from './payers.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 import { withStops } from './stops.ts';
 import { OWN_BILLING, payer, readSubscription, subscribe, subscriptionEventsOf } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
@@ -320,7 +320,7 @@ describe('an organization’s payment with a former member’s personal card', (
       const fields = { provider_id: slot, provider_payment_method_token: token };
       const { id } = await saveMethod(service, billing.options, fields);
       const names = { provider_id: slot, payment_method_id: id, organization_id: organizationId };
-      const payment: Payment = await createIntent(service, billing, names);
+      const payment: PaymentBody = await createIntent(service, billing, names);
       await service.request('DELETE', `/organizations/${organizationId}/members/${memberId}`, owner.options);
       await service.clearProviderRequests();
       const path = `/payments/intents/${payment.id}`;

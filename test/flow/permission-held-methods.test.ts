@@ -6,7 +6,7 @@ import { atStripe } from './at-stripe.ts';
 import { changeTable, confirm, confirmInBrowser, createIntent, read, signIn, storedPayment } from './flow.ts';
 import { withHost } from './host.ts';
 import { type Company, company, createCustomer, removeMember, saveMethod, storedRecord } from './payers.ts';
-import type { Payment, PaymentMethod } from './routes.ts';
+import type { MethodBody, PaymentBody } from './routes.ts';
 import { takenSince } from './use/charges.ts';
 
 /**
@@ -51,7 +51,7 @@ const begin = async () => {
 const NOTHING = { tries: 0, taken: [] };
 
 /** The payment names the saved card's customer, as a payment does that held a saved card before. */
-const withCustomerOf = async (payment: Payment, saved: PaymentMethod): Promise<void> => {
+const withCustomerOf = async (payment: PaymentBody, saved: MethodBody): Promise<void> => {
   const { providerCustomerId } = await storedRecord(service, 'PM', saved.id);
   await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), providerCustomerId } });
 };
@@ -184,7 +184,7 @@ describe('an update after a card failed in the browser and its event is still pe
     return { payment, tried, update };
   };
 
-  const expectCharged = async (payment: Payment, method: string): Promise<void> => {
+  const expectCharged = async (payment: PaymentBody, method: string): Promise<void> => {
     const done = await begin();
     const answer = await confirm(service, payment.id, acme.billing.options);
     expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });

@@ -7,7 +7,7 @@ import { atStripe } from './at-stripe.ts';
 import { confirm, confirmInBrowser, createIntent, eventsOf, read, signIn, timesCharged, type User } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { type Company, company, createCustomer, saveMethod } from './payers.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 import { command, OWN_BILLING, payer, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
@@ -209,7 +209,7 @@ describe('an organization’s card', () => {
 });
 
 describe('a member’s personal card on an organization’s payment', () => {
-  const lent = async (): Promise<{ payment: Payment; path: string }> => {
+  const lent = async (): Promise<{ payment: PaymentBody; path: string }> => {
     const { id } = await saveMethod(service, acme.billing.options);
     const fields = { payment_method_id: id, organization_id: acme.id };
     const payment = await createIntent(service, acme.billing, fields);

@@ -4,7 +4,7 @@ import { present } from '../builders/present.ts';
 import { confirm, confirmInBrowser, createIntent, read } from './flow.ts';
 import { withHost } from './host.ts';
 import { type Company, company, createCustomer, methodAtProvider, removeMember, saveMethod } from './payers.ts';
-import type { Payment, PaymentMethod } from './routes.ts';
+import type { MethodBody, PaymentBody } from './routes.ts';
 import { takenSince } from './use/charges.ts';
 
 /** A method that a payment saves is attached to a customer of the payment's own owner, and to no other. */
@@ -34,7 +34,9 @@ const ownCardOf = (slot: Slot) =>
   });
 
 /** A payment of the organization with the billing member's own card, that is to save its method. */
-const lent = async (slot: Slot): Promise<{ readonly card: PaymentMethod; readonly payment: Payment; path: string }> => {
+const lent = async (
+  slot: Slot,
+): Promise<{ readonly card: MethodBody; readonly payment: PaymentBody; path: string }> => {
   const card = await ownCardOf(slot);
   const fields = { provider_id: slot, organization_id: acme.id, payment_method_id: card.id, ...SAVING };
   const payment = await createIntent(service, acme.billing, fields);
@@ -45,7 +47,7 @@ const savedOfAcme = async () =>
   (await service.get(`/payment-methods?organization_id=${acme.id}`, acme.owner.options)).body;
 
 /** The only method that the organization has saved belongs to its own customer, here and at the provider. */
-const expectKeptForAcme = async (card: PaymentMethod) => {
+const expectKeptForAcme = async (card: MethodBody) => {
   const methods = await savedOfAcme();
   expect(methods).toHaveLength(1);
   const kept = present(methods[0]);
@@ -58,7 +60,7 @@ const expectKeptForAcme = async (card: PaymentMethod) => {
 };
 
 /** The former member holds the client secret of their own payment. */
-const expectOutOfReach = async (kept: PaymentMethod): Promise<void> => {
+const expectOutOfReach = async (kept: MethodBody): Promise<void> => {
   await removeMember(service, acme, acme.billing);
   const own = await createIntent(service, acme.billing, { ...PERSONAL, total_cents: 66_600 });
   expect((await confirmInBrowser(service, own, kept.provider_payment_method_id)).status).toBe(400);

@@ -12,7 +12,7 @@ import {
   subscribed,
   withdraw,
 } from './plan-changes.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
 /** Tokens that pay the first charge and decline the next one, and that settle later. */
@@ -22,7 +22,7 @@ const LATER_DECLINE = {
   provider_c: 'cnon:sim-ok-1-then-decline',
 } as const;
 
-const ofChange = (payments: readonly Payment[]) =>
+const ofChange = (payments: readonly PaymentBody[]) =>
   payments.filter(({ billing_reason }) => billing_reason === 'subscription_change');
 
 describe.each(PLAN_PLACES)('a change whose charge is declined at %s', (_, place) => {

@@ -3,7 +3,7 @@ import { inviteBody, productBody, projectBody, tierBody } from '../builders/refe
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, signIn, type User } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
-import type { Refusal } from './routes.ts';
+import type { RefusalBody } from './routes.ts';
 
 const service = withHost({ frozen: true, env: { LOG_LEVEL: 'INFO' } });
 
@@ -33,7 +33,7 @@ const put = <const P extends string>(path: P, body: unknown, user = admin) =>
 const get = <const P extends string>(path: P, user = admin) => service.get(`/admin/${path}`, user.options);
 const remove = <const P extends string>(path: P, user = admin) =>
   service.request('DELETE', `/admin/${path}`, user.options);
-const problemsOf = ({ body }: TestAnswer<Refusal>): string[] => body.details.map(({ path }) => path).sort();
+const problemsOf = ({ body }: TestAnswer<RefusalBody>): string[] => body.details.map(({ path }) => path).sort();
 
 const KINDS = [
   {

@@ -9,7 +9,7 @@ import { payctlOf, spawned } from './payctl.ts';
 import { createCustomer } from './payers.ts';
 import { PAYING_METHODS } from './refunders.ts';
 import { payAt, type RestoreDrill, signInForYear, startRestorable } from './restorers.ts';
-import type { ParsedJson, Payment } from './routes.ts';
+import type { ParsedJson, PaymentBody } from './routes.ts';
 
 describe('payctl restore-check', () => {
   let drill: RestoreDrill;
@@ -18,7 +18,7 @@ describe('payctl restore-check', () => {
   let user: User;
   let erased: User;
   let admin: User;
-  let lost: Payment;
+  let lost: PaymentBody;
   const file = (name: string, text: string): Promise<string> => {
     const path = join(folder, name);
     return writeFile(path, text).then(() => path);

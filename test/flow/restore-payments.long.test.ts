@@ -7,7 +7,7 @@ import { payctlOf } from './payctl.ts';
 import { createCustomer } from './payers.ts';
 import { PAYING_METHODS, refund, signInAdmin } from './refunders.ts';
 import { payAt, type RestoreDrill, signInForYear, startRestorable } from './restorers.ts';
-import type { BusEvent, ParsedJson } from './routes.ts';
+import type { ParsedJson, ReceivedEvent } from './routes.ts';
 
 const NO_DUE_WORK = { DUE_WORK: 'off' } as const;
 
@@ -42,7 +42,7 @@ describe('payctl drift --fix after a restore', () => {
     const [first] = before;
     await refund(drill.service(), first.id, { ...admin.options, body: { amount_cents: 500 } });
     await drill.service().advance(3_600);
-    const events: readonly BusEvent[] = await drill.service().busEvents();
+    const events: readonly ReceivedEvent[] = await drill.service().busEvents();
     published.push(...events.filter(({ source }) => source === 'payments').map(({ detail }) => detail.id));
     await drill.restore(NO_DUE_WORK);
   });

@@ -6,7 +6,7 @@ import { timesCharged, type User } from './flow.ts';
 import type { TestHost } from './host.ts';
 import { payctlOf } from './payctl.ts';
 import { type RestoreDrill, signInForYear, startRestorable } from './restorers.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 import { OWN_BILLING, payer, paymentsOf, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 
 type Billed = readonly [slot: string, biller: string, token: string, env: Readonly<Record<string, string>>];
@@ -23,7 +23,7 @@ interface Renewed {
   readonly who: Subscriber;
   readonly id: string;
   readonly restoredTo: string;
-  readonly renewal: Payment;
+  readonly renewal: PaymentBody;
 }
 
 let drill: RestoreDrill | undefined;

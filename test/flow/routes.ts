@@ -73,21 +73,21 @@ type ShownObject<O> = [O] extends [never]
       ? O
       : { readonly [K in KeyOf<O>]: Shown<ValueOf<O, K>> };
 
-export interface Problem {
+export interface ShownProblem {
   readonly path: string;
   readonly rule: string;
   readonly message: string;
 }
 
 /** The details of all codes, of which a body has those of its own code. */
-interface Details extends ReadonlyArray<Problem> {
+interface Details extends ReadonlyArray<ShownProblem> {
   readonly payment_id: string;
   readonly decline_code: string;
   readonly minimum_cents: number;
 }
 
 /** The body of a refusal. A test asserts by the status whether the body is a refusal. */
-export interface Refusal {
+export interface RefusalBody {
   readonly code: string;
   readonly error: string;
   readonly details: Details;
@@ -107,7 +107,7 @@ type SuccessBody<S> = S extends { form: 'bare'; data: infer Data }
   : Envelope<S>;
 
 /** The bodies by method and path, with the fields of a success and of a refusal. */
-type Bodies = { readonly [K in keyof Successes]: SuccessBody<Successes[K]> & Refusal };
+type Bodies = { readonly [K in keyof Successes]: SuccessBody<Successes[K]> & RefusalBody };
 
 /** The routes of a method, each with the part of its path that is still to be compared. */
 type Candidate<Method extends string> = {
@@ -149,17 +149,17 @@ export type BodyAt<Method extends string, Path extends string> = string extends 
   : Path extends WithoutSchema
     ? ParsedJson
     : [RouteAt<Method, Path>] extends [never]
-      ? Refusal
+      ? RefusalBody
       : Bodies[RouteAt<Method, Path>];
 
-export type Payment = BodyAt<'GET', '/payments/{id}'>['data'];
-export type PaymentMethod = BodyAt<'GET', '/payment-methods'>[number];
+export type PaymentBody = BodyAt<'GET', '/payments/{id}'>['data'];
+export type MethodBody = BodyAt<'GET', '/payment-methods'>[number];
 export type NewMethod = BodyAt<'POST', '/payment-methods'>;
-export type Customer = BodyAt<'GET', '/customers'>[number];
-export type Address = BodyAt<'GET', '/addresses'>[number];
-export type Subscription = BodyAt<'GET', '/subscriptions'>[number];
+export type CustomerBody = BodyAt<'GET', '/customers'>[number];
+export type AddressBody = BodyAt<'GET', '/addresses'>[number];
+export type SubscriptionBody = BodyAt<'GET', '/subscriptions'>[number];
 export type SubscriptionEntry = BodyAt<'GET', '/subscriptions/{id}/timeline'>['data'][number];
-export type TimelineEntry = BodyAt<'GET', '/payments/{id}/timeline'>['data'][number];
+export type PaymentEntry = BodyAt<'GET', '/payments/{id}/timeline'>['data'][number];
 
 type DataOf<E> = E extends { data: infer D extends z.ZodRawShape } ? z.output<z.ZodObject<D>> : never;
 
@@ -171,7 +171,7 @@ interface EventPayload {
 }
 
 /** A canonical event on the bus. */
-export interface BusEvent extends BusEnvelope {
+export interface ReceivedEvent extends BusEnvelope {
   readonly detail: {
     readonly id: string;
     readonly organization_id: string;
@@ -181,4 +181,4 @@ export interface BusEvent extends BusEnvelope {
 }
 
 /** The providers' own records. */
-export type Ledger = Shown<ReturnType<typeof ledgerView>>;
+export type LedgerBody = Shown<ReturnType<typeof ledgerView>>;

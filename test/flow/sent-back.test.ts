@@ -5,7 +5,7 @@ import { targetOf } from '../builders/target-of.ts';
 import { createIntent, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
-import type { ParsedJson, Problem } from './routes.ts';
+import type { ParsedJson, ShownProblem } from './routes.ts';
 import { command, OWN_BILLING, payer, subscribe, subscriber } from './subscribers.ts';
 
 /** A client may read a record, change a field, and send the whole record back. */
@@ -144,7 +144,7 @@ describe('a read-only field', () => {
     const update = await ofSubscription('');
     const before = await recordOf(update);
     const answer = await send(update, { metadata: {}, status: 'paused', total_cents: 1, user_id: 'x' });
-    expect(answer.body.details.map(({ path, message }: Problem) => [path, message])).toEqual([
+    expect(answer.body.details.map(({ path, message }: ShownProblem) => [path, message])).toEqual([
       ['status', expect.stringContaining('is now "active"; POST /subscriptions/{id}/cancel')],
       ['total_cents', `is read-only here and is now ${before.total_cents}; POST /subscriptions/{id}/change changes it`],
       ['user_id', `is read-only here and is now "${before.user_id}"; no request changes it`],

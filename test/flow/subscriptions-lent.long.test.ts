@@ -5,7 +5,7 @@ import { PATIENT } from './flow.ts';
 import type { TestAnswer } from './host.ts';
 import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
-import type { ParsedJson, PaymentMethod } from './routes.ts';
+import type { MethodBody, ParsedJson } from './routes.ts';
 import { withStops } from './stops.ts';
 import { command, patch, payer, readSubscription, type Subscriber, subscribe, trySubscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
@@ -60,7 +60,7 @@ const END_FORMER = 'DELETE /v1/subscriptions/:id';
 interface Transfer extends Team {
   readonly who: Subscriber;
   readonly made: ParsedJson;
-  readonly card: PaymentMethod;
+  readonly card: MethodBody;
   /** The admin names their own card instead of the organization's. */
   readonly act: () => Promise<TestAnswer>;
 }
@@ -163,7 +163,7 @@ describe('a transfer to a member’s card, interrupted before the membership end
 });
 
 interface Creation extends Team {
-  readonly card: PaymentMethod;
+  readonly card: MethodBody;
   /** The admin subscribes for the organization, with their own card. */
   readonly act: () => Promise<TestAnswer>;
   /** The organization's subscriptions, as the owner sees them. */

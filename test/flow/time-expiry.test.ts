@@ -17,7 +17,7 @@ import {
   type User,
 } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 
 /** The expiry of an unconfirmed intent, and of every client secret. */
 const service = withHost({ frozen: true, env: PATIENT });
@@ -25,10 +25,10 @@ const service = withHost({ frozen: true, env: PATIENT });
 const LONG = { expires_in: 300 * DAY_SECONDS };
 
 const moveTo = (at: number) => service.moveTo(new Date(at).toISOString());
-const createdAt = (payment: Payment): number => Date.parse(payment.created_at);
+const createdAt = (payment: PaymentBody): number => Date.parse(payment.created_at);
 
 /** Every route that shows the secret to callers who may confirm. */
-const secretsSeen = async (payment: Payment, user: User, body: unknown): Promise<unknown[]> => {
+const secretsSeen = async (payment: PaymentBody, user: User, body: unknown): Promise<unknown[]> => {
   const replayed = await service.post('/payments/intents', body, { ...user.options, idempotencyKey: payment.concept });
   expect(replayed.body.id).toBe(payment.id);
   return [(await read(service, payment.id, user.options)).client_secret, replayed.body.client_secret];

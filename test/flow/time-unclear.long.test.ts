@@ -17,7 +17,7 @@ import {
   type User,
 } from './flow.ts';
 import { withHost } from './host.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 
 /** The provider's action for a call with an unknown outcome, and how the service learns it by its own clock. */
 const service = withHost({ frozen: true, env: IMPATIENT });
@@ -34,10 +34,10 @@ const withoutWebhooks = async (): Promise<void> => {
 };
 
 /** Injects a fault into calls about this payment whose path has this ending. */
-const strike = (payment: Payment, path: string, fault: { readonly action: string; readonly times?: number }) =>
+const strike = (payment: PaymentBody, path: string, fault: { readonly action: string; readonly times?: number }) =>
   service.fault({ provider: 'provider_a', path: `${payment.provider_payment_id}${path}`, ...fault });
 
-const confirmUnclear = async (payment: Payment, user: User) => {
+const confirmUnclear = async (payment: PaymentBody, user: User) => {
   const answer = await confirm(service, payment.id, user.options);
   expect(answer).toMatchObject({ status: 202, body: { id: payment.id, status: 'processing', completed_at: null } });
 };
@@ -45,7 +45,7 @@ const confirmUnclear = async (payment: Payment, user: User) => {
 const callsAbout = async ({ provider_payment_id: id }: { readonly provider_payment_id: string }) =>
   (await service.providerRequests()).filter(({ path }) => path.includes(id));
 
-const syncOf = (payment: Payment, user: User) =>
+const syncOf = (payment: PaymentBody, user: User) =>
   service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
 
 describe('a confirm with an unknown outcome', () => {

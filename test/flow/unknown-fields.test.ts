@@ -16,7 +16,7 @@ import { heldPayment } from './holders.ts';
 import { withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
 import { paidPayment } from './refunders.ts';
-import type { ParsedJson, Problem } from './routes.ts';
+import type { ParsedJson, ShownProblem } from './routes.ts';
 import { command, OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
 
 /** A body with a field that its route does not know is refused whole. Nothing is stored, here or at the provider. */
@@ -286,7 +286,7 @@ describe('a field that callers may never set', () => {
     const refused = await service.request(method, path, { ...user.options, body: { ...body, ...assigned } });
     expect(refused).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect(JSON.stringify(refused.body)).not.toContain(CANARY);
-    const unknown = refused.body.details.map(({ path }: Problem) => path);
+    const unknown = refused.body.details.map(({ path }: ShownProblem) => path);
     expect(unknown.length).toBeGreaterThan(forbidden.length / 2);
     const accepted = await service.request(method, path, { ...user.options, body });
     expect(accepted).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) });

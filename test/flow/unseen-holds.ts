@@ -7,7 +7,7 @@ import { atStripe } from './at-stripe.ts';
 import { confirm, confirmInBrowser, createIntent, type User } from './flow.ts';
 import { AT_PAYPAL, AT_SQUARE, AT_STRIPE, type Holding, holdsAtProvider, manualBody } from './holders.ts';
 import type { TestHost } from './host.ts';
-import type { ParsedJson, Payment } from './routes.ts';
+import type { ParsedJson, PaymentBody } from './routes.ts';
 
 /** Holds of 10.00 that the service does not know, and the provider's own events about them. */
 export type HoldEvent = 'authorized' | 'captured' | 'canceled';
@@ -22,9 +22,9 @@ interface UnseenHolds {
   /** A payment whose amount the provider holds, while no response and no event reached the service. */
   readonly hold: (service: TestHost, user: User) => Promise<ParsedJson>;
   /** A capture of 6.00 on the provider's dashboard. */
-  readonly takePart: (service: TestHost, payment: Payment) => Promise<unknown>;
+  readonly takePart: (service: TestHost, payment: PaymentBody) => Promise<unknown>;
   /** The event as the provider sends it. */
-  readonly eventOf: (service: TestHost, payment: Payment, event: HoldEvent) => Promise<SentByProvider>;
+  readonly eventOf: (service: TestHost, payment: PaymentBody, event: HoldEvent) => Promise<SentByProvider>;
 }
 
 const STRIPE_TYPES: Readonly<Record<HoldEvent, string>> = {

@@ -7,7 +7,7 @@ import { intentEvent } from '../builders/provider-event.ts';
 import { confirm, createIntent, createPaidIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { type SinkRequest, withHost } from './host.ts';
 import { type Company, company, createCustomer } from './payers.ts';
-import type { Payment } from './routes.ts';
+import type { PaymentBody } from './routes.ts';
 import { deliveredTo, eventOf, nodesAt, SECRET, sinkUrl, verified, webhookIdOf } from './targets.ts';
 
 const OLD_SECRET = 'whsec_b2xkLXNlY3JldC1vZi10aGlydHktdHdvLWJ5dGVzLi4=';
@@ -56,7 +56,7 @@ const bodyOf = async (event: string, of: string) => {
   return delivered.body;
 };
 
-const paymentData = (payment: Payment, fields: object) => ({
+const paymentData = (payment: PaymentBody, fields: object) => ({
   payment_id: payment.id,
   amount: 2_500,
   currency: 'USD',

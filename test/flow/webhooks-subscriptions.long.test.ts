@@ -3,7 +3,7 @@ import { freePort } from '../builders/free-port.ts';
 import { present } from '../builders/present.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { type SinkRequest, withHost } from './host.ts';
-import type { Subscription } from './routes.ts';
+import type { SubscriptionBody } from './routes.ts';
 import {
   command,
   OWN_BILLING,
@@ -42,7 +42,7 @@ const bodiesOf = async (event: string, id: string) => {
 
 const payer = () => ({ id: who.user.userId, type: 'authenticated', email });
 
-const subscriptionData = (subscription: Subscription, fields: object) => ({
+const subscriptionData = (subscription: SubscriptionBody, fields: object) => ({
   subscription_id: subscription.id,
   status: subscription.status,
   billing_status: subscription.billing_status,
