@@ -191,7 +191,9 @@ const makeCommand = async (
   const port = await subscriptionsPortOf(deps, subscription);
   await subscriptionStore(deps.table).requireAll(command.onlyIf);
   const result = await makeCall(commandCall(command), { deps, port }, claim);
-  if (result.isUnclear && command.kind) await leaveOpen(deps, subscription, command.kind);
+  // A refused command did nothing. If the read after it did not happen, the request ends with an error instead.
+  const isUnknown = result.unanswered?.outcome.kind === 'unknown';
+  if (isUnknown && command.kind) await leaveOpen(deps, subscription, command.kind);
   return result;
 };
 
