@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
+import { DAY_MS, iso } from '../../shared/core/time.ts';
 import { recordItem } from '../../shared/platform/versioned-record.ts';
 import { carryOutAtProvider, scheduleCancelCommand } from '../../shared/subscriptions/at-provider/provider-commands.ts';
 import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
+import { runDueSubscription } from '../../shared/subscriptions/commands/run-subscription-due.ts';
 import { subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
 import { subscriptionStore } from '../../shared/subscriptions/record/subscription-store.ts';
+import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
@@ -37,4 +40,18 @@ test.each([
   const deps = { table, now: () => NOON, providers } as unknown as BillingDeps;
   await expect(carryOutAtProvider(deps, record, scheduleCancelCommand)).rejects.toMatchObject({ code });
   expect((await subscriptionStore(table).load(record.id))?.openCommand?.kind).toBe(left);
+});
+
+test('an open command is reported as failed if the provider does not know the subscription', async () => {
+  const { table } = memoryTable({ now: () => NOON });
+  const open = { ...record, openCommand: { kind: 'cancel' as const, lookAt: iso(NOON) } };
+  await table.put(recordItem(subscriptionShape, open));
+  const providers = { find: async () => ({ subscriptions: { find: async () => REFUSED } }) };
+  const { log, lines } = logLines();
+  const deps = { table, now: () => NOON, log, providers } as unknown as BillingDeps;
+  await runDueSubscription(deps, record.id);
+  const { openCommand, ...after } = (await subscriptionStore(table).load(record.id)) ?? expect.fail();
+  expect([openCommand, after.status, after.reason]).toEqual([undefined, 'active', 'cancel_failed']);
+  expect((await table.get({ pk: `SUB#${record.id}`, sk: 'SUB' }))?.['due_at']).toBe(iso(NOON + DAY_MS));
+  expect(lines.map(({ message }) => message)).toEqual(['subscription anomaly']);
 });

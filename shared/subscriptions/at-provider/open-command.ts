@@ -31,7 +31,7 @@ export const forgetOpen = (deps: BillingDeps, subscription: Subscription): Promi
     ? Promise.resolve(subscription)
     : subscriptionStore(deps.table).change(subscription, (current) => ({ ...current, openCommand: undefined }));
 
-/** @param synced as the provider reports it, after the command */
+/** @param synced as read after the command; unchanged if the provider does not know the subscription */
 export const endOpenCommand = (deps: BillingDeps, synced: Subscription): Promise<Subscription> =>
   synced.openCommand === undefined
     ? Promise.resolve(synced)

@@ -201,7 +201,7 @@ const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> 
   if (synced?.held?.isCollecting) await holdAgain(deps, synced);
   if (synced) return (await endOpenCommand(deps, synced)).status;
   deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: NOT_AT_PROVIDER });
-  await store.putOff(subscription, iso(deps.now() + DAY_MS));
+  await store.putOff(await endOpenCommand(deps, subscription), iso(deps.now() + DAY_MS));
   return NOT_AT_PROVIDER;
 };
 
