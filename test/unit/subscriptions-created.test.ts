@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { RESEND_WITHIN_MS } from '../../shared/calls/call-times.ts';
 import type { NotDone, Outcome } from '../../shared/core/outcome.ts';
-import { iso, MINUTE_MS } from '../../shared/core/time.ts';
+import { type Instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { customerShape } from '../../shared/customers/customer.ts';
 import { paymentMethodShape } from '../../shared/payment-methods/payment-method.ts';
 import { recordItem } from '../../shared/platform/versioned-record.ts';
@@ -31,8 +32,8 @@ const claimed = providerBiller.openFirstPeriod(ended, 'reactivate', NOON);
 const NOT_DONE: NotDone = { kind: 'not_done', reason: 'rate_limited' };
 const REFUSED: Outcome<never> = { kind: 'refused', reason: 'limit' };
 
-const stage = async (created: Outcome<never>) => {
-  const { table } = memoryTable({ now: () => NOON + MINUTE_MS });
+const stage = async (created: Outcome<never>, now: Instant = NOON + MINUTE_MS) => {
+  const { table } = memoryTable({ now: () => now });
   const { id, version, createdAt, updatedAt, providerId, userId } = savedCard();
   const owned = { version, createdAt, updatedAt, providerId, userId };
   const customer = { ...owned, id: ended.customerId, providerCustomerId: 'cus_1' };
@@ -50,7 +51,7 @@ const stage = async (created: Outcome<never>) => {
   const providers = { find: async () => ({ subscriptions: port }) };
   const dunning = { days: [1], finalAction: 'cancel' };
   const { log } = logLines();
-  const deps = { table, now: () => NOON + MINUTE_MS, log, dunning, providers } as unknown as BillingDeps;
+  const deps = { table, now: () => now, log, dunning, providers } as unknown as BillingDeps;
   const load = () => subscriptionStore(table).load(ended.id);
   return { deps, keys, load };
 };
@@ -60,6 +61,18 @@ test('a reactivation that due work cannot send now keeps its charge, because the
   expect(await runDueSubscription(deps, ended.id)).toBe('PROVIDER_UNAVAILABLE');
   expect(keys).toEqual([`${ended.id}:create:2`]);
   expect(await load()).toMatchObject({ status: 'canceled', version: 3, charge: claimed.charge });
+});
+
+test('a reactivation that due work could not send within the time of resends is dropped, and an event reports it', async () => {
+  const within = await stage(NOT_DONE, NOON + RESEND_WITHIN_MS);
+  expect(await runDueSubscription(within.deps, ended.id)).toBe('PROVIDER_UNAVAILABLE');
+  expect(await within.load()).toMatchObject({ version: 3, charge: claimed.charge });
+  const past = await stage(NOT_DONE, NOON + RESEND_WITHIN_MS + 1);
+  expect(await runDueSubscription(past.deps, ended.id)).toBe('charge dropped');
+  expect(past.keys).toEqual([`${ended.id}:create:2`]);
+  const { charge, ...after } = (await past.load()) ?? expect.fail();
+  expect(after).toMatchObject({ status: 'canceled', version: 4, reason: 'reactivate_failed', lapsed: 1 });
+  expect(charge).toBeUndefined();
 });
 
 test('a reactivation that the provider refuses to due work is dropped, and an event reports it', async () => {

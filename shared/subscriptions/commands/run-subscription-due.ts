@@ -1,8 +1,8 @@
 /** @module Does the due work of a subscription. Each step is safe to repeat, because the record alone decides it. */
 
-import { RETRY_MS } from '../../calls/call-times.ts';
+import { RESEND_WITHIN_MS, RETRY_MS } from '../../calls/call-times.ts';
 import { DomainError } from '../../core/errors.ts';
-import { DAY_MS, iso } from '../../core/time.ts';
+import { DAY_MS, type Instant, instant, iso } from '../../core/time.ts';
 import { findUnattended, type UsableMethod } from '../../payment-methods/usable-method.ts';
 import { findCollectedPayment, publishPayment, releasePayment } from '../../payments/collect-payment.ts';
 import { stopAbandonedCharge } from '../at-provider/billers.ts';
@@ -253,9 +253,21 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   // The provider has no subscription, and the method may no longer be charged, so no subscription is created.
   if (!method) return dropCreation(work);
   const created = await createAtProvider(deps, subscription, false);
-  if (created.error?.code === 'PROVIDER_UNAVAILABLE') throw created.error;
+  if (created.error?.code === 'PROVIDER_UNAVAILABLE') {
+    if (isReturnOver(subscription, deps.now())) return dropCreation(work);
+    throw created.error;
+  }
   await endCreation(work, created);
   return created.error?.code ?? created.subscription.status;
+};
+
+/**
+ * True if the charge of a reactivation or a resumption has not reached the provider within the time of resends. A
+ * pending charge expires by a step of its own.
+ */
+const isReturnOver = ({ charge, status }: Subscription, now: Instant): boolean => {
+  const isReturn = charge !== undefined && charge.cause !== 'create' && status !== 'past_due';
+  return isReturn && now > instant(charge.start) + RESEND_WITHIN_MS;
 };
 
 const endCreation = async (
