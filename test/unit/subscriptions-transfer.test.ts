@@ -384,11 +384,46 @@ describe('a repeated transfer', () => {
   test('finds the successor of an earlier run, and creates no other', async () => {
     const { deps, names, inputOf, load } = await service(moving(), { findOurs: done([at(), SUCCESSOR]) }, LATE);
     expect(await lookUpTransfer(deps, moving(), MAY_CHARGE)).toBe('active');
-    expect(names()).toEqual(['findOurs', 'find', 'cancel']);
+    expect(names()).toEqual(['findOurs', 'find', 'find', 'cancel']);
     expect(inputOf('findOurs')).toEqual({
       ...{ customerId: 'cus_b', ourSubscriptionId: ID, createdSince: epochSeconds(SINCE - MINUTE_MS) },
     });
     expect(await load()).toMatchObject({ providerSubscriptionId: 'sub_2', paymentMethodId: 'pmt_b' });
+  });
+
+  test('records an invoice of the former subscription that was paid meanwhile', async () => {
+    const later = NOON + 62 * DAY_MS;
+    const renewal = invoice({
+      ...{ invoiceId: 'in_2', intentId: 'pi_2' },
+      ...{ periodStart: epochSeconds(MONTH_END), periodEnd: epochSeconds(later) },
+    });
+    const former = at({
+      ...{ status: 'paused', latestInvoice: renewal },
+      ...{ currentPeriodStart: epochSeconds(MONTH_END), currentPeriodEnd: epochSeconds(later) },
+    });
+    const script: Script = {
+      findOurs: done([SUCCESSOR]),
+      find: (id) => done(id === 'sub_1' ? former : SUCCESSOR),
+    };
+    const { deps, names, load, table } = await service(moving(), script, MONTH_END + HOUR_MS);
+    await lookUpTransfer(deps, moving(), MAY_CHARGE);
+    expect(names().filter((name) => name === 'find')).toHaveLength(2);
+    expect(await findAlias(table, 'provider_a', 'pi_2')).toMatchObject({ kind: 'PAY' });
+    expect(await load()).toMatchObject({ providerSubscriptionId: 'sub_2', paidUntil: iso(later) });
+  });
+
+  test('is finished if the provider no longer knows the former subscription, and waits if it cannot be read', async () => {
+    const found = (former: Outcome<unknown>): Script => ({
+      findOurs: done([SUCCESSOR]),
+      find: (id) => (id === 'sub_1' ? former : done(SUCCESSOR)),
+    });
+    const gone = await service(moving(), found(refused('resource_missing')), LATE);
+    await lookUpTransfer(gone.deps, moving(), MAY_CHARGE);
+    expect(await gone.load()).toMatchObject({ providerSubscriptionId: 'sub_2' });
+    const away = await service(moving(), found(UNKNOWN), LATE);
+    await expect(lookUpTransfer(away.deps, moving(), MAY_CHARGE)).rejects.toMatchObject({ code: 'PROVIDER_TIMEOUT' });
+    expect(away.names()).not.toContain('cancel');
+    expect((await away.load())?.transfer).toBeDefined();
   });
 
   test('counts the search for a successor from its first look if an older version has claimed it', async () => {

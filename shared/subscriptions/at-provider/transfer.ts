@@ -29,7 +29,7 @@ import { creationRequest } from './create-at-provider.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
 import { cancelCreations, findNewCreations, hasCharged, recordDropped } from './provider-commands.ts';
 import { invoicesOf } from './provider-invoices.ts';
-import { hasOtherState, storeRenewal, storeReport, syncIfKnown } from './store-report.ts';
+import { findAt, hasOtherState, storeRenewal, storeReport, syncIfKnown } from './store-report.ts';
 
 /**
  * Paid time stays paid. A past-due subscription starts a new period, which is charged immediately.
@@ -133,8 +133,7 @@ const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Succes
     if (held.kind === 'refused') return { claim: claimed, outcome: await findReplacement(parts, claimed, held) };
     if (held.kind !== 'done') return { claim: claimed, outcome: held };
     // A renewal may have been paid before the pause.
-    const stored = await storeRenewal(deps, claimed, held.value);
-    const claim = isTransferClaim(stored) ? stored : claimed;
+    const claim = await withRenewal(deps, claimed, held.value);
     if (isBeingPaid(held.value)) return { claim, outcome: COLLECTING };
     const created = await port.create(successorRequest(claim, held.value));
     return { claim, outcome: mapOutcome(created, (successor) => [successor]) };
@@ -142,10 +141,13 @@ const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Succes
 
   find: async (parts, claim) => ({ kind: 'done', value: parts.isFirst ? [] : await findSuccessors(parts, claim) }),
 
-  apply: async (parts, claim, { report: successors }) => {
+  apply: async (parts, claimed, { by, report: successors }) => {
     const [successor] = successors;
-    if (!successor) return { state: 'absent', record: claim };
-    if (!parts.mayCharge && (await isWithoutEffect(parts, claim, successors))) return { state: 'over', record: claim };
+    if (!successor) return { state: 'absent', record: claimed };
+    // A response follows the pause, which has reported the former subscription.
+    const former = by === 'response' ? undefined : await findFormer(parts, claimed);
+    if (!parts.mayCharge && isWithoutEffect(former, successors)) return { state: 'over', record: claimed };
+    const claim = former ? await withRenewal(parts.deps, claimed, former) : claimed;
     const current = await keepScheduledCancel(parts, claim, successor);
     if (endedUncharged(current)) return { state: 'over', record: claim };
     return { state: 'settled', record: await replaceFormer(parts, claim, current) };
@@ -250,15 +252,25 @@ const successorRequest = (
 const claimTimeOf = ({ claimedAt, lookAt }: ActiveTransfer): Instant =>
   claimedAt === undefined ? instant(lookAt) - FIRST_LOOK_MS : instant(claimedAt);
 
-/** True if the method was not charged and the former subscription goes on. */
-const isWithoutEffect = async (
-  { port }: TransferParts,
+/** @returns undefined if the provider no longer knows the former subscription */
+const findFormer = async ({ port }: TransferParts, claim: TransferClaim): Promise<ProviderSubscription | undefined> =>
+  requireAnswer(await findAt(port, claim.providerSubscriptionId), claim);
+
+/** Stores a paid renewal of the former subscription. @returns the claim as stored */
+const withRenewal = async (
+  deps: BillingDeps,
   claim: TransferClaim,
-  successors: Successors,
-): Promise<boolean> => {
-  const { status } = requireAnswer(await port.find(claim.providerSubscriptionId), claim);
-  return status !== 'canceled' && successors.every((successor) => successor.status === 'trialing');
+  former: ProviderSubscription,
+): Promise<TransferClaim> => {
+  const stored = await storeRenewal(deps, claim, former);
+  return isTransferClaim(stored) ? stored : claim;
 };
+
+/** True if the method was not charged and the former subscription goes on. */
+const isWithoutEffect = (former: ProviderSubscription | undefined, successors: Successors): boolean =>
+  former !== undefined &&
+  former.status !== 'canceled' &&
+  successors.every((successor) => successor.status === 'trialing');
 
 /** Schedules the successor's cancellation if needed. @returns the successor as it is now */
 const keepScheduledCancel = async (
