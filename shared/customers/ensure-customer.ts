@@ -76,8 +76,18 @@ const createClaimed = (
 ): Promise<OwnerCustomer | undefined> => {
   const { draft, attempt } = claim;
   const key = customerPointerKey(owner, slot);
+  /** The next request may continue the claim immediately, and creates the same customer. */
+  const release = (nextAttempt: number) =>
+    deps.table.put(claimItem(key, { draft, attempt: nextAttempt, busyUntil: iso(deps.now()) }), ifUnchanged(claim));
   return runCreation({
-    send: () => sendCustomer(provider, draft, attempt),
+    send: async () => {
+      try {
+        return await sendCustomer(provider, draft, attempt);
+      } catch (error) {
+        await release(attempt);
+        throw error;
+      }
+    },
     publish: async ({ customerId: providerCustomerId }) => {
       const customer = { ...draft, providerCustomerId };
       const put = pointerItem(owner, customer);
@@ -97,11 +107,9 @@ const createClaimed = (
       await deps.table.expire(key, ifUnchanged(claim));
       throw failedError(reason, customerRefusal);
     },
-    /** The next request may continue the claim immediately, and creates the same customer. */
     keep: async (reason) => {
       const isServerError = reason.kind === 'unknown' && reason.reason === 'error';
-      const next = { draft, attempt: isServerError ? attempt + 1 : attempt, busyUntil: iso(deps.now()) };
-      await deps.table.put(claimItem(key, next), ifUnchanged(claim));
+      await release(isServerError ? attempt + 1 : attempt);
       throw unansweredError(reason);
     },
   });
