@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import type { Outcome } from '../../shared/core/outcome.ts';
 import { epochSeconds } from '../../shared/core/time.ts';
 import type { Table } from '../../shared/platform/table.ts';
 import { recordItem } from '../../shared/platform/versioned-record.ts';
 import type { ProviderSubscription } from '../../shared/providers/subscription-port.ts';
-import { storeReport } from '../../shared/subscriptions/at-provider/store-report.ts';
+import { storeReport, syncBeforeReturn } from '../../shared/subscriptions/at-provider/store-report.ts';
 import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
 import { type Subscription, subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
 import { NOON } from '../builders/payment.ts';
@@ -39,4 +40,19 @@ test('a read of a former provider subscription is ignored after another one has 
   const again = subscription({ ...running, providerSubscriptionId: 'sub_2', formerProviderIds: ['sub_1'] });
   const deps = { now: () => NOON, table: overtakenBy(again) } as unknown as BillingDeps;
   expect(await storeReport(deps, subscription(running), report)).toEqual(again);
+});
+
+test('a reactivation charges nothing while its former subscription cannot be read, and only a refusal means that it is gone', async () => {
+  const canceled = subscription({ ...running, status: 'canceled' });
+  const read = (outcome: Outcome<never>) => {
+    const providers = { find: async () => ({ subscriptions: { find: async () => outcome } }) };
+    return syncBeforeReturn({ now: () => NOON, providers } as unknown as BillingDeps, canceled);
+  };
+  expect(await read({ kind: 'refused', reason: 'resource_missing' })).toBe(canceled);
+  for (const outcome of [
+    { kind: 'declined', code: 'do_not_honor', attemptRef: undefined },
+    { kind: 'unknown', reason: 'error' },
+  ] as const) {
+    await expect(read(outcome)).rejects.toMatchObject({ code: 'PROVIDER_ERROR' });
+  }
 });

@@ -2,7 +2,7 @@
 
 import type { CallKind, CallParts } from '../../calls/call-kind.ts';
 import { DomainError } from '../../core/errors.ts';
-import { ifKnown, type Outcome, type Refusal } from '../../core/outcome.ts';
+import type { Outcome, Refusal } from '../../core/outcome.ts';
 import { epochSeconds, instant } from '../../core/time.ts';
 import { findUnattended } from '../../payment-methods/usable-method.ts';
 import { refusalError } from '../../payments/create-intent.ts';
@@ -168,11 +168,17 @@ export type AtProvider = Subscription & { readonly providerSubscriptionId: strin
 export const isAtProvider = (subscription: Subscription): subscription is AtProvider =>
   subscription.providerSubscriptionId !== undefined;
 
-/** An authoritative read. The value is undefined if the provider does not know the subscription. */
+/**
+ * An authoritative read. The value is undefined if the provider does not know the subscription. Only a refusal says so,
+ * because a new period may be charged after the read.
+ */
 export const findAt = async (
   port: SubscriptionsPort,
   subscriptionId: string,
-): Promise<Outcome<ProviderSubscription | undefined>> => ifKnown(await port.find(subscriptionId));
+): Promise<Outcome<ProviderSubscription | undefined>> => {
+  const found = await port.find(subscriptionId);
+  return found.kind === 'refused' ? { kind: 'done', value: undefined } : found;
+};
 
 /** What a call about a subscription at its billing provider needs. */
 export interface PartsAtProvider extends CallParts {
