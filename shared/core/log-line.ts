@@ -59,6 +59,7 @@ export type LogMessage =
   | 'payment stuck'
   | 'method not saved yet'
   | 'subscription anomaly'
+  | 'subscription stuck'
   | 'missed periods skipped'
   | 'payment followed'
   | 'reference record changed'

@@ -42,6 +42,7 @@ const COUNTED: Readonly<Partial<Record<LogMessage, Counted>>> = {
   'payment anomaly': anomalies,
   'subscription anomaly': anomalies,
   'payment stuck': { by: 'provider', metrics: [countOne('StuckPayments')] },
+  'subscription stuck': { by: 'provider', metrics: [countOne('StuckPayments')] },
   'refund anomaly': anomalies,
   'refund stuck': { by: 'provider', metrics: [countOne('StuckRefunds')] },
   'dispute changed': {

@@ -452,13 +452,20 @@ describe('a repeated transfer', () => {
     const { deps, dueAt, lines } = await service(moving(), script, now);
     await lookUpTransfer(deps, moving(), MAY_CHARGE);
     expect(await dueAt()).toBe(iso(now + 5 * MINUTE_MS));
+    const fields = { subscription_id: ID, provider: 'provider_a', reason: 'outcome_unknown' };
+    expect(lines).toEqual([{ level: 'warn', message: 'subscription stuck', fields }]);
+  });
+
+  test('is not stuck within half an hour of its claim', async () => {
+    const { deps, lines } = await service(moving(), { create: UNKNOWN }, SINCE + 30 * MINUTE_MS - 1);
+    await lookUpTransfer(deps, moving(), MAY_CHARGE);
     expect(lines).toEqual([]);
   });
 
   test('is aborted if the method is declined', async () => {
     const script: Script = { create: { kind: 'declined', code: 'expired_card', attemptRef: 'ch_1' } };
     const { deps, names, load } = await service(moving(), script, LATE);
-    expect(await lookUpTransfer(deps, moving(), MAY_CHARGE)).toBe('active');
+    expect(await lookUpTransfer(deps, moving(), MAY_CHARGE)).toBe('PAYMENT_DECLINED');
     expect(names()).toEqual(['findOurs', 'pause', 'create', 'resume']);
     const stored = await load();
     expect([stored?.transfer, stored?.providerSubscriptionId]).toEqual([undefined, 'sub_1']);
@@ -467,7 +474,7 @@ describe('a repeated transfer', () => {
   test('is aborted without a creation if the former subscription has ended and has no successor', async () => {
     const script = { pause: refused('canceled'), find: refused('resource_missing') };
     const { deps, names, load } = await service(moving(), script, LATE);
-    await lookUpTransfer(deps, moving(), MAY_CHARGE);
+    expect(await lookUpTransfer(deps, moving(), MAY_CHARGE)).toBe('PROVIDER_ERROR');
     expect(names()).not.toContain('create');
     expect((await load())?.transfer).toBeUndefined();
   });
@@ -476,7 +483,7 @@ describe('a repeated transfer', () => {
     const gone = at({ ...SUCCESSOR, status: 'canceled' });
     const script = { findOurs: done([gone]), find: done(gone) };
     const { deps, names, load } = await service(moving(), script, LATE);
-    expect(await lookUpTransfer(deps, moving(), MAY_CHARGE)).toBe('canceled');
+    expect(await lookUpTransfer(deps, moving(), MAY_CHARGE)).toBe('INVALID_STATE');
     expect(names().slice(0, 4)).toEqual(['findOurs', 'find', 'pause', 'create']);
     expect((await load())?.transfer).toBeUndefined();
   });

@@ -54,7 +54,7 @@ export const startTransfer = async (
   return result.record;
 };
 
-/** Due work. @returns the result for the log */
+/** Due work. @returns the result for the log; the error code if the transfer is undone */
 export const lookUpTransfer = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -62,7 +62,8 @@ export const lookUpTransfer = async (
 ): Promise<string> => {
   if (!isTransferClaim(subscription)) return subscription.status;
   const port = await subscriptionsPortOf(deps, subscription);
-  return (await lookUpCall(TRANSFER_CALL, { deps, port, isFirst: false, mayCharge }, subscription)).text;
+  const result = await lookUpCall(TRANSFER_CALL, { deps, port, isFirst: false, mayCharge }, subscription);
+  return (result.refusal && errorOf(result)?.code) ?? result.text;
 };
 
 const claimTransfer = (subscription: Subscription, method: HeldMethod, now: Instant): Subscription => {
@@ -177,7 +178,7 @@ const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Succes
     await subscriptionStore(deps.table).putOff(claim, iso(deps.now() + RETRY_MS));
     return undefined;
   },
-  stuck: () => undefined,
+  stuck: ({ id, providerId }) => ['subscription stuck', { subscription_id: id, provider: providerId }],
   statusOf: ({ status }) => status,
 };
 
