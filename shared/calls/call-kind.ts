@@ -25,7 +25,7 @@ export interface CallParts {
 /** The provider did nothing, or the call cannot succeed any more. */
 export type RefusedCall = Extract<Arrived<never>, { readonly kind: 'declined' | 'refused' }>;
 
-/** The refusal that a read shows, because the object of the call is over. The provider's own words come first. */
+/** The refusal of a call whose object is over. A refusal by the provider takes precedence. */
 export const OVER: RefusedCall = { kind: 'refused', reason: 'over' };
 
 export interface CallResult<R> {
@@ -96,8 +96,11 @@ export interface CallKind<Parts extends CallParts, R, Claim extends R, Report, F
   find(parts: Parts, claim: Claim): Promise<Outcome<Found>>;
   /** Stores what the provider says. */
   apply(parts: Parts, claim: Claim, said: Said<Report, Found>): Promise<Applied<Claim, R>>;
-  /** True if a refusal ends the call without a read. `isLate` if an earlier call may have reached the provider. */
-  endsUnread?(refusal: RefusedCall, isLate: boolean): boolean;
+  /**
+   * True if a refusal ends the call without a read.
+   * @param isResend true if an earlier call may have reached the provider
+   */
+  endsUnread?(refusal: RefusedCall, isResend: boolean): boolean;
   /** Ends the claim without its effect. A report that came first counts. */
   end(parts: Parts, claim: Claim, end: EndedCall<Found>): Promise<CallResult<R>>;
   /** Takes back a claim whose call certainly did not happen. */

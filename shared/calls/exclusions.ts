@@ -10,7 +10,7 @@ export type OpenCall =
   | 'update'
   /** An attempt at a charge, with an unknown outcome. */
   | 'attempt'
-  /** A charge whose subscription the billing provider may have. */
+  /** The creation of a subscription at its billing provider, which may already have it. */
   | 'creation'
   | 'plan change'
   | 'price update'
@@ -36,7 +36,7 @@ const EXCLUDED_BY = {
   command: ['transfer'],
   /** A new period, after a cancellation or a pause. */
   start: ['attempt'],
-  /** The end of a subscription or of a plan change, once the change's payment could be canceled. */
+  /** The end of a subscription or of a plan change. An unpaid change has been dropped before. */
   end: ['plan change'],
   'subscription erasure': ['creation', 'plan change'],
 } as const satisfies Readonly<Record<string, readonly OpenCall[]>>;

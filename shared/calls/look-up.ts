@@ -1,6 +1,6 @@
 /**
- * @module A later look at a claimed call with an unknown outcome. The provider is read before anything is sent again,
- * unless a read does not show whether the call was carried out.
+ * @module Looks up a claimed call with an unknown outcome. `lookUpCall` reads the provider before it sends the call
+ * again. `resendCall` is for a call that a read does not show.
  */
 
 import type { CallKind, CallParts, LookedUp, LookedUpCall } from './call-kind.ts';
@@ -41,8 +41,8 @@ export const lookUpCall = async <Parts extends CallParts, R, Claim extends R, Re
       return end(applied.record);
     case 'absent': {
       const current = applied.record;
-      const isLate = parts.deps.now() > kind.claimedAt(current) + (kind.resendWithinMs ?? RESEND_WITHIN_MS);
-      return isLate || !(await kind.maySend(parts, current)) ? end(current) : resendCall(kind, parts, current);
+      const isPastResends = parts.deps.now() > kind.claimedAt(current) + (kind.resendWithinMs ?? RESEND_WITHIN_MS);
+      return isPastResends || !(await kind.maySend(parts, current)) ? end(current) : resendCall(kind, parts, current);
     }
   }
 };

@@ -39,6 +39,7 @@ export const recordOutcome = async <Parts extends CallParts, R, Claim extends R,
     }
     case 'declined':
     case 'refused':
+      // Only a look sends a call again, so a late call is a resend.
       return kind.endsUnread?.(outcome, isLate)
         ? kind.end(parts, claim, { cause: 'refused', refusal: outcome, isLate })
         : recordRefusal(kind, context, { claim, refusal: outcome });

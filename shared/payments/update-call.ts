@@ -76,7 +76,10 @@ const settleUpdate = async (
   return { payment: record, refusal: refusal && updateRefusal(held, refusal) };
 };
 
-/** A read shows only the amount, so an update is sent again before it is read. The found payment is undefined if unknown. */
+/**
+ * A read shows only the amount, so an update is sent again without a read. `find` returns undefined if the provider does
+ * not know the payment.
+ */
 const UPDATE_CALL: CallKind<IntentParts, VisiblePayment, HeldDraft, ProviderPayment, ProviderPayment | undefined> &
   LookedUp<IntentParts, VisiblePayment, HeldDraft> = {
   send: async ({ provider }, held) => ({ claim: held, outcome: await sendDraft(provider, held) }),
@@ -100,7 +103,7 @@ const UPDATE_CALL: CallKind<IntentParts, VisiblePayment, HeldDraft, ProviderPaym
     return { state: 'settled', record: payment, refusal: isApplied ? undefined : OVER };
   },
 
-  endsUnread: (refusal, isLate) => !isLate && !isNotOpen(refusal),
+  endsUnread: (refusal, isResend) => !isResend && !isNotOpen(refusal),
   end: async (parts, held, { refusal }) => ({ ...(await drop(parts, held)), refusal }),
   takeBack: async (parts, held, notDone) => ({ ...(await drop(parts, held)), notDone }),
 

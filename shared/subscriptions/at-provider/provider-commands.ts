@@ -1,7 +1,7 @@
 /**
  * @module Commands to a billing provider, as a kind of call. The record gets the provider's response, or its state after
- * a refusal. No write claims a command, because its key names the version that it changes; an unknown outcome leaves
- * `openCommand`, which the next sync ends.
+ * a refusal. No write claims a command, because it is never sent again. An unknown outcome leaves `openCommand`, which
+ * the next sync ends.
  */
 
 import type { CallResult } from '../../calls/call-kind.ts';
@@ -39,7 +39,7 @@ type Response = ProviderSubscription | DroppedInvoices;
 export interface Command {
   /** Part of the idempotency key, so equal names are equal commands. */
   readonly name: string;
-  /** The rest of the key; the version of the record if absent. */
+  /** The rest of the key; the `lock` of the record if absent. */
   readonly key?: string | number;
   readonly send: (
     port: SubscriptionsPort,
@@ -219,7 +219,7 @@ const commandCall = ({ name, key, send }: Command): CallAtProvider<AtProvider, R
   endsUnread: ({ kind }) => kind === 'declined',
 });
 
-/** @throws DomainError unless the provider has carried the command out, or its subscription has changed since `was` */
+/** @throws DomainError unless the provider has carried out the command, or a read after a refusal shows another state */
 const requireSent = (was: Subscription, result: CallResult<Subscription>): CallResult<Subscription> => {
   const { record, refusal, notDone, unanswered } = result;
   if (refusal?.kind === 'refused') requireChanged(was, record, refusal);

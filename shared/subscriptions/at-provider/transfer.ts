@@ -122,9 +122,9 @@ const errorOf = ({ record, refusal, notDone, unanswered }: CallResult<Subscripti
 type Successors = readonly ProviderSubscription[];
 
 /**
- * If the method may no longer be charged, a look cancels the successors of earlier runs and aborts the transfer. If an
- * earlier run has charged the method or canceled the former subscription, finishing charges nothing more. The look then
- * finishes the transfer, and due work removes the method from the subscription afterwards.
+ * A look while the method may no longer be charged cancels the successors and aborts the transfer. It finishes the
+ * transfer instead if an earlier run has charged the method or canceled the former subscription, because finishing
+ * charges nothing more. Due work then removes the method from the subscription.
  */
 const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Successors> &
   LookedUp<TransferParts, Subscription, TransferClaim> = {

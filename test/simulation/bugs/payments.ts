@@ -51,7 +51,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     what: 'An unknown attempt is sent again or marked failed without a lookup at the provider',
     file: 'shared/calls/look-up.ts',
     text: '  const read = await kind.find(parts, claim);',
-    replacement: '  if (kind) return sendAgain(kind, parts, claim);\n  const read = await kind.find(parts, claim);',
+    replacement: '  if (kind) return resendCall(kind, parts, claim);\n  const read = await kind.find(parts, claim);',
   },
   {
     name: 'unknown-is-failed',
