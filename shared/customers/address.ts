@@ -23,6 +23,7 @@ import {
   readDefault,
   setDefault,
 } from '../platform/table-defaults.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import { storedRecordFields } from '../platform/versioned-record.ts';
 
 export const TAX_ID_TYPES = [
@@ -44,7 +45,7 @@ export const ADDRESS_TYPES = ['billing', 'shipping'] as const;
 
 const optional = z.string().optional();
 
-const addressSchema = z.object({
+export const addressSchema = z.object({
   ...storedRecordFields,
   country: z.string(),
   line1: optional,
@@ -69,7 +70,7 @@ export type Address = z.infer<typeof addressSchema>;
 
 export const addressShape = /* @__PURE__ */ ownedShape<Address>({
   kind: 'ADDR',
-  schema: addressSchema,
+  read: storedReader(() => addressSchema),
   ownerOf: ownerOfRecord,
   listFields: ({ type, isPartial }) => ({ t: type, c: isPartial ? 'partial' : 'full' }),
 });

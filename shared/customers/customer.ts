@@ -17,6 +17,7 @@ import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } fro
 import { knownAtSchema, ownedShape } from '../platform/owned-record.ts';
 import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import { ownerKeyOf } from '../platform/table-defaults.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import { storedRecordFields } from '../platform/versioned-record.ts';
 import type { ContactField, CustomerDetails } from '../providers/customer-port.ts';
 
@@ -43,7 +44,7 @@ export type Customer = z.infer<typeof customerSchema>;
 
 export const customerShape = /* @__PURE__ */ ownedShape<Customer>({
   kind: 'CUS',
-  schema: customerSchema,
+  read: storedReader(() => customerSchema),
   ownerOf: ownerOfRecord,
   projectOf: ({ projectId }) => projectId,
   listFields: ({ providerId }) => ({ p: providerId }),

@@ -22,12 +22,13 @@ import { type Owner, recordKey } from '../platform/keys.ts';
 import { knownAtSchema, ownedShape } from '../platform/owned-record.ts';
 import type { Table } from '../platform/table.ts';
 import { type DefaultSlot, promoteNewest, readDefault } from '../platform/table-defaults.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import { storedRecordFields } from '../platform/versioned-record.ts';
 import { openSetupSchema, setupEndsAt, setupSecretView, setupStatusView } from './method-setup.ts';
 
 const optional = z.string().optional();
 
-const paymentMethodSchema = z.object({
+export const paymentMethodSchema = z.object({
   ...storedRecordFields,
   providerId: z.enum(PROVIDER_SLOTS),
   providerMethodId: z.string(),
@@ -62,7 +63,7 @@ export const kindOf = ({ type, walletType }: Pick<PaymentMethod, 'type' | 'walle
 
 export const paymentMethodShape = /* @__PURE__ */ ownedShape<PaymentMethod>({
   kind: 'PM',
-  schema: paymentMethodSchema,
+  read: storedReader(() => paymentMethodSchema),
   ownerOf: ownerOfRecord,
   listFields: (method) => ({
     y: method.type,

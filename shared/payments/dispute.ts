@@ -8,12 +8,13 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, instant, iso } from '../core/time.ts';
 import { timestamp } from '../http/fields.ts';
 import { besidePayment, listSort, monthPartition, recordKey } from '../platform/keys.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import type { Item } from '../platform/table.ts';
 import { asVersion, storedRecordFields, type VersionedShape } from '../platform/versioned-record.ts';
 
 const optional = z.string().optional();
 
-const disputeSchema = z.object({
+export const disputeSchema = z.object({
   ...storedRecordFields,
   paymentId: z.string(),
   providerId: z.enum(PROVIDER_SLOTS),
@@ -64,7 +65,7 @@ export const disputeIdOf = (providerId: string, providerDisputeId: string): stri
 
 export const disputeKey = (id: string) => recordKey('DSP', id);
 
-export const disputeOf = (item: Item): Dispute => disputeSchema.parse(item);
+export const disputeOf: (item: Item) => Dispute = /* @__PURE__ */ storedReader(() => disputeSchema);
 
 export const disputeShape: VersionedShape<Dispute> = {
   key: disputeKey,

@@ -5,11 +5,12 @@
 
 import * as z from 'zod';
 import { networkColumn, ownerColumns, ownerIdsOf, type RecordKind } from '../access/record-kind.ts';
-import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
+import { actorSchema, makerAttributes, makerOf, type makerSchema } from '../core/actor.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, type Instant, instant } from '../core/time.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import {
   attemptGroup,
   captureGroup,
@@ -183,26 +184,27 @@ export const storedFields = (payment: Payment, isListed: boolean): StoredFields 
   };
 };
 
-const keysSchema = z.object({
-  pk: z.string(),
-  sort: z.string().optional(),
-  totalCents: z.int(),
-  taxCents: z.int().default(0),
-  discountCents: z.int().default(0),
-  providerIntentId: z.string().optional(),
-  providerId: z.string(),
-  userId: z.string().optional(),
-  guestId: z.string().optional(),
-  ...makerSchema.shape,
-  /** The fields that lists filter by; `u` is `updatedAt`. */
-  f: z.object({ u: z.string().optional() }).optional(),
-});
 const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
 
+/** The attributes of an item from which other fields follow; `f` has the fields that lists filter by. */
+interface Followed extends z.infer<typeof makerSchema> {
+  readonly pk: string;
+  readonly sort?: string;
+  readonly totalCents: number;
+  readonly taxCents?: number;
+  readonly discountCents?: number;
+  readonly providerIntentId?: string;
+  readonly providerId: string;
+  readonly f?: { readonly u?: string };
+}
+
+const knownFields = storedReader(() => paymentSchema);
+
 export const paymentOf = (item: StoredFields): Payment => {
-  const { pk, sort, totalCents, taxCents, discountCents, providerIntentId, by, bf, rq, f, ...known } =
-    keysSchema.parse(item);
-  return paymentSchema.parse({
+  // Sound, because every payment is written with these attributes.
+  const stored = item as unknown as Followed;
+  const { pk, sort, totalCents, taxCents = 0, discountCents = 0, providerIntentId, f } = stored;
+  return knownFields({
     id: pk.slice(pk.indexOf('#') + 1),
     createdAt: sort?.slice(0, ISO_LENGTH),
     taxCents,
@@ -210,7 +212,7 @@ export const paymentOf = (item: StoredFields): Payment => {
     subtotalCents: totalCents - taxCents + discountCents,
     providerPaymentId: providerIntentId,
     updatedAt: f?.u,
-    ...makerOf({ by, bf, rq }, known),
+    ...makerOf(stored, stored),
     ...item,
     ...unpackedFacts(item),
   });

@@ -11,6 +11,7 @@ import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { type Instant, iso } from '../../core/time.ts';
 import { jsonValue, timestamp } from '../../http/fields.ts';
 import { besidePayment, listSort, monthPartition, recordKey } from '../../platform/keys.ts';
+import { storedReader } from '../../platform/stored-reader.ts';
 import type { Item } from '../../platform/table.ts';
 import { asVersion, storedRecordFields, type VersionedShape } from '../../platform/versioned-record.ts';
 import { settlementFor, settlementViewSchema } from '../facts-view.ts';
@@ -19,7 +20,7 @@ const optional = z.string().optional();
 
 const REFUND_SOURCES = ['api', 'provider'] as const;
 
-const refundSchema = z.object({
+export const refundSchema = z.object({
   ...storedRecordFields,
   paymentId: z.string(),
   amountCents: z.int(),
@@ -65,7 +66,7 @@ const nextRefundDue = ({ status, reconcileAt, factsAt }: Refund): string | undef
   return status === 'succeeded' ? factsAt : undefined;
 };
 
-export const refundOf = (item: Item): Refund => refundSchema.parse(item);
+export const refundOf: (item: Item) => Refund = /* @__PURE__ */ storedReader(() => refundSchema);
 
 export const refundShape: VersionedShape<Refund> = {
   key: refundKey,
