@@ -14,6 +14,7 @@ import {
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { type Owner, recordKey } from '../platform/keys.ts';
 import { ownedShape } from '../platform/owned-record.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import type { Table } from '../platform/table.ts';
 import {
   type DefaultSlot,
@@ -23,7 +24,6 @@ import {
   readDefault,
   setDefault,
 } from '../platform/table-defaults.ts';
-import { storedReader } from '../platform/stored-reader.ts';
 import { storedRecordFields } from '../platform/versioned-record.ts';
 
 export const TAX_ID_TYPES = [

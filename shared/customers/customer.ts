@@ -15,9 +15,9 @@ import {
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } from '../platform/keys.ts';
 import { knownAtSchema, ownedShape } from '../platform/owned-record.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import { ownerKeyOf } from '../platform/table-defaults.ts';
-import { storedReader } from '../platform/stored-reader.ts';
 import { storedRecordFields } from '../platform/versioned-record.ts';
 import type { ContactField, CustomerDetails } from '../providers/customer-port.ts';
 

@@ -20,9 +20,9 @@ import type { Instant } from '../core/time.ts';
 import { aliasesOf } from '../platform/alias.ts';
 import { type Owner, recordKey } from '../platform/keys.ts';
 import { knownAtSchema, ownedShape } from '../platform/owned-record.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import type { Table } from '../platform/table.ts';
 import { type DefaultSlot, promoteNewest, readDefault } from '../platform/table-defaults.ts';
-import { storedReader } from '../platform/stored-reader.ts';
 import { storedRecordFields } from '../platform/versioned-record.ts';
 import { openSetupSchema, setupEndsAt, setupSecretView, setupStatusView } from './method-setup.ts';
 

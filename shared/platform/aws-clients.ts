@@ -18,8 +18,12 @@ export interface AwsSite {
   readonly transport?: AwsTransport | undefined;
 }
 
-export const openDynamo = (site: AwsSite): DynamoDBClient =>
-  new DynamoDBClient(settingsOf(site, 'AWS_ENDPOINT_URL_DYNAMODB'));
+export const openDynamo = (site: AwsSite): DynamoDBClient => {
+  const client = new DynamoDBClient(settingsOf(site, 'AWS_ENDPOINT_URL_DYNAMODB'));
+  // It would copy each request and each response for a log that discards them.
+  client.middlewareStack.remove('loggerMiddleware');
+  return client;
+};
 
 /** Items are plain objects, whose undefined fields are left out. */
 export const openDocumentClient = (site: AwsSite): DynamoDBDocumentClient =>
