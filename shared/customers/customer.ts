@@ -23,28 +23,30 @@ import type { ContactField, CustomerDetails } from '../providers/customer-port.t
 
 const optional = z.string().optional();
 
-export const customerSchema = z.object({
-  ...storedRecordFields,
-  providerId: z.enum(PROVIDER_SLOTS),
-  providerCustomerId: z.string(),
-  email: optional,
-  name: optional,
-  /** True if the name was given, so it does not follow the first and last name. */
-  isNameGiven: z.boolean().optional(),
-  firstName: optional,
-  lastName: optional,
-  phone: optional,
-  ...ownerColumns,
-  ...networkColumn,
-  projectId: optional,
-  metadata: z.record(z.string(), z.json()).optional(),
-  knownAt: knownAtSchema,
-});
+export const customerSchema = z.lazy(() =>
+  z.object({
+    ...storedRecordFields,
+    providerId: z.enum(PROVIDER_SLOTS),
+    providerCustomerId: z.string(),
+    email: optional,
+    name: optional,
+    /** True if the name was given, so it does not follow the first and last name. */
+    isNameGiven: z.boolean().optional(),
+    firstName: optional,
+    lastName: optional,
+    phone: optional,
+    ...ownerColumns,
+    ...networkColumn,
+    projectId: optional,
+    metadata: z.record(z.string(), z.json()).optional(),
+    knownAt: knownAtSchema,
+  }),
+);
 export type Customer = z.infer<typeof customerSchema>;
 
 export const customerShape = /* @__PURE__ */ ownedShape<Customer>({
   kind: 'CUS',
-  read: storedReader(() => customerSchema),
+  read: storedReader(customerSchema),
   ownerOf: ownerOfRecord,
   projectOf: ({ projectId }) => projectId,
   listFields: ({ providerId }) => ({ p: providerId }),

@@ -20,8 +20,9 @@ export interface AwsSite {
 
 export const openDynamo = (site: AwsSite): DynamoDBClient => {
   const client = new DynamoDBClient(settingsOf(site, 'AWS_ENDPOINT_URL_DYNAMODB'));
-  // It would copy each request and each response for a log that discards them.
+  // Work of each request without a reader: copies for a log that discards them, and a header that describes the client.
   client.middlewareStack.remove('loggerMiddleware');
+  client.middlewareStack.remove('getUserAgentMiddleware');
   return client;
 };
 

@@ -21,18 +21,18 @@ const fieldsOf = (shape: z.ZodRawShape): readonly Field[] =>
   }));
 
 /**
- * A reader of items with these fields; other attributes are left out.
+ * A reader of items with these fields. Other attributes are left out, so that no write repeats them.
  * @throws ZodError for an item that lacks a required field
  */
-export const storedReader = <S extends z.ZodObject>(schemaOf: () => S): ((item: Item) => z.output<S>) => {
+export const storedReader = <S extends z.ZodObject>(schema: z.ZodLazy<S>): ((item: Item) => z.output<S>) => {
   let fields: readonly Field[] | undefined;
   return (item) => {
-    fields ??= fieldsOf(schemaOf().shape);
+    fields ??= fieldsOf(schema.unwrap().shape);
     const record: Record<string, unknown> = {};
     for (const { name, isRequired, fallback } of fields) {
       const value = item[name] ?? fallback;
       if (value !== undefined) record[name] = value;
-      else if (isRequired) return schemaOf().parse(item);
+      else if (isRequired) return schema.parse(item);
     }
     // Sound, because only this service writes such items, and each write has the schema's type.
     return record as z.output<S>;

@@ -283,7 +283,7 @@ export const nextRetryOf = ({ charge, retryAt, held, isUnpaid }: Subscription): 
 
 type StoredMaker = z.infer<typeof makerSchema> & Pick<Subscription, 'userId' | 'guestId' | 'providerId'>;
 
-const knownFields = storedReader(() => subscriptionSchema.unwrap());
+const knownFields = storedReader(subscriptionSchema);
 
 export const storedSubscription = ({ actor, requestId, ...rest }: Subscription): Subscription => ({
   ...rest,

@@ -19,7 +19,7 @@ export const STEPS = [
   'chain',
   "Node's own",
 ] as const;
-export type Step = (typeof STEPS)[number];
+type Step = (typeof STEPS)[number];
 export type StepTimes = Readonly<Record<Step, number>>;
 
 /** The first pattern that matches a source decides. Sources of neither side's chain have no step. */

@@ -33,8 +33,9 @@ const misfit = (item: HistoryItem): readonly string[] => {
   const record = kind.read(item);
   if (record === undefined) return [];
   const { success, data, error } = kind.schema.safeParse(record);
-  if (success && isDeepStrictEqual(data, record)) return [];
-  return [`${item['pk']} ${error?.message ?? 'has a field that its schema does not declare'}`];
+  if (!success) return [`${item['pk']}: ${error.message}`];
+  if (isDeepStrictEqual(data, record)) return [];
+  return [`${item['pk']} has a field that its schema does not declare: ${JSON.stringify(record)}`];
 };
 
 export const storedAsDeclared: Oracle = {
