@@ -25,11 +25,13 @@ export const newSpan = (context: TraceContext | undefined, requestId?: string): 
 export const atDoor = <T>(timed: Timed | undefined, span: Span, run: () => T): T =>
   runInSpan(span, run, () => timed?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY);
 
-const carrierSchema = z.object({
-  traceparent: z.string().optional(),
-  /** The field of an event from the bus. */
-  detail: z.object({ traceparent: z.string().optional() }).optional(),
-});
+const carrierSchema = z.lazy(() =>
+  z.object({
+    traceparent: z.string().optional(),
+    /** The field of an event from the bus. */
+    detail: z.object({ traceparent: z.string().optional() }).optional(),
+  }),
+);
 
 /** The trace that a message carries. */
 export const traceOfMessage = (message: unknown): TraceContext | undefined => {
