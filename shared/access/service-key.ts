@@ -11,30 +11,34 @@ import type { Item } from '../platform/table.ts';
 import { asVersion, storedRecordFields, type VersionedShape } from '../platform/versioned-record.ts';
 import { SCOPES } from './scopes.ts';
 
-const secretSchema = z.object({
-  hash: z.string(),
-  until: z.string().optional(),
-  /** The request that made the secret by a rotation, if it had an Idempotency-Key. */
-  made: z.object({ scope: z.string(), requestHash: z.string(), at: z.string() }).optional(),
-  /** The platform admin who got the secret, with the hash of the e-mail address. */
-  maker: z.object({ userId: z.string(), emailHash: z.string().optional() }).optional(),
-});
+const secretSchema = z.lazy(() =>
+  z.object({
+    hash: z.string(),
+    until: z.string().optional(),
+    /** The request that made the secret by a rotation, if it had an Idempotency-Key. */
+    made: z.object({ scope: z.string(), requestHash: z.string(), at: z.string() }).optional(),
+    /** The platform admin who got the secret, with the hash of the e-mail address. */
+    maker: z.object({ userId: z.string(), emailHash: z.string().optional() }).optional(),
+  }),
+);
 type StoredSecret = z.output<typeof secretSchema>;
 
-const scopeSchema = z.string().transform((text) => SCOPES.find((scope) => scope === text));
+const scopeSchema = z.lazy(() => z.string().transform((text) => SCOPES.find((scope) => scope === text)));
 
-export const serviceKeySchema = z.object({
-  ...storedRecordFields,
-  name: z.string(),
-  /** A scope that no longer exists permits nothing. */
-  scopes: z.array(scopeSchema).transform((scopes) => scopes.filter((scope) => scope !== undefined)),
-  allowedIps: z.array(z.string()),
-  expiresAt: z.string().optional(),
-  createdBy: z.string(),
-  revokedAt: z.string().optional(),
-  /** The newest first; only former ones have an end. */
-  secrets: z.array(secretSchema),
-});
+export const serviceKeySchema = z.lazy(() =>
+  z.object({
+    ...storedRecordFields,
+    name: z.string(),
+    /** A scope that no longer exists permits nothing. */
+    scopes: z.array(scopeSchema).transform((scopes) => scopes.filter((scope) => scope !== undefined)),
+    allowedIps: z.array(z.string()),
+    expiresAt: z.string().optional(),
+    createdBy: z.string(),
+    revokedAt: z.string().optional(),
+    /** The newest first; only former ones have an end. */
+    secrets: z.array(secretSchema),
+  }),
+);
 export type StoredKey = z.output<typeof serviceKeySchema>;
 
 export const serviceKeyOf = (item: Item): StoredKey | undefined => serviceKeySchema.safeParse(item).data;

@@ -45,11 +45,29 @@ interface Run {
 
 /** The card numbers in order. Each begins and ends where a group of digits does. Runs in linear time. */
 export const cardNumbersIn = (text: string): readonly CardNumberSpan[] => {
+  if (!mayHoldCardNumber(text)) return [];
   const found = runsIn(text).flatMap(numbersInRun);
   return found.length === 0 ? found : runsIn(withoutOurIds(text)).flatMap(numbersInRun);
 };
 
 export const holdsCardNumber = (text: string): boolean => cardNumbersIn(text).length > 0;
+
+const FEWEST_DIGITS = 14;
+const ASCII_SEPARATORS = new Set([...' \t\n\v\f\r-.'].map((character) => character.charCodeAt(0)));
+const [FIRST_DIGIT, LAST_DIGIT, LAST_ASCII] = [0x30, 0x39, 0x7f];
+
+/** False for a text of ASCII characters that has too few digits with only separators between them. */
+const mayHoldCardNumber = (text: string): boolean => {
+  let digits = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > LAST_ASCII) return true;
+    if (code >= FIRST_DIGIT && code <= LAST_DIGIT) digits += 1;
+    else if (!ASCII_SEPARATORS.has(code)) digits = 0;
+    if (digits === FEWEST_DIGITS) return true;
+  }
+  return false;
+};
 
 const runsIn = (text: string): readonly Run[] => {
   const runs: Run[] = [];

@@ -6,56 +6,62 @@ import { AUTHENTICATION_RESULTS, DECLINE_WORDS, FUNDINGS, METHOD_KINDS } from '.
 const optional = z.string().optional();
 
 /** Absent fields are not known. */
-export const methodDetailsSchema = z.object({
-  type: z.enum(METHOD_KINDS),
-  /** Lower case, such as `apple_pay` or `paypal`. */
-  walletType: optional,
-  /** Lower case, such as `visa`. */
-  cardBrand: optional,
-  lastFour: optional,
-  /** Format MM. */
-  expiryMonth: optional,
-  /** Format YYYY. */
-  expiryYear: optional,
-  funding: z.enum(FUNDINGS).optional(),
-  /** The issuer's, ISO 3166-1 alpha-2, upper case. */
-  country: optional,
-  bankName: optional,
-  threeDSecure: z
-    .object({
-      result: z.enum(AUTHENTICATION_RESULTS),
-      version: optional,
-      /** True if the issuer bears the loss of a disputed charge. */
-      liabilityShifted: z.boolean().optional(),
-    })
-    .optional(),
-  /** `fp_` and 24 hexadecimal digits. Equal for equal cards of one provider slot. */
-  fingerprint: optional,
-});
+export const methodDetailsSchema = z.lazy(() =>
+  z.object({
+    type: z.enum(METHOD_KINDS),
+    /** Lower case, such as `apple_pay` or `paypal`. */
+    walletType: optional,
+    /** Lower case, such as `visa`. */
+    cardBrand: optional,
+    lastFour: optional,
+    /** Format MM. */
+    expiryMonth: optional,
+    /** Format YYYY. */
+    expiryYear: optional,
+    funding: z.enum(FUNDINGS).optional(),
+    /** The issuer's, ISO 3166-1 alpha-2, upper case. */
+    country: optional,
+    bankName: optional,
+    threeDSecure: z
+      .object({
+        result: z.enum(AUTHENTICATION_RESULTS),
+        version: optional,
+        /** True if the issuer bears the loss of a disputed charge. */
+        liabilityShifted: z.boolean().optional(),
+      })
+      .optional(),
+    /** `fp_` and 24 hexadecimal digits. Equal for equal cards of one provider slot. */
+    fingerprint: optional,
+  }),
+);
 export type MethodDetails = z.infer<typeof methodDetailsSchema>;
 
 /** The words of the provider and of the card network for a decline. */
-export const providerDeclineSchema = z.object({
-  providerCode: optional,
-  networkCode: optional,
-  /** Decides over the advice that follows from our decline code. */
-  advised: z.enum(DECLINE_WORDS).optional(),
-});
+export const providerDeclineSchema = z.lazy(() =>
+  z.object({
+    providerCode: optional,
+    networkCode: optional,
+    /** Decides over the advice that follows from our decline code. */
+    advised: z.enum(DECLINE_WORDS).optional(),
+  }),
+);
 export type ProviderDecline = z.infer<typeof providerDeclineSchema>;
 
 /** What the merchant receives. Amounts are minor units of the settlement currency. */
-export const settlementSchema = z.object({
-  /** Negative if the provider gives a fee back. */
-  feeCents: z.int(),
-  /** The amount without the fee. Negative for a refund. */
-  netCents: z.int(),
-  /** Upper-case ISO 4217. */
-  currency: z.string(),
-  /** A decimal, such as `1.0842`: units of the settlement currency for one unit of the payment's. */
-  exchangeRate: optional,
-  /** ISO 8601. */
-  availableOn: optional,
-});
+export const settlementSchema = z.lazy(() =>
+  z.object({
+    /** Negative if the provider gives a fee back. */
+    feeCents: z.int(),
+    /** The amount without the fee. Negative for a refund. */
+    netCents: z.int(),
+    /** Upper-case ISO 4217. */
+    currency: z.string(),
+    /** A decimal, such as `1.0842`: units of the settlement currency for one unit of the payment's. */
+    exchangeRate: optional,
+    /** ISO 8601. */
+    availableOn: optional,
+  }),
+);
 export type Settlement = z.infer<typeof settlementSchema>;
 
 export interface PaymentFacts {

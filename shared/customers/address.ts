@@ -14,6 +14,7 @@ import {
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { type Owner, recordKey } from '../platform/keys.ts';
 import { ownedShape } from '../platform/owned-record.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import type { Table } from '../platform/table.ts';
 import {
   type DefaultSlot,
@@ -44,32 +45,34 @@ export const ADDRESS_TYPES = ['billing', 'shipping'] as const;
 
 const optional = z.string().optional();
 
-const addressSchema = z.object({
-  ...storedRecordFields,
-  country: z.string(),
-  line1: optional,
-  line2: optional,
-  city: optional,
-  state: optional,
-  postalCode: optional,
-  name: optional,
-  isPartial: z.boolean(),
-  isBusiness: z.boolean(),
-  businessName: optional,
-  taxId: optional,
-  taxIdType: z.enum(TAX_ID_TYPES).optional(),
-  /** The result of the tax id check at the last write; absent if the library has no rule for its type and country. */
-  taxIdValid: z.boolean().optional(),
-  type: z.enum(ADDRESS_TYPES),
-  alias: optional,
-  ...ownerColumns,
-  ...networkColumn,
-});
+export const addressSchema = z.lazy(() =>
+  z.object({
+    ...storedRecordFields,
+    country: z.string(),
+    line1: optional,
+    line2: optional,
+    city: optional,
+    state: optional,
+    postalCode: optional,
+    name: optional,
+    isPartial: z.boolean(),
+    isBusiness: z.boolean(),
+    businessName: optional,
+    taxId: optional,
+    taxIdType: z.enum(TAX_ID_TYPES).optional(),
+    /** The result of the tax id check at the last write; absent if the library has no rule for its type and country. */
+    taxIdValid: z.boolean().optional(),
+    type: z.enum(ADDRESS_TYPES),
+    alias: optional,
+    ...ownerColumns,
+    ...networkColumn,
+  }),
+);
 export type Address = z.infer<typeof addressSchema>;
 
 export const addressShape = /* @__PURE__ */ ownedShape<Address>({
   kind: 'ADDR',
-  schema: addressSchema,
+  read: storedReader(addressSchema),
   ownerOf: ownerOfRecord,
   listFields: ({ type, isPartial }) => ({ t: type, c: isPartial ? 'partial' : 'full' }),
 });

@@ -15,6 +15,7 @@ import {
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } from '../platform/keys.ts';
 import { knownAtSchema, ownedShape } from '../platform/owned-record.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import { ownerKeyOf } from '../platform/table-defaults.ts';
 import { storedRecordFields } from '../platform/versioned-record.ts';
@@ -22,28 +23,30 @@ import type { ContactField, CustomerDetails } from '../providers/customer-port.t
 
 const optional = z.string().optional();
 
-export const customerSchema = z.object({
-  ...storedRecordFields,
-  providerId: z.enum(PROVIDER_SLOTS),
-  providerCustomerId: z.string(),
-  email: optional,
-  name: optional,
-  /** True if the name was given, so it does not follow the first and last name. */
-  isNameGiven: z.boolean().optional(),
-  firstName: optional,
-  lastName: optional,
-  phone: optional,
-  ...ownerColumns,
-  ...networkColumn,
-  projectId: optional,
-  metadata: z.record(z.string(), z.json()).optional(),
-  knownAt: knownAtSchema,
-});
+export const customerSchema = z.lazy(() =>
+  z.object({
+    ...storedRecordFields,
+    providerId: z.enum(PROVIDER_SLOTS),
+    providerCustomerId: z.string(),
+    email: optional,
+    name: optional,
+    /** True if the name was given, so it does not follow the first and last name. */
+    isNameGiven: z.boolean().optional(),
+    firstName: optional,
+    lastName: optional,
+    phone: optional,
+    ...ownerColumns,
+    ...networkColumn,
+    projectId: optional,
+    metadata: z.record(z.string(), z.json()).optional(),
+    knownAt: knownAtSchema,
+  }),
+);
 export type Customer = z.infer<typeof customerSchema>;
 
 export const customerShape = /* @__PURE__ */ ownedShape<Customer>({
   kind: 'CUS',
-  schema: customerSchema,
+  read: storedReader(customerSchema),
   ownerOf: ownerOfRecord,
   projectOf: ({ projectId }) => projectId,
   listFields: ({ providerId }) => ({ p: providerId }),

@@ -120,13 +120,15 @@ const createClaimed = (
  * request at a time calls the provider for a claim. Every request sends the id, fields and key of the claim, so the
  * provider creates one customer. A claim expires after a day, when providers may forget the key.
  */
-const claimSchema = z.object({
-  draft: customerSchema.omit({ providerCustomerId: true }),
-  /** Counts server errors. Each needs a new idempotency key, because a provider repeats its response to a known key. */
-  attempt: z.int(),
-  /** Until this time, the request that holds the claim may be calling the provider. */
-  busyUntil: z.string(),
-});
+const claimSchema = z.lazy(() =>
+  z.object({
+    draft: customerSchema.unwrap().omit({ providerCustomerId: true }),
+    /** Counts server errors. Each needs a new idempotency key, because a provider repeats its response to a known key. */
+    attempt: z.int(),
+    /** Until this time, the request that holds the claim may be calling the provider. */
+    busyUntil: z.string(),
+  }),
+);
 type CustomerClaim = z.infer<typeof claimSchema>;
 type CustomerDraft = CustomerClaim['draft'];
 

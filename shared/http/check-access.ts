@@ -13,6 +13,7 @@ import { type CallerRight, NO_CONDITIONS, rightOf } from '../access/right.ts';
 import { type RouteScopes, scopesOfRoute, writeScopeOf } from '../access/scopes.ts';
 import { type Standing, standingIn, standingKeysOf } from '../access/standing.ts';
 import { DomainError, notFound } from '../core/errors.ts';
+import { fieldAt, textAt } from '../core/rows.ts';
 import { type Instant, instant } from '../core/time.ts';
 import type { Key, Owner } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
@@ -23,12 +24,6 @@ import { keyReusedError } from './idempotency.ts';
 import type { ApiRequest } from './request.ts';
 
 type AccessDeps = Pick<ChainDeps, 'table' | 'standings' | 'now' | 'guestContinueSeconds' | 'ids'>;
-
-const namesOrganization = z.looseObject({ organization_id: z.string().nullish() });
-const pathId = z.union([
-  z.looseObject({ id: z.string() }).transform(({ id }) => id),
-  z.looseObject({ provider_payment_id: z.string() }).transform((params) => params.provider_payment_id),
-]);
 
 export const checkAccess = async (deps: AccessDeps, rule: AccessRule, sent: ApiRequest): Promise<ApiRequest> => {
   const asked = sent.sendsBack ? await withoutKnownIds(deps, rule, sent) : sent;
@@ -159,8 +154,8 @@ interface Scope {
 type Input = Pick<ApiRequest, 'caller' | 'body' | 'query'>;
 
 const namedOrganization = ({ body, query }: Input): string | null | undefined => {
-  const parsed = namesOrganization.safeParse(body ?? query);
-  return parsed.success ? parsed.data.organization_id : undefined;
+  const named = fieldAt(body ?? query, 'organization_id');
+  return typeof named === 'string' || named === null ? named : undefined;
 };
 
 /** The session's organization, if the request means it without naming it. */
@@ -271,7 +266,8 @@ const resolveUsed = async (
 };
 
 const recordId = async (deps: AccessDeps, kind: RecordKind, { params }: ApiRequest): Promise<string> => {
-  const id = pathId.parse(params);
+  const id = textAt(params, 'id') ?? textAt(params, 'provider_payment_id');
+  if (id === undefined) throw new Error('the path names no record');
   const resolved = kind.resolve ? await kind.resolve(deps.table, id) : id;
   if (resolved === undefined) throw notFound(kind.resource);
   return resolved;
@@ -335,7 +331,7 @@ const checkerFor =
   async (kind: RecordKind, item: Item | undefined): Promise<CheckedRecord> => {
     const record = item && kind.parse(item);
     if (record === undefined) throw advised(caller, kind, notFound(kind.resource));
-    const request = { caller, kind, record: kind.ownedBy(record), id: idIn(record), standing, scopes };
+    const request = { caller, kind, record: kind.ownedBy(record), id: textAt(record, 'id'), standing, scopes };
     let decision = decideAccess(action, request);
     if (decision.kind === 'needs standing' && isMemberCaller(caller)) {
       const read = action === 'read' ? deps.standings.cached : deps.standings.consistent;
@@ -349,18 +345,12 @@ const checkerFor =
     return { record, canWrite, asAdmin, right: rightTo(deps, { ...request, action, asAdmin }) };
   };
 
-const hasMethod = z.looseObject({ paymentMethodId: z.string() });
-
 /** A token that opens one payment only may also name the method that the payment already has. */
 const reachingMethodOf = (caller: Caller, payment: unknown): Caller => {
-  const method = hasMethod.safeParse(payment).data?.paymentMethodId;
+  const method = textAt(payment, 'paymentMethodId');
   const isLimited = caller.kind === 'guest' && caller.onlyRecord !== undefined;
   return isLimited && method !== undefined ? { ...caller, onlyRecord: method } : caller;
 };
-
-const hasId = z.looseObject({ id: z.string() });
-
-const idIn = (record: unknown): string | undefined => hasId.safeParse(record).data?.id;
 
 /** Only records under the rule `owned` are charged, changed or saved for an organization. */
 const rightTo = ({ standings }: AccessDeps, { caller, action, asAdmin, kind, record }: Granted): CallerRight =>

@@ -33,10 +33,18 @@ const isTokenField = (field: z.core.$ZodType): boolean =>
     ? isTokenField(field._zod.def.innerType)
     : tokenFields.get(field) !== undefined;
 
-export const tokenFieldsOf = (schema: z.ZodType | null): ReadonlySet<string> =>
-  new Set(
-    schema instanceof z.ZodObject ? Object.keys(schema.shape).filter((name) => isTokenField(schema.shape[name])) : [],
-  );
+const knownTokenFields = new WeakMap<z.ZodType, ReadonlySet<string>>();
+
+export const tokenFieldsOf = (schema: z.ZodType | null): ReadonlySet<string> => {
+  if (!(schema instanceof z.ZodObject)) return NONE;
+  const known =
+    knownTokenFields.get(schema) ??
+    new Set(Object.keys(schema.shape).filter((name) => isTokenField(schema.shape[name])));
+  knownTokenFields.set(schema, known);
+  return known;
+};
+
+const NONE: ReadonlySet<string> = new Set();
 
 const LONGEST_TIME = 40;
 /** A day in UTC, YYYY-MM-DD. */

@@ -33,6 +33,7 @@ export const rawBodyOf = (event: APIGatewayProxyEventV2): Buffer => {
 /** A repeated name becomes a comma-separated list. Reads the raw query string, which is the same on every host. */
 export const queryOf = (event: APIGatewayProxyEventV2, schema: z.ZodType): Readonly<Record<string, string>> => {
   if (event.rawQueryString.length > MAX_QUERY_CHARACTERS) throw tooLong('query', MAX_QUERY_CHARACTERS);
+  if (event.rawQueryString === '') return {};
   const query = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(event.rawQueryString)) {
     const before = query.get(name);
@@ -84,8 +85,9 @@ const shapeOf = (schema: Schema): Readonly<Record<string, Schema>> | undefined =
  * @param nullClears true on PUT and PATCH, so that null stays in a nullable field and clears the stored value
  */
 export const withoutAbsentFields = (schema: Schema, body: unknown, nullClears: boolean): unknown => {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const shape = shapeOf(schema);
-  if (!shape || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  if (!shape) return body;
   const kept = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
     const field = rowOf(shape, name);
     if (!field) return [[name, value]];

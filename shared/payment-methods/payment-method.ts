@@ -20,6 +20,7 @@ import type { Instant } from '../core/time.ts';
 import { aliasesOf } from '../platform/alias.ts';
 import { type Owner, recordKey } from '../platform/keys.ts';
 import { knownAtSchema, ownedShape } from '../platform/owned-record.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import type { Table } from '../platform/table.ts';
 import { type DefaultSlot, promoteNewest, readDefault } from '../platform/table-defaults.ts';
 import { storedRecordFields } from '../platform/versioned-record.ts';
@@ -27,34 +28,36 @@ import { openSetupSchema, setupEndsAt, setupSecretView, setupStatusView } from '
 
 const optional = z.string().optional();
 
-const paymentMethodSchema = z.object({
-  ...storedRecordFields,
-  providerId: z.enum(PROVIDER_SLOTS),
-  providerMethodId: z.string(),
-  customerId: optional,
-  providerCustomerId: optional,
-  type: z.enum(['card', 'bank_account']),
-  walletType: optional,
-  cardBrand: optional,
-  lastFour: optional,
-  /** MM */
-  expiryMonth: optional,
-  /** YYYY */
-  expiryYear: optional,
-  funding: z.enum(FUNDINGS).optional(),
-  /** The issuer's, ISO 3166-1 alpha-2. */
-  country: optional,
-  /** Ours, as in `MethodDetails`. */
-  fingerprint: optional,
-  billingAddressId: optional,
-  alias: optional,
-  /** An organization's method names no user, so a user's access ends with the membership. */
-  ...ownerColumns,
-  ...networkColumn,
-  knownAt: knownAtSchema,
-  /** Set while the payer still has to authenticate the method. */
-  setup: openSetupSchema.optional(),
-});
+export const paymentMethodSchema = z.lazy(() =>
+  z.object({
+    ...storedRecordFields,
+    providerId: z.enum(PROVIDER_SLOTS),
+    providerMethodId: z.string(),
+    customerId: optional,
+    providerCustomerId: optional,
+    type: z.enum(['card', 'bank_account']),
+    walletType: optional,
+    cardBrand: optional,
+    lastFour: optional,
+    /** MM */
+    expiryMonth: optional,
+    /** YYYY */
+    expiryYear: optional,
+    funding: z.enum(FUNDINGS).optional(),
+    /** The issuer's, ISO 3166-1 alpha-2. */
+    country: optional,
+    /** Ours, as in `MethodDetails`. */
+    fingerprint: optional,
+    billingAddressId: optional,
+    alias: optional,
+    /** An organization's method names no user, so a user's access ends with the membership. */
+    ...ownerColumns,
+    ...networkColumn,
+    knownAt: knownAtSchema,
+    /** Set while the payer still has to authenticate the method. */
+    setup: openSetupSchema.optional(),
+  }),
+);
 export type PaymentMethod = z.infer<typeof paymentMethodSchema>;
 
 export const kindOf = ({ type, walletType }: Pick<PaymentMethod, 'type' | 'walletType'>): MethodKind =>
@@ -62,7 +65,7 @@ export const kindOf = ({ type, walletType }: Pick<PaymentMethod, 'type' | 'walle
 
 export const paymentMethodShape = /* @__PURE__ */ ownedShape<PaymentMethod>({
   kind: 'PM',
-  schema: paymentMethodSchema,
+  read: storedReader(paymentMethodSchema),
   ownerOf: ownerOfRecord,
   listFields: (method) => ({
     y: method.type,

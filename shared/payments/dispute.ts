@@ -8,32 +8,34 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, instant, iso } from '../core/time.ts';
 import { timestamp } from '../http/fields.ts';
 import { besidePayment, listSort, monthPartition, recordKey } from '../platform/keys.ts';
-import type { Item } from '../platform/table.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import { asVersion, storedRecordFields, type VersionedShape } from '../platform/versioned-record.ts';
 
 const optional = z.string().optional();
 
-const disputeSchema = z.object({
-  ...storedRecordFields,
-  paymentId: z.string(),
-  providerId: z.enum(PROVIDER_SLOTS),
-  providerDisputeId: z.string(),
-  amountCents: z.int(),
-  currency: z.string(),
-  /** The reason as the provider names it. */
-  reason: optional,
-  status: z.enum(DISPUTE_STATUSES),
-  evidenceDueBy: optional,
-  /** The disputed capture, if the provider names it. */
-  captureId: optional,
-  closedAt: optional,
-  /** The time of the last report, which is the provider's own time of an event, or the start of a read. */
-  reportedAt: optional,
-  /** The source of the last report. The provider's clock sets the time of an event, our clock the time of a read. */
-  reportedBy: z.enum(['event', 'read']).optional(),
-  /** The time of the next reminder to the operator that evidence is due soon. */
-  remindAt: optional,
-});
+export const disputeSchema = z.lazy(() =>
+  z.object({
+    ...storedRecordFields,
+    paymentId: z.string(),
+    providerId: z.enum(PROVIDER_SLOTS),
+    providerDisputeId: z.string(),
+    amountCents: z.int(),
+    currency: z.string(),
+    /** The reason as the provider names it. */
+    reason: optional,
+    status: z.enum(DISPUTE_STATUSES),
+    evidenceDueBy: optional,
+    /** The disputed capture, if the provider names it. */
+    captureId: optional,
+    closedAt: optional,
+    /** The time of the last report, which is the provider's own time of an event, or the start of a read. */
+    reportedAt: optional,
+    /** The source of the last report. The provider's clock sets the time of an event, our clock the time of a read. */
+    reportedBy: z.enum(['event', 'read']).optional(),
+    /** The time of the next reminder to the operator that evidence is due soon. */
+    remindAt: optional,
+  }),
+);
 export type Dispute = z.infer<typeof disputeSchema>;
 
 /** The operator gets the first reminder this long before the evidence is due, and then one per day. */
@@ -64,7 +66,7 @@ export const disputeIdOf = (providerId: string, providerDisputeId: string): stri
 
 export const disputeKey = (id: string) => recordKey('DSP', id);
 
-export const disputeOf = (item: Item): Dispute => disputeSchema.parse(item);
+export const disputeOf = storedReader(disputeSchema);
 
 export const disputeShape: VersionedShape<Dispute> = {
   key: disputeKey,

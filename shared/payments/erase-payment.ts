@@ -16,15 +16,9 @@ import {
 } from '../platform/keys.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
 import { moneyAccount, openDisputesOf } from './money-account.ts';
-import {
-  isVisiblePayment,
-  type Payment,
-  type PaymentStatus,
-  paymentOf,
-  paymentSchema,
-  type VisiblePayment,
-} from './payment.ts';
+import { isVisiblePayment, type Payment, type PaymentStatus, paymentOf, type VisiblePayment } from './payment.ts';
 import { providerIdsOf } from './payment-aliases.ts';
+import { causeGroup } from './payment-fields.ts';
 import { countersWithout, refundChangeOf } from './payment-history.ts';
 import type { CountedRefund } from './summary-sums.ts';
 
@@ -84,7 +78,9 @@ interface HistoryItem {
   readonly refund: CountedRefund | undefined;
 }
 
-const historyFields = z.object({ refund: paymentSchema.shape.refund, refundedBy: z.int().optional() });
+const historyFields = z.lazy(() =>
+  z.object({ refund: causeGroup.unwrap().shape.refund, refundedBy: z.int().optional() }),
+);
 
 /** The entries with a refund are last. */
 const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem[]> => {

@@ -4,11 +4,12 @@
  * holds the method, because a method that the payment saves is kept for the payment's own customer.
  */
 
+import type * as z from 'zod';
 import type { HeldMethod, UsableMethod } from '../payment-methods/usable-method.ts';
 import type { Payment } from './payment.ts';
 import type { methodGroup } from './payment-fields.ts';
 
-type Held = Pick<Payment, keyof typeof methodGroup>;
+type Held = Pick<Payment, keyof z.infer<typeof methodGroup>>;
 
 /** The fields that put a method on a payment; undefined clears the method. */
 export const methodFields = (

@@ -5,11 +5,12 @@
 
 import * as z from 'zod';
 import { networkColumn, ownerColumns, ownerIdsOf, type RecordKind } from '../access/record-kind.ts';
-import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
+import { actorSchema, makerAttributes, makerOf, type makerSchema } from '../core/actor.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, type Instant, instant } from '../core/time.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
+import { storedReader } from '../platform/stored-reader.ts';
 import {
   attemptGroup,
   captureGroup,
@@ -59,29 +60,31 @@ export type HistoryCause = (typeof CAUSES)[number];
 const optional = z.string().optional();
 
 /** The fields that PUT may change. */
-const changeable = {
-  subtotalCents: z.int(),
-  taxCents: z.int(),
-  discountCents: z.int(),
-  totalCents: z.int(),
-  currency: z.string(),
-  projectId: optional,
-  productId: optional,
-  /** How many of the product, if it is not 1. */
-  quantity: z.int().optional(),
-  billingAddressId: optional,
-  ...methodGroup,
-  setupFutureUsage: z.literal('off_session').optional(),
-  /** Set if a confirmation only holds the amount, and the merchant captures it later. */
-  captureMethod: z.literal('manual').optional(),
-  returnUrl: optional,
-  description: optional,
-  concept: optional,
-  referenceCode: optional,
-  category: optional,
-  tags: optional,
-  metadata: z.record(z.string(), z.json()).optional(),
-};
+const draftSchema = z.lazy(() =>
+  z.object({
+    subtotalCents: z.int(),
+    taxCents: z.int(),
+    discountCents: z.int(),
+    totalCents: z.int(),
+    currency: z.string(),
+    projectId: optional,
+    productId: optional,
+    /** How many of the product, if it is not 1. */
+    quantity: z.int().optional(),
+    billingAddressId: optional,
+    ...methodGroup.unwrap().shape,
+    setupFutureUsage: z.literal('off_session').optional(),
+    /** Set if a confirmation only holds the amount, and the merchant captures it later. */
+    captureMethod: z.literal('manual').optional(),
+    returnUrl: optional,
+    description: optional,
+    concept: optional,
+    referenceCode: optional,
+    category: optional,
+    tags: optional,
+    metadata: z.record(z.string(), z.json()).optional(),
+  }),
+);
 export const BILLING_REASONS = [
   'subscription_create',
   'subscription_cycle',
@@ -89,7 +92,6 @@ export const BILLING_REASONS = [
   'subscription_resume',
 ] as const;
 
-const draftSchema = z.object(changeable);
 export type Draft = z.infer<typeof draftSchema>;
 
 /** The draft that changes nothing. */
@@ -97,74 +99,76 @@ export const asDraft = (payment: Draft): Draft => draftSchema.parse(payment);
 
 /** The fields that only requests change. Not the method, because the provider may report another. */
 export const termsOf = (payment: Draft): Omit<Draft, 'methodRef' | 'methodKind'> =>
-  draftSchema.omit({ methodRef: true, methodKind: true }).parse(payment);
+  draftSchema.unwrap().omit({ methodRef: true, methodKind: true }).parse(payment);
 
-export const paymentSchema = z.object({
-  ...changeable,
-  id: z.string(),
-  version: z.int(),
-  status: z.enum(['creating', ...PAYMENT_STATUSES]),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  completedAt: optional,
+export const paymentSchema = z.lazy(() =>
+  z.object({
+    ...draftSchema.unwrap().shape,
+    id: z.string(),
+    version: z.int(),
+    status: z.enum(['creating', ...PAYMENT_STATUSES]),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+    completedAt: optional,
 
-  ...ownerColumns,
-  ...networkColumn,
-  /** E-mail of the session that created the payment. */
-  userEmail: optional,
-  guestName: optional,
-  guestPhone: optional,
-  subscriptionId: optional,
-  /**
-   * Set for the payment of a subscription that readers do not see yet. The payment is hidden and has no events until
-   * money has moved or the subscription is shown. An unpaid payment is kept 24 h, like the claim of the subscription.
-   */
-  withheld: z.literal(true).optional(),
+    ...ownerColumns,
+    ...networkColumn,
+    /** E-mail of the session that created the payment. */
+    userEmail: optional,
+    guestName: optional,
+    guestPhone: optional,
+    subscriptionId: optional,
+    /**
+     * Set for the payment of a subscription that readers do not see yet. The payment is hidden and has no events until
+     * money has moved or the subscription is shown. An unpaid payment is kept 24 h, like the claim of the subscription.
+     */
+    withheld: z.literal(true).optional(),
 
-  providerId: z.enum(PROVIDER_SLOTS),
-  providerIntentId: optional,
-  providerPaymentId: optional,
-  clientSecret: optional,
+    providerId: z.enum(PROVIDER_SLOTS),
+    providerIntentId: optional,
+    providerPaymentId: optional,
+    clientSecret: optional,
 
-  /** An update to which the provider has not responded yet. */
-  draft: draftSchema.optional(),
-  /** Until then only one function works on the draft. */
-  draftBusyUntil: optional,
-  /** The version that the draft was made from; part of its idempotency key. */
-  draftVersion: z.int().optional(),
+    /** An update to which the provider has not responded yet. */
+    draft: draftSchema.optional(),
+    /** Until then only one function works on the draft. */
+    draftBusyUntil: optional,
+    /** The version that the draft was made from; part of its idempotency key. */
+    draftVersion: z.int().optional(),
 
-  ...attemptGroup,
-  ...factGroup,
-  ...lookGroup,
-  ...holdGroup,
-  ...captureGroup,
-  ...moneyBackGroup,
-  ...causeGroup,
-  /** Counts claims that were taken back, so that each later claim has its own idempotency key. */
-  released: z.int().optional(),
-  /** Why the subscription was charged. */
-  billingReason: z.enum(BILLING_REASONS).optional(),
-  /** The provider's invoice that the payment pays. The provider collects it, and the service never does. */
-  providerInvoiceId: optional,
-  /** Set if the provider will not keep the method that was to be saved. */
-  methodNotKept: z.literal(true).optional(),
-  cause: z.enum(CAUSES).optional(),
-  /** Who made this version, and the id of the request, event or message that made it; the store sets both. */
-  actor: actorSchema.optional(),
-  requestId: optional,
-  /** The contradiction between the record and an earlier report of the provider. */
-  anomaly: optional,
+    ...attemptGroup.unwrap().shape,
+    ...factGroup.unwrap().shape,
+    ...lookGroup.unwrap().shape,
+    ...holdGroup.unwrap().shape,
+    ...captureGroup.unwrap().shape,
+    ...moneyBackGroup.unwrap().shape,
+    ...causeGroup.unwrap().shape,
+    /** Counts claims that were taken back, so that each later claim has its own idempotency key. */
+    released: z.int().optional(),
+    /** Why the subscription was charged. */
+    billingReason: z.enum(BILLING_REASONS).optional(),
+    /** The provider's invoice that the payment pays. The provider collects it, and the service never does. */
+    providerInvoiceId: optional,
+    /** Set if the provider will not keep the method that was to be saved. */
+    methodNotKept: z.literal(true).optional(),
+    cause: z.enum(CAUSES).optional(),
+    /** Who made this version, and the id of the request, event or message that made it; the store sets both. */
+    actor: actorSchema.optional(),
+    requestId: optional,
+    /** The contradiction between the record and an earlier report of the provider. */
+    anomaly: optional,
 
-  /** When the person fields were blanked. */
-  erasedAt: optional,
-  /** The organization's payment charged a member's own method, and the member's data was blanked. */
-  methodErased: z.literal(true).optional(),
+    /** When the person fields were blanked. */
+    erasedAt: optional,
+    /** The organization's payment charged a member's own method, and the member's data was blanked. */
+    methodErased: z.literal(true).optional(),
 
-  /** Hash of the request that created the payment, if the request had an Idempotency-Key. */
-  requestHash: optional,
-  /** Until then a retry of the create waits for the function that runs the create. */
-  busyUntil: optional,
-});
+    /** Hash of the request that created the payment, if the request had an Idempotency-Key. */
+    requestHash: optional,
+    /** Until then a retry of the create waits for the function that runs the create. */
+    busyUntil: optional,
+  }),
+);
 export type Payment = z.infer<typeof paymentSchema>;
 type StoredFields = Readonly<Record<string, unknown>>;
 
@@ -183,26 +187,27 @@ export const storedFields = (payment: Payment, isListed: boolean): StoredFields 
   };
 };
 
-const keysSchema = z.object({
-  pk: z.string(),
-  sort: z.string().optional(),
-  totalCents: z.int(),
-  taxCents: z.int().default(0),
-  discountCents: z.int().default(0),
-  providerIntentId: z.string().optional(),
-  providerId: z.string(),
-  userId: z.string().optional(),
-  guestId: z.string().optional(),
-  ...makerSchema.shape,
-  /** The fields that lists filter by; `u` is `updatedAt`. */
-  f: z.object({ u: z.string().optional() }).optional(),
-});
 const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
 
+/** The attributes of an item from which other fields follow; `f` has the fields that lists filter by. */
+interface Followed extends z.infer<typeof makerSchema> {
+  readonly pk: string;
+  readonly sort?: string;
+  readonly totalCents: number;
+  readonly taxCents?: number;
+  readonly discountCents?: number;
+  readonly providerIntentId?: string;
+  readonly providerId: string;
+  readonly f?: { readonly u?: string };
+}
+
+const knownFields = storedReader(paymentSchema);
+
 export const paymentOf = (item: StoredFields): Payment => {
-  const { pk, sort, totalCents, taxCents, discountCents, providerIntentId, by, bf, rq, f, ...known } =
-    keysSchema.parse(item);
-  return paymentSchema.parse({
+  // Sound, because every payment is written with these attributes.
+  const stored = item as unknown as Followed;
+  const { pk, sort, totalCents, taxCents = 0, discountCents = 0, providerIntentId, f } = stored;
+  return knownFields({
     id: pk.slice(pk.indexOf('#') + 1),
     createdAt: sort?.slice(0, ISO_LENGTH),
     taxCents,
@@ -210,7 +215,7 @@ export const paymentOf = (item: StoredFields): Payment => {
     subtotalCents: totalCents - taxCents + discountCents,
     providerPaymentId: providerIntentId,
     updatedAt: f?.u,
-    ...makerOf({ by, bf, rq }, known),
+    ...makerOf(stored, stored),
     ...item,
     ...unpackedFacts(item),
   });
@@ -224,7 +229,7 @@ export const WITHOUT_DRAFT = { draft: undefined, draftBusyUntil: undefined, draf
 /** The payment with the draft's fields in place of its own. */
 export const withDraft = <P extends Payment>(payment: P, draft: Draft): P => ({
   ...payment,
-  ...Object.fromEntries(Object.keys(changeable).map((field) => [field, undefined])),
+  ...Object.fromEntries(Object.keys(draftSchema.unwrap().shape).map((field) => [field, undefined])),
   ...draft,
   ...WITHOUT_DRAFT,
 });

@@ -18,8 +18,13 @@ export interface AwsSite {
   readonly transport?: AwsTransport | undefined;
 }
 
-export const openDynamo = (site: AwsSite): DynamoDBClient =>
-  new DynamoDBClient(settingsOf(site, 'AWS_ENDPOINT_URL_DYNAMODB'));
+export const openDynamo = (site: AwsSite): DynamoDBClient => {
+  const client = new DynamoDBClient(settingsOf(site, 'AWS_ENDPOINT_URL_DYNAMODB'));
+  // Work of each request without a reader: copies for a log that discards them, and a header that describes the client.
+  client.middlewareStack.remove('loggerMiddleware');
+  client.middlewareStack.remove('getUserAgentMiddleware');
+  return client;
+};
 
 /** Items are plain objects, whose undefined fields are left out. */
 export const openDocumentClient = (site: AwsSite): DynamoDBDocumentClient =>

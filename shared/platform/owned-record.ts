@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import { DAY_MS, epochSeconds, instant, iso } from '../core/time.ts';
 import { listSort, type OwnedKind, type Owner, ownerPartition, projectPartition, recordKey } from './keys.ts';
-import type { StoreDeps, TransactionStep } from './table.ts';
+import type { Item, StoreDeps, TransactionStep } from './table.ts';
 import { asVersion, type StoredRecord, type VersionedShape, versionedRecord } from './versioned-record.ts';
 
 /** Epoch second of the last report from the provider, or of our last write to it. An earlier event is stale. */
@@ -23,7 +23,8 @@ export const isStale = (
 
 interface Owned<T> {
   readonly kind: OwnedKind;
-  readonly schema: z.ZodType<T>;
+  /** The record of an item. */
+  read(item: Item): T;
   ownerOf(record: T): Owner | undefined;
   projectOf?(record: T): string | undefined;
   /** The fields that lists filter and order by, under short names. */
@@ -36,7 +37,7 @@ export const ownedShape = <T extends OwnedRecord>(owned: Owned<T>) =>
   ({
     ...owned,
     key: (id) => recordKey(owned.kind, id),
-    parse: (item) => (item['tombstone'] === true ? undefined : owned.schema.parse(item)),
+    parse: (item) => (item['tombstone'] === true ? undefined : owned.read(item)),
     attributes: (record) => {
       const owner = owned.ownerOf(record);
       const project = owned.projectOf?.(record);

@@ -6,7 +6,8 @@ import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
-import { CAUSES, PAYMENT_STATUSES, paymentSchema, type VisiblePayment } from '../payments/payment.ts';
+import { CAUSES, PAYMENT_STATUSES, type VisiblePayment } from '../payments/payment.ts';
+import { causeGroup, holdGroup } from '../payments/payment-fields.ts';
 import type { Item } from '../platform/table.ts';
 import {
   changeEntry,
@@ -79,9 +80,9 @@ const versionItem = z.object({
   attempt: z.int(),
   failureCode: z.enum(DECLINE_CODES).optional(),
   anomaly: z.string().optional(),
-  refund: paymentSchema.shape.refund,
-  dispute: paymentSchema.shape.dispute,
-  holdCall: paymentSchema.shape.holdCall,
+  refund: causeGroup.unwrap().shape.refund,
+  dispute: causeGroup.unwrap().shape.dispute,
+  holdCall: holdGroup.unwrap().shape.holdCall,
 });
 type VersionItem = z.infer<typeof versionItem>;
 

@@ -1,5 +1,5 @@
 import type { History, HistoryJson } from '../simulation/model/history.ts';
-import { customerItem, historyWith, methodItem } from './history.ts';
+import { CUSTOMER, customerItem, historyTime, historyWith, methodItem } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
 /** Histories about customers and payment methods that their provider has changed. */
@@ -24,13 +24,20 @@ const cardIs = (here: HistoryJson, there: HistoryJson = {}): History =>
     },
   });
 
+const customerStoredWith = (fields: HistoryJson): History => {
+  const times = { version: 1, createdAt: historyTime(0), updatedAt: historyTime(0) };
+  return historyWith({ items: [{ ...customerItem({ id: CUSTOMER, ...times, ...fields }) }] });
+};
+
 const CUSTOMERS = 'At rest the name, the e-mail address and the phone of a customer are those of its provider';
 const CARDS = 'At rest the last digits and the expiry of a stored card are those that its provider has';
+const DECLARED = 'Every stored record has the fields and values that its schema declares';
 const EXTENSION = '+1 780-459-5656 ext. 725';
 
 export const MIRROR_CASES: Readonly<Record<string, Case>> = {
   [CUSTOMERS]: { broken: customerIs({}, { phone: null }), sound: customerIs({ phone: undefined }, { phone: null }) },
   [CARDS]: { broken: cardIs({}, { exp_year: 2041 }), sound: cardIs({}) },
+  [DECLARED]: { broken: customerStoredWith({ phone: 42 }), sound: customerStoredWith({ phone: '+15550100123' }) },
 };
 
 export const MORE_MIRROR_CASES: readonly (readonly [what: string, sentence: string, Case])[] = [

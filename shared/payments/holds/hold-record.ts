@@ -6,17 +6,19 @@ import { DECLINE_CODES } from '../../core/outcome.ts';
 const optional = z.string().optional();
 
 /** `key` is the mark of the Idempotency-Key of the request that claimed the call. */
-export const holdCallSchema = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('capture'),
-    totalCents: z.int(),
-    taxCents: z.int(),
-    discountCents: z.int(),
-    claimedAt: z.string(),
-    key: optional,
-  }),
-  z.object({ kind: z.literal('release'), claimedAt: z.string(), key: optional }),
-]);
+export const holdCallSchema = z.lazy(() =>
+  z.discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('capture'),
+      totalCents: z.int(),
+      taxCents: z.int(),
+      discountCents: z.int(),
+      claimedAt: z.string(),
+      key: optional,
+    }),
+    z.object({ kind: z.literal('release'), claimedAt: z.string(), key: optional }),
+  ]),
+);
 export type HoldCall = z.infer<typeof holdCallSchema>;
 
 /** `released` by the merchant here, `expired` at or after `captureBefore`, `provider` for any other end. */
@@ -26,9 +28,11 @@ export type HoldEnd = (typeof HOLD_ENDS)[number];
 export const HOLD_FAILURES = ['not_done', 'declined'] as const;
 
 /** `not_done` if the provider has not carried out the call, `declined` by the bank. */
-export const holdFailureSchema = z.object({
-  call: z.enum(['capture', 'release']),
-  reason: z.enum(HOLD_FAILURES),
-  code: z.enum(DECLINE_CODES).optional(),
-});
+export const holdFailureSchema = z.lazy(() =>
+  z.object({
+    call: z.enum(['capture', 'release']),
+    reason: z.enum(HOLD_FAILURES),
+    code: z.enum(DECLINE_CODES).optional(),
+  }),
+);
 export type HoldFailure = z.infer<typeof holdFailureSchema>;

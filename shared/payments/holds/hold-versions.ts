@@ -10,8 +10,6 @@ import { blank, holdGroup, versionAfter } from '../payment-fields.ts';
 import type { HoldCall, HoldEnd, HoldFailure } from './hold-record.ts';
 import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
 
-const NO_HOLD = blank(holdGroup);
-
 /** The fields of a hold that has been captured or has ended. Its amount and its times stay. */
 const OVER = { capturableCents: undefined, holdCall: undefined, holdCheckAt: undefined } as const;
 
@@ -41,7 +39,7 @@ export const holdOfNext = (payment: Payment, move: HoldMove): Partial<Payment> =
     case 'processing':
       return {};
     default:
-      return NO_HOLD;
+      return blank(holdGroup);
   }
 };
 

@@ -11,7 +11,7 @@ import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { type Instant, iso } from '../../core/time.ts';
 import { jsonValue, timestamp } from '../../http/fields.ts';
 import { besidePayment, listSort, monthPartition, recordKey } from '../../platform/keys.ts';
-import type { Item } from '../../platform/table.ts';
+import { storedReader } from '../../platform/stored-reader.ts';
 import { asVersion, storedRecordFields, type VersionedShape } from '../../platform/versioned-record.ts';
 import { settlementFor, settlementViewSchema } from '../facts-view.ts';
 
@@ -19,42 +19,44 @@ const optional = z.string().optional();
 
 const REFUND_SOURCES = ['api', 'provider'] as const;
 
-const refundSchema = z.object({
-  ...storedRecordFields,
-  paymentId: z.string(),
-  amountCents: z.int(),
-  currency: z.string(),
-  status: z.enum(REFUND_STATUSES),
-  reason: z.enum(REFUND_REASONS).optional(),
-  description: optional,
-  metadata: z.record(z.string(), z.json()).optional(),
-  /** `provider` if the refund was made in the dashboard of the provider or by another system. */
-  source: z.enum(REFUND_SOURCES),
-  providerId: z.enum(PROVIDER_SLOTS),
-  /** Set once the provider has responded. */
-  providerRefundId: optional,
-  /** The provider's id of the capture that the refund takes from, if the payment has several. */
-  captureId: optional,
-  /** The provider's reason, or `not_received` (never reached it), or `duplicate_record` (another record has it). */
-  failureCode: optional,
-  /** The user id of the admin who made the refund. */
-  createdBy: optional,
-  /** When the refund first succeeded. */
-  completedAt: optional,
+export const refundSchema = z.lazy(() =>
+  z.object({
+    ...storedRecordFields,
+    paymentId: z.string(),
+    amountCents: z.int(),
+    currency: z.string(),
+    status: z.enum(REFUND_STATUSES),
+    reason: z.enum(REFUND_REASONS).optional(),
+    description: optional,
+    metadata: z.record(z.string(), z.json()).optional(),
+    /** `provider` if the refund was made in the dashboard of the provider or by another system. */
+    source: z.enum(REFUND_SOURCES),
+    providerId: z.enum(PROVIDER_SLOTS),
+    /** Set once the provider has responded. */
+    providerRefundId: optional,
+    /** The provider's id of the capture that the refund takes from, if the payment has several. */
+    captureId: optional,
+    /** The provider's reason, or `not_received` (never reached it), or `duplicate_record` (another record has it). */
+    failureCode: optional,
+    /** The user id of the admin who made the refund. */
+    createdBy: optional,
+    /** When the refund first succeeded. */
+    completedAt: optional,
 
-  /** What the refund costs or gives back. Undefined until the provider tells it. */
-  settlement: settlementSchema.optional(),
-  /** The next read for the settlement, and how many were made while a further one is due. */
-  factsAt: optional,
-  factLooks: z.int().optional(),
+    /** What the refund costs or gives back. Undefined until the provider tells it. */
+    settlement: settlementSchema.optional(),
+    /** The next read for the settlement, and how many were made while a further one is due. */
+    factsAt: optional,
+    factLooks: z.int().optional(),
 
-  /** The owner of the payment. Readers of the payment may read its refunds. */
-  ...ownerColumns,
+    /** The owner of the payment. Readers of the payment may read its refunds. */
+    ...ownerColumns,
 
-  /** The time of the next lookup at the provider, while the refund is pending. */
-  reconcileAt: optional,
-  reconcileStep: z.int().optional(),
-});
+    /** The time of the next lookup at the provider, while the refund is pending. */
+    reconcileAt: optional,
+    reconcileStep: z.int().optional(),
+  }),
+);
 export type Refund = z.infer<typeof refundSchema>;
 
 export const refundKey = (id: string) => recordKey('RFD', id);
@@ -65,7 +67,7 @@ const nextRefundDue = ({ status, reconcileAt, factsAt }: Refund): string | undef
   return status === 'succeeded' ? factsAt : undefined;
 };
 
-export const refundOf = (item: Item): Refund => refundSchema.parse(item);
+export const refundOf = storedReader(refundSchema);
 
 export const refundShape: VersionedShape<Refund> = {
   key: refundKey,

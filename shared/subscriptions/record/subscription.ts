@@ -6,11 +6,12 @@
 
 import * as z from 'zod';
 import { networkColumn, ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../../access/record-kind.ts';
-import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/actor.ts';
+import { actorSchema, makerAttributes, makerOf, type makerSchema } from '../../core/actor.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { recordKey } from '../../platform/keys.ts';
 import { ownedShape } from '../../platform/owned-record.ts';
+import { storedReader } from '../../platform/stored-reader.ts';
 import { storedRecordFields } from '../../platform/versioned-record.ts';
 import { paidPeriodSchema } from './paid-period-record.ts';
 import {
@@ -280,18 +281,9 @@ export const nextRetryOf = ({ charge, retryAt, held, isUnpaid }: Subscription): 
   return held || isUnpaid ? undefined : retryAt;
 };
 
-const makerFields = z.looseObject({
-  ...makerSchema.shape,
-  userId: optional,
-  guestId: optional,
-  providerId: z.string(),
-});
+type StoredMaker = z.infer<typeof makerSchema> & Pick<Subscription, 'userId' | 'guestId' | 'providerId'>;
 
-/** A stored subscription. The maker of its version is stored in a few bytes. */
-const storedSchema = z.preprocess((item) => {
-  const known = makerFields.safeParse(item).data;
-  return known ? { ...known, ...makerOf(known, known) } : item;
-}, subscriptionSchema);
+const knownFields = storedReader(subscriptionSchema);
 
 export const storedSubscription = ({ actor, requestId, ...rest }: Subscription): Subscription => ({
   ...rest,
@@ -300,7 +292,11 @@ export const storedSubscription = ({ actor, requestId, ...rest }: Subscription):
 
 export const subscriptionShape = /* @__PURE__ */ ownedShape<Subscription>({
   kind: 'SUB',
-  schema: storedSchema,
+  read: (item) => {
+    // Sound, because every subscription is written with these attributes.
+    const maker = item as unknown as StoredMaker;
+    return knownFields({ ...item, ...makerOf(maker, maker) });
+  },
   ownerOf: (subscription) => (isVisibleSubscription(subscription) ? ownerOfRecord(subscription) : undefined),
   projectOf: (subscription) => (isVisibleSubscription(subscription) ? subscription.projectId : undefined),
   listFields: ({ status, organizationId, customerId }) => ({ s: status, o: organizationId, c: customerId }),

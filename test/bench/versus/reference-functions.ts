@@ -24,6 +24,8 @@ export const buildReference = async (outDir: string): Promise<void> => {
     target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
+    sourcemap: 'external',
+    sourcesContent: false,
     banner: { js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
   });

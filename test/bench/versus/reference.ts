@@ -18,6 +18,7 @@ import { preparePeers } from './peers.ts';
 import { buildReference, MEASURED, type Measured, makeReferenceTable, REFERENCE_TABLE } from './reference-functions.ts';
 import { doSameWork } from './same-work.ts';
 import { fileOf, SIDES, type Side, type Times, timesSchema } from './sides.ts';
+import { STEPS } from './steps.ts';
 
 /** @returns whether this service needs at most as much as the reference everywhere. */
 export const benchReference = async (): Promise<boolean> => {
@@ -42,7 +43,9 @@ export const benchReference = async (): Promise<boolean> => {
     say('\nA new process until its first response\n');
     const isColdWithin = print(await coldTimes(folder, env));
     say('\nA warm request\n');
-    const isWarmWithin = print(await warmTimes(folder, env));
+    const warm = await warmTimes(folder, env);
+    const isWarmWithin = print(warm.times);
+    for (const name of MEASURED) printSteps(name, warm.steps[name]);
     say(isColdWithin && isWarmWithin ? '\nAll keep within.' : '\nEXCEEDED');
     return isColdWithin && isWarmWithin;
   } finally {
@@ -77,13 +80,28 @@ const coldTimes = async (folder: string, env: Env): Promise<All> => {
   return times;
 };
 
-const allSchema = z.object({ get: timesSchema, create: timesSchema, confirm: timesSchema });
+const eachOf = <T extends z.ZodType>(schema: T) => z.object({ get: schema, create: schema, confirm: schema });
+const stepTimes = z.record(z.enum(STEPS), z.number());
+const warmSchema = z.object({
+  times: eachOf(timesSchema),
+  steps: eachOf(z.object({ ours: stepTimes, theirs: stepTimes })),
+});
+type Warm = z.infer<typeof warmSchema>;
 
-const warmTimes = async (folder: string, env: Env): Promise<All> => {
+const warmTimes = async (folder: string, env: Env): Promise<Warm> => {
   const file = join(import.meta.dirname, 'warm-process.ts');
   const { said, stop } = await startProcess(file, { ...env, FUNCTIONS_FOLDER: folder });
   await stop();
-  return allSchema.parse(said);
+  return warmSchema.parse(said);
+};
+
+/** A profiled call takes longer than a measured one, so only the shares and the differences mean something. */
+const printSteps = (name: Measured, { ours, theirs }: Warm['steps'][Measured]): void => {
+  say(`\nA warm ${name} by step, CPU ms in a profile\n`);
+  sheet(
+    ['step', 'here', 'reference', 'difference'],
+    STEPS.map((step) => [step, ours[step].toFixed(3), theirs[step].toFixed(3), (ours[step] - theirs[step]).toFixed(3)]),
+  );
 };
 
 const isSlow = ({ ours, theirs }: Times): boolean => medianRatio(ours, theirs) > MOST;

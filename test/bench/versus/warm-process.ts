@@ -3,7 +3,8 @@ import { inRounds, medianRatio } from '../median.ts';
 import { ready, settingsOfProcess } from '../processes.ts';
 import { createdId, REQUESTS } from './payment-requests.ts';
 import { MEASURED, type Measured } from './reference-functions.ts';
-import { type Handlers, handlersOf, type Request, send, type Times } from './sides.ts';
+import { type Handlers, handlersOf, type Request, type Side, send, type Times } from './sides.ts';
+import { type StepTimes, timesBySteps } from './steps.ts';
 
 const ROUNDS = { least: 15, most: 60 } as const;
 const CALLS: Readonly<Record<Measured, number>> = { get: 100, create: 50, confirm: 30 };
@@ -42,14 +43,26 @@ const compared = async (ours: Handlers, theirs: Handlers, name: Measured): Promi
   return times;
 };
 
+const PROFILED: Readonly<Record<Measured, number>> = { get: 1_000, create: 400, confirm: 300 };
+
+const stepsOf = async (handlers: Handlers, name: Measured): Promise<StepTimes> => {
+  const events: Request[] = [];
+  while (events.length < PROFILED[name]) events.push(...(await eventsOf(handlers, name)));
+  return timesBySteps(events.length, async () => {
+    for (const event of events) await send(handlers, name, event);
+  });
+};
+
 const main = async (): Promise<void> => {
   const { FUNCTIONS_FOLDER = '', ...env } = settingsOfProcess();
   // biome-ignore lint/style/noProcessEnv: a function as it is deployed reads it when it is imported.
   Object.assign(process.env, env);
   const [ours, theirs] = [await handlersOf(FUNCTIONS_FOLDER, 'ours'), await handlersOf(FUNCTIONS_FOLDER, 'theirs')];
-  const said: Partial<Record<Measured, Times>> = {};
-  for (const name of MEASURED) said[name] = await compared(ours, theirs, name);
-  ready(said, async () => undefined);
+  const times: Partial<Record<Measured, Times>> = {};
+  for (const name of MEASURED) times[name] = await compared(ours, theirs, name);
+  const steps: Partial<Record<Measured, Record<Side, StepTimes>>> = {};
+  for (const name of MEASURED) steps[name] = { ours: await stepsOf(ours, name), theirs: await stepsOf(theirs, name) };
+  ready({ times, steps }, async () => undefined);
 };
 
 if (import.meta.main) await main();

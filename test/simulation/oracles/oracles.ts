@@ -94,6 +94,7 @@ import {
   queuesEmpty,
   statusesAgree,
 } from './states.ts';
+import { storedAsDeclared } from './stored.ts';
 import { continuedOpensOne, idsNotComputed, strangersRefused } from './strangers.ts';
 import { tierHasItsMoney, trialIsOfProduct } from './tiers.ts';
 import { nothingGivenUp } from './work.ts';
@@ -172,6 +173,7 @@ export const ORACLES: readonly Oracle[] = [
   eventsDelivered,
   deliveriesKeepTheirId,
   storedOnce,
+  storedAsDeclared,
   answersPermitted,
   methodsPermitted,
   claimsPermitted,
