@@ -368,7 +368,7 @@ describe('a guest', () => {
     const names = { customer_id: method.body.customer_id, payment_method_id: method.body.id };
     const made = await service.post('/subscriptions', subscriptionBody(names), options);
     expect(made).toMatchObject({ status: 201, body: { is_guest_subscription: true, user_id: null, status: 'active' } });
-    expect(made.body).toMatchObject({ guest_token: expect.any(String) });
+    expect(made.body.guest_token).toEqual(expect.any(String));
     const guest_data = { email: 'not.gina@example.com', name: 'Not Gina' };
     expect((await service.post('/subscriptions', subscriptionBody({ ...names, guest_data }))).status).toBe(404);
 

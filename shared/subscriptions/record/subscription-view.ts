@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { Showing } from '../../access/included-records.ts';
 import { once } from '../../core/once.ts';
 import { jsonValue, nextActionSchema, optionalText, timestamp } from '../../http/fields.ts';
+import { guestTokenView } from '../../http/guest-fields.ts';
 import { type IdempotentRequest, replayedFor } from '../../http/idempotency.ts';
 import type { Reply } from '../../http/request.ts';
 import { PAYMENT_STATUSES } from '../../payments/payment.ts';
@@ -301,11 +302,12 @@ export const createdSubscriptionSchema = /* @__PURE__ */ once(() =>
       client_secret: optionalText.describe(
         "For the provider's library in the browser, while the first charge waits for the payer; present for 23 hours.",
       ),
+      ...guestTokenView,
     })
     .meta({
       id: 'CreatedSubscription',
       description:
-        'A new subscription, with the next action and client secret if the first charge waits for the payer.',
+        'A new subscription, with the next action and client secret if the first charge waits for the payer and, for a guest, a guest token.',
     }),
 );
 
