@@ -7,6 +7,7 @@ import { DAY_MS, epochSeconds, instant } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
 import { type Historic, historyLogKey, type Key, listSort, logKey, shardOf } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
+import { packedPayload, payloadOf } from './packed-payload.ts';
 
 export const LOG_STATUSES = ['success', 'failed'] as const;
 export type LogStatus = (typeof LOG_STATUSES)[number];
@@ -71,7 +72,7 @@ export const logItem = (entry: LogEntry): Item => {
     direction,
     attempt,
     target,
-    payload: redact(entry.payload),
+    payload: packedPayload(redact(entry.payload)),
     shown: entry.shown,
     response: redact(entry.response),
     createdAt,
@@ -125,7 +126,7 @@ const logRecordSchema = z.object({
   direction: z.enum(['inbound', 'outbound']),
   attempt: z.int(),
   target: z.string().optional(),
-  payload: z.unknown(),
+  payload: z.unknown().transform(payloadOf),
   shown: shownEventSchema.optional(),
   response: z.unknown(),
   createdAt: z.string(),
