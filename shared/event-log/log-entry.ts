@@ -46,6 +46,10 @@ export interface LogEntry {
   readonly userId?: string | undefined;
   /** The record that the event is about; its history names the entry. */
   readonly about?: Historic | undefined;
+  /** The provider's id of an event that was sent as received. A replay sends the stored event again. */
+  readonly sourceId?: string | undefined;
+  /** The trace that a replay of such an event continues. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Each attempt has its own key, so a repeated write changes nothing, and a success is never overwritten. */
@@ -79,6 +83,7 @@ export const logItem = (entry: LogEntry): Item => {
     nextAttemptAt: entry.nextAttemptAt,
     organizationId: entry.organizationId,
     userId: entry.userId,
+    ...(entry.sourceId !== undefined && { sourceId: entry.sourceId, traceparent: entry.traceparent }),
     sort: listSort(createdAt, id),
     f: { p: provider, e: eventType },
     project: partitionOf(EVERYBODY, status, shardOf(id, SHARDS_OF_ALL)),
@@ -133,6 +138,8 @@ const logRecordSchema = z.object({
   nextAttemptAt: z.string().optional(),
   organizationId: z.string().optional(),
   userId: z.string().optional(),
+  sourceId: z.string().optional(),
+  traceparent: z.string().optional(),
 });
 export type LogRecord = z.infer<typeof logRecordSchema>;
 
