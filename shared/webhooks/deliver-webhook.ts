@@ -42,7 +42,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
   if (notLogged) return logLater(deps, { delivery, notLogged, receive });
   const postponed = postponedOf(message);
   const number = postponed.attempts + receive.count;
-  const wasTried = isReplay || number > 1;
+  const wasTried = isReplay || number > 1 || postponed.times > 0;
   const target = (await deps.targets()).find(({ name }) => name === delivery.target);
   if (!target) return drop(deps, { delivery, receive, wasTried, reason: 'target no longer configured' });
   // All attempts have been made. Each further receive moves the message towards its dead-letter queue.

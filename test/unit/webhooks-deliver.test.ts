@@ -182,8 +182,12 @@ describe('a delivery of a provider’s event as received', () => {
 
   test('that was tried before can be replayed from the entry of a removed target', async () => {
     const made = rig(OK, []);
+    const sources = () => made.items().map(({ sourceId }) => sourceId);
     await made.deliver(RECEIVED);
+    expect(sources()).toEqual([undefined]);
     await made.deliver(RECEIVED, 2);
-    expect(made.items().map(({ sourceId }) => sourceId)).toEqual([undefined, 'evt_1']);
+    expect(sources()).toEqual([undefined, 'evt_1']);
+    await made.deliver({ ...RECEIVED, postponed: { times: 1, attempts: 0 } });
+    expect(sources()).toEqual(['evt_1', 'evt_1']);
   });
 });
