@@ -1,10 +1,15 @@
-/** @module A delivery is one event for one target, as queued, and stored for 30 days so that it can be replayed. */
+/**
+ * @module A delivery is one event for one target, as queued. It can be replayed for 30 days. The delivery of a canonical
+ * event is stored with its body. The delivery of a provider's event follows from its log entry, because the event is
+ * stored anyway; only while it waits long for an attempt is it stored too.
+ */
 
 import * as z from 'zod';
 import { DAY_MS, epochSeconds, type Instant } from '../core/time.ts';
-import { deliveryKey, type Historic } from '../platform/keys.ts';
+import { deliveryKey, type Historic, type Key, providerEventKey } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import { contentSchema } from './event-content.ts';
+import type { LogRecord } from './log-entry.ts';
 import type { OutboundEvent } from './outbound-event.ts';
 
 const deliverySchema = z.object({
@@ -46,3 +51,21 @@ export const deliveryItem = (delivery: Delivery, now: Instant): Item => ({
   ...delivery,
   ttl: epochSeconds(now + KEPT_MS),
 });
+
+type LoggedDelivery = Pick<LogRecord, 'eventId' | 'eventType' | 'provider' | 'target' | 'sourceId' | 'traceparent'>;
+
+/** The item that a replay of a logged delivery needs. Undefined for an inbound event. */
+export const keyForReplay = ({ eventId, target, provider, sourceId }: LoggedDelivery): Key | undefined => {
+  if (target === undefined) return undefined;
+  return sourceId === undefined ? deliveryKey(eventId, target) : providerEventKey(provider, sourceId);
+};
+
+/** @param item as stored under `keyForReplay` */
+export const deliveryForReplay = (entry: LoggedDelivery, item: Item): Delivery => {
+  const { eventId: id, eventType: event, provider, target, sourceId, traceparent } = entry;
+  if (sourceId === undefined) return deliveryOf(item);
+  return deliveryOf({ id, event, provider, target, traceparent, content: { providerId: provider, eventId: sourceId } });
+};
+
+/** The body of a replay's message. */
+export const replayBody = (delivery: Delivery): string => JSON.stringify({ ...delivery, isReplay: true });

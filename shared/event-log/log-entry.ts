@@ -7,6 +7,7 @@ import { DAY_MS, epochSeconds, instant } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
 import { type Historic, historyLogKey, type Key, listSort, logKey, shardOf } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
+import { packedPayload, payloadOf } from './packed-payload.ts';
 
 export const LOG_STATUSES = ['success', 'failed'] as const;
 export type LogStatus = (typeof LOG_STATUSES)[number];
@@ -45,6 +46,10 @@ export interface LogEntry {
   readonly userId?: string | undefined;
   /** The record that the event is about; its history names the entry. */
   readonly about?: Historic | undefined;
+  /** The provider's id of an event that was sent as received. A replay sends the stored event again. */
+  readonly sourceId?: string | undefined;
+  /** The trace that a replay of such an event continues. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Each attempt has its own key, so a repeated write changes nothing, and a success is never overwritten. */
@@ -71,13 +76,14 @@ export const logItem = (entry: LogEntry): Item => {
     direction,
     attempt,
     target,
-    payload: redact(entry.payload),
+    payload: packedPayload(redact(entry.payload)),
     shown: entry.shown,
     response: redact(entry.response),
     createdAt,
     nextAttemptAt: entry.nextAttemptAt,
     organizationId: entry.organizationId,
     userId: entry.userId,
+    ...(entry.sourceId !== undefined && { sourceId: entry.sourceId, traceparent: entry.traceparent }),
     sort: listSort(createdAt, id),
     f: { p: provider, e: eventType },
     project: partitionOf(EVERYBODY, status, shardOf(id, SHARDS_OF_ALL)),
@@ -125,13 +131,15 @@ const logRecordSchema = z.object({
   direction: z.enum(['inbound', 'outbound']),
   attempt: z.int(),
   target: z.string().optional(),
-  payload: z.unknown(),
+  payload: z.unknown().transform(payloadOf),
   shown: shownEventSchema.optional(),
   response: z.unknown(),
   createdAt: z.string(),
   nextAttemptAt: z.string().optional(),
   organizationId: z.string().optional(),
   userId: z.string().optional(),
+  sourceId: z.string().optional(),
+  traceparent: z.string().optional(),
 });
 export type LogRecord = z.infer<typeof logRecordSchema>;
 

@@ -2,7 +2,7 @@
 
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { utcDay } from '../core/time.ts';
-import { countKey, historyKey, ownerPartition, projectPartition } from '../platform/keys.ts';
+import { countKey, hasSums, historyKey, ownerPartition, projectPartition } from '../platform/keys.ts';
 import type { Item, TransactionStep } from '../platform/table.ts';
 import { isShown, isVisiblePayment, type Payment } from './payment.ts';
 import { additionsOf, type CountedRefund, refundShares, type Share, sharesOf, takenBack } from './summary-sums.ts';
@@ -85,13 +85,15 @@ const allSharesOf = (payment: Payment, spread: string): readonly Share[] => [
   ...sharesOf(payment, spread),
 ];
 
-/** The counts by status in the lists that show the payment, on its day of creation. */
+/** The counts by status in the lists without sums that show the payment, on its day of creation. */
 const countsOf = (payment: Payment): readonly Share[] =>
-  scopesOfPayment(payment).map((scope) => ({
-    key: countKey(scope, utcDay(payment.createdAt)),
-    name: `n_${payment.status}`,
-    by: 1,
-  }));
+  scopesOfPayment(payment)
+    .filter((scope) => !hasSums(scope))
+    .map((scope) => ({
+      key: countKey(scope, utcDay(payment.createdAt)),
+      name: `n_${payment.status}`,
+      by: 1,
+    }));
 
 const scopesOfPayment = (payment: Payment): readonly string[] => {
   const owner = ownerOfRecord(payment);

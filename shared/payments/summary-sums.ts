@@ -9,7 +9,7 @@
 
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { utcDay } from '../core/time.ts';
-import { allScope, type Key, ownerPartition, sumKey } from '../platform/keys.ts';
+import { allScope, hasSums, type Key, ownerPartition, sumKey } from '../platform/keys.ts';
 import { moneyAccount } from './money-account.ts';
 import type { Payment } from './payment.ts';
 
@@ -75,7 +75,7 @@ export const sumNamed = (name: string): { group: Group; value: string; attribute
 /** A guest has no summary. */
 const scopesOf = (payment: Payment, spread: string): readonly string[] => {
   const owner = ownerOfRecord(payment);
-  return [allScope(spread), ...(owner && owner.kind !== 'guest' ? [ownerPartition(owner, 'PAY')] : [])];
+  return [allScope(spread), ...(owner ? [ownerPartition(owner, 'PAY')].filter(hasSums) : [])];
 };
 
 interface Amounts {

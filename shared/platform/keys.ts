@@ -169,16 +169,19 @@ export const ownerCustomerKey = (ownerKey: string, providerId: string): Key => (
   pk: `OWNER#${ownerKey}`,
   sk: `CUSTOMER#${providerId}`,
 });
+/** The counters of the list of a guest or a project. The sums of other lists count their payments too. */
 export const countKey = (scope: string, day: string): Key => ({ pk: `COUNT#${scope}`, sk: day });
+/** True for the list of a user or an organization. */
+export const hasSums = (scope: string): boolean => /^(USER|ORG)#/.test(scope);
 /** Sums of a scope, for one UTC day and currency. */
 export const sumKey = (scope: string, day: string, currency: string): Key => ({
   pk: `SUM#${scope}`,
   sk: `${day}#${currency}`,
 });
 /** The sort keys of the sums from one day to another, both included. */
-export const sumRange = (from: string, to: string): { readonly from: string; readonly to: string } => ({
+export const sumRange = (from: string | undefined, to: string | undefined) => ({
   from,
-  to: `${to}#~`,
+  to: to === undefined ? undefined : `${to}#~`,
 });
 const ALL_SHARDS = 8;
 /** The sums of all payments use shards, so that no item gets every write and concurrent writes do not conflict. */

@@ -4,9 +4,8 @@
  */
 
 import { DomainError } from '../core/errors.ts';
-import { utcDay } from '../core/time.ts';
 import type { Clause } from './expression.ts';
-import { countKey, type Key } from './keys.ts';
+import type { Key } from './keys.ts';
 import type { IndexQuery, Item, Page, Table } from './table.ts';
 
 export interface ListQuery {
@@ -191,31 +190,3 @@ export const allRows = async (
   } while (after);
   return rows;
 };
-
-export interface DayCount {
-  readonly day: string;
-  readonly byStatus: Readonly<Record<string, number>>;
-}
-
-/** The counters of a scope over a range of days, oldest first. They lag behind the records by moments. */
-export const dayCounts = async (
-  table: Table,
-  scope: string,
-  range: Pick<ListQuery, 'from' | 'to'>,
-): Promise<readonly DayCount[]> => {
-  const counts: DayCount[] = [];
-  const days = { from: range.from && utcDay(range.from), to: range.to && utcDay(range.to) };
-  for await (const item of table.eachItem({ partition: countKey(scope, '').pk, ...days })) {
-    const byStatus = Object.entries(item).flatMap(([name, value]): [string, number][] =>
-      name.startsWith('n_') && typeof value === 'number' ? [[name.slice(2), value]] : [],
-    );
-    counts.push({ day: String(item['sk']), byStatus: Object.fromEntries(byStatus) });
-  }
-  return counts;
-};
-
-export const countOf = (count: DayCount, statuses: readonly string[] | undefined): number =>
-  Object.entries(count.byStatus).reduce(
-    (sum, [status, number]) => (statuses === undefined || statuses.includes(status) ? sum + number : sum),
-    0,
-  );

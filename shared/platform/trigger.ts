@@ -30,6 +30,8 @@ export interface StreamTrigger extends TriggerBase {
   readonly batchSize: number;
   /** Concurrent batches per stream shard, 1 to 10; each item is in only one of them. */
   readonly batchesAtOnce: number;
+  /** Seconds for which a batch gathers further changes, if it is not full. */
+  readonly gatherSeconds?: number;
 }
 
 type BusValues = readonly (string | { readonly prefix: string })[];

@@ -50,7 +50,7 @@ export const listEntry = (kind: HistoricKind, record: ListedRecord, fields: OwnF
   };
 };
 
-interface Words {
+export interface Words {
   readonly of: (typeof WORD_ITEMS)[number];
   readonly owner: string | undefined;
   readonly project: string | undefined;

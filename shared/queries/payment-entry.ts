@@ -4,50 +4,101 @@ import { openDisputesOf } from '../payments/money-account.ts';
 import { isShown, type Payment, type VisiblePayment } from '../payments/payment.ts';
 import { refundStatusOf } from '../payments/payment-view.ts';
 import { isMethodErased } from '../payments/recorded-facts.ts';
-import { entryKey, recordKey } from '../platform/keys.ts';
+import { entryKey, recordKey, WORD_ITEMS } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
-import { listEntry, putEntries, wordEntry } from './list-entry.ts';
+import { listEntry, putEntries, type Words, wordEntry } from './list-entry.ts';
+
+/** The entry of the list, and the items of the words. */
+const PARTS = ['ENTRY', ...WORD_ITEMS] as const;
+type Part = (typeof PARTS)[number];
 
 /** @param savedDigits the last four digits of the payment's saved method, for a payment without details */
-export const paymentEntries = (payment: VisiblePayment, savedDigits: string | undefined): readonly Item[] => {
-  const { details, attemptRef } = payment;
-  const digits = details ? details.lastFour : savedDigits;
-  const entry = listEntry('PAY', payment, {
+export const paymentEntries = (
+  payment: VisiblePayment,
+  savedDigits: string | undefined,
+  parts: readonly Part[] = PARTS,
+): readonly Item[] =>
+  parts.flatMap((part) => {
+    if (part === 'ENTRY') return [entryOf(payment, savedDigits)];
+    const words = wordsOf(payment, savedDigits)[part];
+    return words ? [wordEntry('PAY', payment, { of: part, ...words })] : [];
+  });
+
+const entryOf = (payment: VisiblePayment, savedDigits: string | undefined): Item =>
+  listEntry('PAY', payment, {
     c: payment.currency,
     a: payment.totalCents,
     r: refundStatusOf(payment),
     d: openDisputesOf(payment).length > 0,
-    l: digits,
-    b: details?.cardBrand,
-    w: details?.walletType,
+    l: digitsOf(payment, savedDigits),
+    b: payment.details?.cardBrand,
+    w: payment.details?.walletType,
     x: payment.failureCode,
     h: endOfHold(payment),
   });
-  const words = wordEntry('PAY', payment, { of: 'PEOPLE', owner: digits, project: payment.referenceCode });
-  if (details === undefined && attemptRef === undefined) return [entry, words];
+
+const digitsOf = ({ details }: Payment, savedDigits: string | undefined): string | undefined =>
+  details ? details.lastFour : savedDigits;
+
+const wordsOf = (
+  payment: Payment,
+  savedDigits?: string,
+): Readonly<Record<(typeof WORD_ITEMS)[number], Pick<Words, 'owner' | 'project'> | undefined>> => {
+  const { details, attemptRef, providerPaymentId, referenceCode } = payment;
   // The alias of a payment's own id at the provider finds it too.
-  const charge = attemptRef === payment.providerPaymentId ? undefined : attemptRef;
-  return [entry, words, wordEntry('PAY', payment, { of: 'PROVIDER', owner: details?.fingerprint, project: charge })];
+  const charge = attemptRef === providerPaymentId ? undefined : attemptRef;
+  const isKnown = details !== undefined || attemptRef !== undefined;
+  return {
+    PEOPLE: { owner: digitsOf(payment, savedDigits), project: referenceCode },
+    PROVIDER: isKnown ? { owner: details?.fingerprint, project: charge } : undefined,
+  };
 };
 
 /** When the provider ends the payment's hold; undefined if nothing is held, or the provider names no time. */
 export const endOfHold = ({ status, captureBefore }: Payment): string | undefined =>
   status === 'requires_capture' ? captureBefore : undefined;
 
-/** Writes the entries of changed payments. A payment that its readers do not see yet has no entry. */
-export const writePaymentEntries = async (table: Table, changed: readonly Payment[]): Promise<void> => {
-  const newest = new Map<string, VisiblePayment>();
-  for (const payment of changed) {
-    const known = newest.get(payment.id);
-    if (isShown(payment) && (known === undefined || known.version < payment.version)) newest.set(payment.id, payment);
+/** A change that the stream reports. */
+export interface ProjectedChange {
+  readonly before: Payment | undefined;
+  readonly after: Payment;
+}
+
+/**
+ * Writes the entries of changed payments, and the words that a change has replaced. A payment that its readers do not
+ * see yet has no entry.
+ */
+export const writePaymentEntries = async (table: Table, changes: readonly ProjectedChange[]): Promise<void> => {
+  const newest = new Map<string, { readonly payment: VisiblePayment; readonly parts: readonly Part[] }>();
+  for (const change of changes) {
+    const { after } = change;
+    if (!isShown(after)) continue;
+    const known = newest.get(after.id);
+    const payment = known && known.payment.version > after.version ? known.payment : after;
+    const parts = PARTS.filter((part) => known?.parts.includes(part) === true || replaces(change, part));
+    newest.set(after.id, { payment, parts });
   }
-  const payments = [...newest.values()];
-  const saved = await savedDigitsOf(table, payments);
+  const written = [...newest.values()].filter(({ parts }) => parts.length > 0);
+  const saved = await savedDigitsOf(
+    table,
+    written.map(({ payment }) => payment),
+  );
   await putEntries(
     table,
-    payments.flatMap((payment) => paymentEntries(payment, saved.get(payment.id))),
+    written.flatMap(({ payment, parts }) => paymentEntries(payment, saved.get(payment.id), parts)),
   );
 };
+
+/** True for each version of an entry, and for other words. The digits of a saved method may differ at any change. */
+const replaces = ({ before, after }: ProjectedChange, part: Part): boolean => {
+  if (before === undefined || !isShown(before)) return true;
+  if (part === 'ENTRY') return before.version !== after.version;
+  if (part === 'PEOPLE' && [before, after].some(hasSavedDigits)) return true;
+  return JSON.stringify(wordsOf(before)[part]) !== JSON.stringify(wordsOf(after)[part]);
+};
+
+const hasSavedDigits = ({ details, paymentMethodId }: Payment): boolean =>
+  details === undefined && paymentMethodId !== undefined;
 
 /**
  * The last four digits of the saved methods of payments without details. A deleted method's digits come from the

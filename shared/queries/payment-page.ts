@@ -4,9 +4,10 @@ import { DomainError } from '../core/errors.ts';
 import { totalHeader } from '../http/paging.ts';
 import type { Reply } from '../http/request.ts';
 import { type CursorRange, decodeCursor, encodeCursor } from '../platform/cursor.ts';
-import { countOf, type DayCount, dayCounts, type Listed, type ListQuery, listRows } from '../platform/listing.ts';
+import { type Listed, type ListQuery, listRows } from '../platform/listing.ts';
 import type { Table } from '../platform/table.ts';
 import { type CountedPage, countRows, exactly, listCounted, type Total } from '../platform/totals.ts';
+import { countOf, type DayCount, dayCounts } from './day-counts.ts';
 
 export type PageFound = Pick<Listed, 'rows' | 'hasMore' | 'next'>;
 

@@ -10,6 +10,7 @@ import { rowOf } from '../core/rows.ts';
 import { comparableText, normalizedEmail } from '../core/text.ts';
 import { erasedIds } from '../event-log/erased-events.ts';
 import { inboundLogKey } from '../event-log/log-entry.ts';
+import { packedPayload, payloadOf } from '../event-log/packed-payload.ts';
 import { packed, unpacked } from '../event-log/stored-event.ts';
 import {
   countKey,
@@ -118,15 +119,17 @@ const ERASED_FIELDS = ['payload', 'response'] as const;
 
 const blankedLog = (sought: Sought, item: Item): Readonly<Record<string, unknown>> | undefined => {
   const owner = ownerOf(item);
-  const text = JSON.stringify([item['payload'], item['response']]);
+  const payload = payloadOf(item['payload']);
+  const text = JSON.stringify([payload, item['response']]);
   const isAll = isPersonal(sought, owner, text);
   const masked = owner.userId === sought.userId ? sought.emails.flatMap(maskedForms) : [];
   const emails = [...sought.emails, ...masked];
   const next = {
-    payload: isAll ? withoutPerson(item['payload']) : withoutEmails(item['payload'], emails),
+    payload: isAll ? withoutPerson(payload) : withoutEmails(payload, emails),
     response: isAll ? withoutAnswer(item['response']) : withoutEmails(item['response'], emails),
   };
-  return JSON.stringify(ERASED_FIELDS.map((field) => next[field])) === text ? undefined : next;
+  if (JSON.stringify(ERASED_FIELDS.map((field) => next[field])) === text) return undefined;
+  return { ...next, payload: packedPayload(next.payload) };
 };
 
 /** The first letter of an address may have been composed or decomposed when the address was masked. */

@@ -38,18 +38,18 @@ export interface DeliverDeps extends AttemptDeps {
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
   const delivery = deliveryOf(message);
-  const { notLogged } = messageSchema.parse(message);
+  const { notLogged, isReplay = false } = messageSchema.parse(message);
   if (notLogged) return logLater(deps, { delivery, notLogged, receive });
-  const target = (await deps.targets()).find(({ name }) => name === delivery.target);
-  if (!target) return drop(deps, { delivery, receive, reason: 'target no longer configured' });
   const postponed = postponedOf(message);
   const number = postponed.attempts + receive.count;
+  const wasTried = isReplay || number > 1 || postponed.times > 0;
+  const target = (await deps.targets()).find(({ name }) => name === delivery.target);
+  if (!target) return drop(deps, { delivery, receive, wasTried, reason: 'target no longer configured' });
   // All attempts have been made. Each further receive moves the message towards its dead-letter queue.
   if (number > 1 + retriesOf(deps.retryPlan)) return { retryAfterSeconds: 0 };
   const { body, isErased } = (await contentOf(deps, delivery)) ?? {};
-  if (!body) return drop(deps, { delivery, receive, reason: 'event no longer kept' });
-  const item = deliveryItem(isErased ? withBody(delivery, body) : delivery, deps.now());
-  const { ok: isFirst } = await deps.table.put(item, [{ absent: true }]);
+  if (!body) return drop(deps, { delivery, receive, wasTried, reason: 'event no longer kept' });
+  const isKept = await keepBody(deps, isErased ? withBody(delivery, body) : delivery);
   const attempt: Attempt = {
     delivery,
     target,
@@ -57,6 +57,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
     number,
     messageId: receive.messageId,
     about: subjectOfDelivery(delivery),
+    sourceId: sourceIdOf(delivery),
   };
   const attempted = await postDelivery(deps, attempt);
   const next = nextAttempt(deps, attempted, { postponed, number });
@@ -69,9 +70,18 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
     outcome: attempted.outcome,
   });
   if (attempted.outcome === 'failed') return goOn(deps, delivery, next);
-  if (!isFirst) await endWait(deps.table, delivery);
+  if (isKept ?? wasTried) await endWait(deps.table, delivery);
   return 'done';
 };
+
+/** @returns true if an earlier attempt has stored the delivery; undefined if the provider's event has its body */
+const keepBody = async ({ table, now }: DeliverDeps, delivery: Delivery): Promise<boolean | undefined> => {
+  if (!('body' in delivery.content)) return undefined;
+  const { ok: isNew } = await table.put(deliveryItem(delivery, now()), [{ absent: true }]);
+  return !isNew;
+};
+
+const sourceIdOf = ({ content }: Delivery): string | undefined => ('body' in content ? undefined : content.eventId);
 
 /** The next attempt: by a new message after the wait that the target asked for, or by the plan of retries. */
 interface Next extends Wait {
@@ -106,7 +116,7 @@ const goOn = async (deps: DeliverDeps, delivery: Delivery, next: Next | undefine
   if (next === undefined) return { retryAfterSeconds: 0 };
   const { by, seconds, postponed } = next;
   if (by === 'message') await postpone(deps.queues, delivery, { ...postponed, delaySeconds: seconds });
-  else if (seconds > LONGEST_IN_QUEUE_SECONDS) await waitLong(deps.table, delivery, next);
+  else if (seconds > LONGEST_IN_QUEUE_SECONDS) await waitLong(deps, delivery, next);
   else return { retryAfterSeconds: seconds };
   return 'done';
 };
@@ -124,7 +134,7 @@ const notLoggedSchema = z.object({
 });
 type NotLogged = z.infer<typeof notLoggedSchema>;
 
-const messageSchema = z.object({ notLogged: notLoggedSchema.optional() });
+const messageSchema = z.object({ notLogged: notLoggedSchema.optional(), isReplay: z.boolean().optional() });
 
 interface Made {
   readonly attempt: Attempt;
@@ -162,9 +172,9 @@ const logLater = async (deps: DeliverDeps, { delivery, notLogged, receive }: Log
   const { body = Buffer.from('{}'), isErased } = (await contentOf(deps, delivery)) ?? {};
   const { answer } = attempted;
   const kept = isErased && answer.kind === 'answered' ? { ...attempted, answer: { ...answer, body: '' } } : attempted;
-  const about = subjectOfDelivery(delivery);
+  const [about, sourceId] = [subjectOfDelivery(delivery), sourceIdOf(delivery)];
   try {
-    await logAttempt(deps.table, { delivery, target: { format }, body, number, messageId, about }, kept);
+    await logAttempt(deps.table, { delivery, target: { format }, body, number, messageId, about, sourceId }, kept);
     return 'done';
   } catch (error) {
     deps.log.warn('webhook log deferred', { event_id: delivery.id, target: delivery.target, ...errorFields(error) });
@@ -217,11 +227,13 @@ const withBody = (delivery: Delivery, body: Buffer): Delivery =>
 interface Dropped {
   readonly delivery: Delivery;
   readonly receive: Receive;
+  /** True after an earlier attempt, so that the entry can be replayed. */
+  readonly wasTried: boolean;
   readonly reason: string;
 }
 
 /** Sends nothing, and logs the reason. */
-const drop = async (deps: DeliverDeps, { delivery, receive, reason }: Dropped): Promise<Handled> => {
+const drop = async (deps: DeliverDeps, { delivery, receive, wasTried, reason }: Dropped): Promise<Handled> => {
   const { id: eventId, event: eventType, content: _, ...rest } = delivery;
   await writeLog(deps.table, {
     ...rest,
@@ -235,6 +247,7 @@ const drop = async (deps: DeliverDeps, { delivery, receive, reason }: Dropped): 
     response: { error: reason },
     createdAt: iso(deps.now()),
     about: subjectOfDelivery(delivery),
+    sourceId: wasTried ? sourceIdOf(delivery) : undefined,
   });
   deps.log.warn('webhook dropped', { event_id: eventId, event_type: eventType, target: delivery.target, reason });
   return 'done';

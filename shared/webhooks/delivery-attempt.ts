@@ -30,6 +30,8 @@ export interface Attempt {
   readonly isTest?: boolean;
   /** The record that the event is about. */
   readonly about?: Historic | undefined;
+  /** The provider's id of an event that is sent as received. */
+  readonly sourceId?: string | undefined;
 }
 
 type LoggedAttempt = Omit<Attempt, 'target'> & { readonly target: Pick<Target, 'format'> };
@@ -113,6 +115,8 @@ const entryOf = (attempt: LoggedAttempt, { outcome, answer, at, nextAt }: Attemp
   organizationId: attempt.delivery.organizationId,
   userId: attempt.delivery.userId,
   about: attempt.about,
+  sourceId: attempt.sourceId,
+  traceparent: attempt.delivery.traceparent,
 });
 
 const responseOf = (answer: PostResponse): Readonly<Record<string, unknown>> =>

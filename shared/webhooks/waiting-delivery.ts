@@ -6,10 +6,10 @@
 
 import * as z from 'zod';
 import { type Instant, iso, MINUTE_MS, SECOND_MS } from '../core/time.ts';
-import { type Delivery, deliveryOf } from '../event-log/delivery.ts';
+import { type Delivery, deliveryItem, deliveryOf } from '../event-log/delivery.ts';
 import { DELIVERY_SHARD, deliveryKey, recordKey } from '../platform/keys.ts';
 import type { Queues } from '../platform/queues.ts';
-import type { Table } from '../platform/table.ts';
+import type { StoreDeps, Table } from '../platform/table.ts';
 import { dueAttributes } from '../platform/versioned-record.ts';
 import { type Postponed, postpone, postponedOf } from './postpone.ts';
 
@@ -22,16 +22,25 @@ export interface Wait {
   readonly until: Instant;
 }
 
-/** Replaces an earlier wait of the delivery. @throws if the delivery is not stored */
-export const waitLong = async (table: Table, { id, target }: Delivery, { postponed, until }: Wait): Promise<void> => {
+/** Replaces an earlier wait of the delivery. @throws if the delivery of a canonical event is not stored */
+export const waitLong = async (
+  { table, now }: StoreDeps,
+  delivery: Delivery,
+  { postponed, until }: Wait,
+): Promise<void> => {
+  const { id, target, content } = delivery;
   const set = { postponed, ...dueAttributes(DELIVERY_SHARD, iso(until)) };
+  if (!('body' in content)) {
+    await table.put({ ...deliveryItem(delivery, now()), ...set });
+    return;
+  }
   const written = await table.update(deliveryKey(id, target), { set }, [{ exists: true }]);
   if (!written.ok) throw new Error('a delivery that is not stored cannot wait');
 };
 
 const WAIT_FIELDS = ['due', 'due_at', 'postponed'];
 
-/** Ends the wait of a delivery that a replay has completed meanwhile. */
+/** Ends the wait, if any, of a delivery that a replay has completed meanwhile. */
 export const endWait = async (table: Table, { id, target }: Delivery): Promise<void> => {
   await table.update(deliveryKey(id, target), { remove: WAIT_FIELDS }, [{ has: 'due' }]);
 };

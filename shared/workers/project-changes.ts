@@ -15,7 +15,7 @@ import type { HistoricKind } from '../platform/keys.ts';
 import { changeOf, type ItemChange, removedItem } from '../platform/stream-images.ts';
 import type { Table } from '../platform/table.ts';
 import { projectCustomerEmail } from '../queries/customer-emails.ts';
-import { writePaymentEntries } from '../queries/payment-entry.ts';
+import { type ProjectedChange, writePaymentEntries } from '../queries/payment-entry.ts';
 import { removeSubscriptionEntry, writeSubscriptionEntry } from '../queries/subscription-entry.ts';
 import { subscriptionOf } from '../subscriptions/record/subscription.ts';
 import { removeHistoryOf, subscriptionEntry } from '../subscriptions/record/subscription-history.ts';
@@ -50,38 +50,32 @@ export const projectChanges = async (
 };
 
 /** Runs first, because sync and some events find a payment only by its alias. */
-const repairPaymentAliases = async ({ table, log }: ProjectDeps, records: readonly DynamoDBRecord[]): Promise<void> => {
-  const changes = records.map(changeOf).filter((change) => change !== undefined);
-  const count = await repairAliases(
-    table,
-    changes.map(({ before, after }) => ({ before: before && paymentOf(before), after: paymentOf(after) })),
-  );
+const repairPaymentAliases = async (
+  { table, log }: ProjectDeps,
+  changes: readonly ProjectedChange[],
+): Promise<void> => {
+  const count = await repairAliases(table, changes);
   if (count > 0) log.warn('missing aliases written', { count });
 };
 
 /**
  * Writes aliases that the payments' functions have not written, then history and counters in as few transactions as
- * possible, then the entries in the list of all payments, once per batch and payment.
+ * possible, then the entries in the list of all payments and the words, once per batch and payment.
  */
 const projectPayments: Project = async (deps, records) => {
   const { table } = deps;
-  await repairPaymentAliases(deps, records);
-  const changes = records.map(changeOf).filter((change) => change !== undefined);
-  const spread = String(changes[0]?.after['pk']);
-  const projected = changes.flatMap(({ before, after }) => {
-    const payment = paymentOf(after);
-    const projection = projectionOf(before && paymentOf(before), payment, spread);
-    return projection ? [{ payment, projection }] : [];
-  });
-  await writeProjections(
-    table,
-    projected.map(({ projection }) => projection),
-  );
-  await writePaymentEntries(
-    table,
-    projected.map(({ payment }) => payment),
-  );
-  return projected.length;
+  const changes = records
+    .map(changeOf)
+    .filter((change) => change !== undefined)
+    .map(({ before, after }): ProjectedChange => ({ before: before && paymentOf(before), after: paymentOf(after) }));
+  await repairPaymentAliases(deps, changes);
+  const spread = changes[0]?.after.id;
+  const projections = changes
+    .map(({ before, after }) => projectionOf(before, after, spread))
+    .filter((projection) => projection !== undefined);
+  await writeProjections(table, projections);
+  await writePaymentEntries(table, changes);
+  return projections.length;
 };
 
 /** Projects the items of a batch in parallel, the changes of each in order. @returns how many `projectOne` counts */

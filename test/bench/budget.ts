@@ -12,6 +12,11 @@ export interface Budget {
   readonly writeUnits: number | 'size of the item';
   readonly dueUnits: number;
   /**
+   * Write units of all work after the response, without the `due` index: history, sums, words, the provider's events as
+   * received and applied, deliveries to one target, and the log.
+   */
+  readonly laterUnits?: number;
+  /**
    * Rate windows that count this caller's request, besides the general window of creates and writes. The windows of
    * declines count as one because they are read together. Adds exactly this many requests, in one more level.
    */

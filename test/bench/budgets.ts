@@ -67,7 +67,7 @@ const OF_PAYMENT = 'the payment for the access rule, then the index of its recor
 const BY_MONTH = 'one query per month of the range until the page is full, then its records, then their payments';
 /** The bounds of payments, as the design names them. */
 const PAYMENT_BUDGETS = {
-  'create intent': create,
+  'create intent': { ...create, laterUnits: 20 },
   'create intent in a project': { ...create, writeUnits: 5 },
   'create intent of an organization': create,
   'create intent by a guest': create,
@@ -75,7 +75,7 @@ const PAYMENT_BUDGETS = {
   'create intent with an Idempotency-Key': create,
   'create intent again with that key': create,
   'create payment': { ...create, of: 'payments.create' },
-  confirm,
+  confirm: { ...confirm, laterUnits: 33 },
   'confirm in a project': {
     ...confirm,
     writeUnits: 10,
@@ -161,9 +161,9 @@ const PAYMENT_BUDGETS = {
     dueUnits: 0,
     because: 'load, commit',
   },
-  capture,
+  capture: { ...capture, laterUnits: 28 },
   release: { ...capture, of: 'payments.cancel-intent', windows: 0 },
-  refund,
+  refund: { ...refund, laterUnits: 30 },
   'refund with an Idempotency-Key': oneMore(refund, 'as refund; the refund of the key is looked for first'),
   'refund of more than is left': {
     of: 'refunds.create',

@@ -12,7 +12,7 @@ import { type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
 import { SUBSCRIPTION_SCENARIOS } from './subscription-scenarios.ts';
 import { type Cost, type Tally, tallyOf, trailOf, workOf } from './tally.ts';
-import { type Attributes, type CapacityUnits, itemBytes, writeUnitsOf } from './units.ts';
+import { type Attributes, type CapacityUnits, itemBytes, sumOf, writeUnitsOf } from './units.ts';
 import { WEBHOOK_SCENARIOS } from './webhook-scenarios.ts';
 
 /**
@@ -90,7 +90,8 @@ const printRows = (rows: readonly Row[]): void => {
   say('While the caller waits: measured / budget. Limits and key: requests/levels that they add, exactly.\n');
   sheet(
     ['endpoint', 'requests', 'levels', 'read units', 'write units', 'due index', 'limits', 'key', ''],
-    rows.map(({ name, budget, writeUnits, tally: { parts } }) => {
+    rows.map(({ name, budget, writeUnits, tally }) => {
+      const { parts } = tally;
       const { requests, levels, units } = parts.own;
       return [
         name,
@@ -101,7 +102,7 @@ const printRows = (rows: readonly Row[]): void => {
         `${units.due} / ${budget.dueUnits}`,
         added(parts.limits),
         added(parts.key),
-        overspending({ name, budget, writeUnits, tally: { parts } }).length > 0 ? 'EXCEEDED' : '',
+        overspending({ name, budget, writeUnits, tally }).length > 0 ? 'EXCEEDED' : '',
       ];
     }),
   );
@@ -119,7 +120,7 @@ const printRows = (rows: readonly Row[]): void => {
 
 const added = ({ requests, levels }: Cost): string => (requests === 0 ? '' : `+${requests}/${levels}`);
 
-type Checked = Omit<Row, 'tally' | 'busEvents'> & { readonly tally: Pick<Tally, 'parts'> };
+type Checked = Omit<Row, 'tally' | 'busEvents'> & { readonly tally: Pick<Tally, 'parts' | 'later'> };
 
 /** The window that every create of a caller, or every write of a caller to one record, is counted in. */
 const generalWindows = (of: string): number =>
@@ -128,13 +129,14 @@ const generalWindows = (of: string): number =>
     : 0;
 
 /** The exceeded limits as text. */
-const overspending = ({ budget, writeUnits, tally: { parts } }: Checked): readonly string[] => {
+const overspending = ({ budget, writeUnits, tally: { parts, later } }: Checked): readonly string[] => {
   const { own, limits, key, epoch } = parts;
   const atMost = [
     ['requests', own.requests, budget.requests],
     ['levels', own.levels, budget.levels],
     ['write units', own.units.write, writeUnits],
     ['units of the due index', own.units.due, budget.dueUnits],
+    ['write units after the response', sumOf([...later.values()]).write, budget.laterUnits ?? Number.POSITIVE_INFINITY],
   ] as const;
   const windows = generalWindows(budget.of) + (budget.windows ?? 0);
   const levels = budget.countsTwice ? 2 : Math.min(windows, 1);
@@ -158,6 +160,7 @@ const KEPT = 2;
 const WORK = ['project', 'inbound', 'apply', 'deliver', 'log', 'sweep', 'due', 'publish'] as const;
 
 const printWork = (rows: readonly Row[], later: ReadonlyMap<string, ReadonlyMap<string, CapacityUnits>>): void => {
+  say(`\nA created and paid payment with all that follows: ${unitsOfPayment(rows)} write units without the due index.`);
   say('\nAfter the answer, or a day on: write units + units of the due index, (read units)\n');
   const line = (name: string, work: ReadonlyMap<string, CapacityUnits>) => [
     name,
@@ -169,6 +172,11 @@ const printWork = (rows: readonly Row[], later: ReadonlyMap<string, ReadonlyMap<
     [...busy.map(({ name, tally }) => line(name, tally.later)), ...[...later].map(([name, work]) => line(name, work))],
   );
 };
+
+const unitsOfPayment = (rows: readonly Row[]): number =>
+  rows
+    .filter(({ name }) => name === 'create intent' || name === 'confirm')
+    .reduce((sum, { tally }) => sum + sumOf([tally.parts.own.units, ...tally.later.values()]).write, 0);
 
 const spent = (units: CapacityUnits | undefined): string => {
   if (!units || units.read + units.write + units.due === 0) return '';

@@ -197,14 +197,14 @@ const problemsOf = ({ list, small, large }: Found, many: number): readonly strin
   ...(list.holds === 'same' ? differences(small, large) : [small, large].flatMap((one) => excesses(one, list.holds))),
 ];
 
-/** One request of one unit, for 100 days of counters. */
-const COUNTERS = 1;
+/** For 100 days of sums. */
+const COUNTERS = { requests: 1, units: 3 };
 
 const differences = (small: Measured, large: Measured): readonly string[] => [
-  ...(small.requests + COUNTERS === large.requests
+  ...(small.requests + COUNTERS.requests === large.requests
     ? []
     : [`${small.requests} requests for few, ${large.requests} for many`]),
-  ...(Math.abs(small.readUnits + COUNTERS - large.readUnits) <= 1
+  ...(Math.abs(small.readUnits + COUNTERS.units - large.readUnits) <= 1
     ? []
     : [`${small.readUnits} read units for few, ${large.readUnits} for many`]),
 ];

@@ -1,15 +1,14 @@
 import { type DynamoDBClient, TransactWriteItemsCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { keyedId } from '../../shared/core/ids.ts';
-import { DAY_MS, type Instant, iso, utcDay } from '../../shared/core/time.ts';
+import { DAY_MS, type Instant, iso } from '../../shared/core/time.ts';
 import type { Payment, PaymentStatus } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { additionsOf, type Share, sharesOf } from '../../shared/payments/summary-sums.ts';
-import { countKey, ownerPartition } from '../../shared/platform/keys.ts';
 import type { Item } from '../../shared/platform/table.ts';
 import { openClient, type Service } from './service.ts';
 
-/** Payments of one owner with their counters, as the service stores them, written directly to the table. */
+/** Payments of one owner with their sums, as the service stores them, written directly to the table. */
 export interface Seeding {
   readonly userId: string;
   readonly count: number;
@@ -82,18 +81,11 @@ function* batchesOf(items: Iterable<Item>): Generator<readonly Item[]> {
 }
 
 function* itemsOf(seeding: Seeding, shares: Share[]): Generator<Item> {
-  const counts = new Map<string, Record<string, number>>();
   for (let index = 0; index < seeding.count; index += 1) {
     const payment = seededPayment(seeding, index);
-    const day = utcDay(payment.createdAt);
-    const numbers = counts.get(day) ?? {};
-    const name = `n_${payment.status}`;
     shares.push(...sharesOf(payment, payment.id));
-    counts.set(day, { ...numbers, [name]: (numbers[name] ?? 0) + 1 });
     yield paymentItem(payment, instantAfter(seeding));
   }
-  const scope = ownerPartition({ kind: 'user', userId: seeding.userId }, 'PAY');
-  for (const [day, numbers] of counts) yield { ...countKey(scope, day), ...numbers };
 }
 
 const instantAfter = ({ from, days }: Seeding): Instant => from + days * DAY_MS;

@@ -235,9 +235,10 @@ describe('a deletion that includes history', () => {
     const left = items.filter((item) => [paid, open].some(({ id }) => JSON.stringify(item).includes(id)));
     // Only the log of inbound events, kept for 90 days, holds the provider's payload with the customer's name.
     expect(new Set(left.map(({ pk }) => pk.split('#')[0]))).toEqual(new Set(['LOG']));
-    const counted = items.filter(({ pk }) => pk === `COUNT#USER#${user.userId}#PAY`);
-    const sum = (name: string): number => counted.reduce((total, item) => total + (item[name] ?? 0), 0);
-    expect(['n_succeeded', 'n_created', 'n_requires_payment_method'].map(sum)).toEqual([0, 0, 1]);
+    const counted = items.filter(({ pk }) => pk === `SUM#USER#${user.userId}#PAY`);
+    const sum = (status: string): number =>
+      counted.reduce((total, item) => total + (item[`status#${status}#count`] ?? 0), 0);
+    expect(['succeeded', 'created', 'requires_payment_method'].map(sum)).toEqual([0, 0, 1]);
   });
 
   test('keeps a payment whose money may still be moving', async () => {

@@ -3,6 +3,7 @@ import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import type { Page } from '../../shared/platform/connection.ts';
 import type { Key } from '../../shared/platform/keys.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
+import { unpackedItem } from '../builders/unpacked-item.ts';
 import type { RequestOptions, TestHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
@@ -84,7 +85,7 @@ const allPages = async (read: (after: Page['next']) => Promise<Page>) => {
   let after: Page['next'];
   do {
     const page = await read(after);
-    items.push(...page.items);
+    items.push(...page.items.map(unpackedItem));
     after = page.next;
   } while (after);
   return items.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));

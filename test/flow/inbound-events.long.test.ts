@@ -542,7 +542,7 @@ describe('a replay of the stream', () => {
     const before = await sendEvent('payment_intent.succeeded');
     const ofUser = async () => [
       ...(await partitionOf(service, `PAY#${payment.id}`)),
-      ...(await itemsOf(service, `COUNT#USER#${user.userId}`)),
+      ...(await itemsOf(service, `SUM#USER#${user.userId}`)),
     ];
     const items = await ofUser();
     expect(items.length).toBeGreaterThan(4);

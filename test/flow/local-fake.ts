@@ -31,6 +31,7 @@ export const STREAM: StreamTrigger = {
   batchSize: 10,
   batchesAtOnce: 1,
 };
+export const GATHERING: StreamTrigger = { ...STREAM, id: 'fake.gathering', gatherSeconds: 60 };
 export const SWEEP: ScheduleTrigger = { ...common, id: 'workers.sweep-due', kind: 'schedule', everyMinutes: 1 };
 export const HOURLY: ScheduleTrigger = { ...common, id: 'fake.hourly', kind: 'schedule', everyMinutes: 60 };
 
@@ -53,7 +54,7 @@ export const fakeCatalogue = (): FakeCatalogue => {
   const isRoute = (id: string) => id === 'api.default' || ROUTES.some((route) => route.id === id);
   return {
     endpoints: ROUTES,
-    triggers: [QUEUE, STREAM, SWEEP, HOURLY],
+    triggers: [QUEUE, STREAM, GATHERING, SWEEP, HOURLY],
     calls,
     handle: (id, handler) => void handlers.set(id, handler),
     load: async (id) => (event, context) => {

@@ -16,11 +16,11 @@ import {
   StartMessageMoveTaskCommand,
 } from '@aws-sdk/client-sqs';
 import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR_MS } from '../../shared/core/time.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { from, startTestHost, type TestHost, withHost } from './host.ts';
-import { type FakeCatalogue, fakeCatalogue, HOURLY, QUEUE, STREAM, SWEEP } from './local-fake.ts';
+import { type FakeCatalogue, fakeCatalogue, GATHERING, HOURLY, QUEUE, STREAM, SWEEP } from './local-fake.ts';
 
 /** The SDK's clients, pointed at the host as the functions point theirs. */
 const clients = ({ host }: TestHost) => {
@@ -653,6 +653,27 @@ describe('the stream', () => {
       .map((line) => JSON.parse(line));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({ tries: 10, record: { dynamodb: { NewImage: { pk: { S: 'poison' } } } } });
+  });
+
+  test('gathers changes for a consumer with a batch window until the host shall be quiet', async () => {
+    const { service, catalogue } = await freshHost();
+    for (const pk of ['one', 'two']) {
+      await put(service, pk);
+      await vi.waitFor(() => expect(allKeys(catalogue)).toContain(pk));
+    }
+    expect(callsOf(catalogue, GATHERING.id)).toEqual([]);
+    await service.settle();
+    expect(callsOf(catalogue, GATHERING.id).map(keysOf)).toEqual([['one', 'two']]);
+  });
+
+  test('does not wait for more changes than a batch holds', async () => {
+    const { service, catalogue } = await freshHost();
+    const names = Array.from({ length: GATHERING.batchSize }, (_, index) => `pk-${index}`);
+    await Promise.all(names.map((pk) => put(service, pk)));
+    await service.host().replayStream(GATHERING.id);
+    await vi.waitFor(() => expect(callsOf(catalogue, GATHERING.id).length).toBeGreaterThan(0));
+    const gathered = callsOf(catalogue, GATHERING.id).flatMap(keysOf);
+    expect(new Set(gathered)).toEqual(new Set(names));
   });
 
   test('can be replayed to one consumer', async () => {

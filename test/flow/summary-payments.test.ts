@@ -226,8 +226,11 @@ describe('the summary of payments', () => {
   });
 
   test('spreads the totals of all payments over several items', async () => {
-    for (let index = 0; index < 24; index += 1) await createPaidIntent(service, user, { currency: 'CHF' });
-    await service.settle();
+    for (let index = 0; index < 24; index += 1) {
+      await createPaidIntent(service, user, { currency: 'CHF' });
+      // Payments of one batch share a shard.
+      await service.settle();
+    }
     const shards = await Promise.all(
       Array.from({ length: 8 }, (_, shard) => partitionOf(service, `SUM#ALL#${shard}#PAY`)),
     );

@@ -160,6 +160,7 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
     expect(source.Properties).toMatchObject({
       BatchSize: trigger.batchSize,
       ParallelizationFactor: trigger.batchesAtOnce,
+      ...(trigger.gatherSeconds !== undefined && { MaximumBatchingWindowInSeconds: trigger.gatherSeconds }),
       BisectBatchOnFunctionError: true,
       MaximumRetryAttempts: 10,
       FunctionResponseTypes: ['ReportBatchItemFailures'],

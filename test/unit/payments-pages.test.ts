@@ -1,13 +1,14 @@
 /**
- * @module Pages of a payment list beyond the rows that a request skips. The day counters find the day that such a page
- * starts in, and the page keeps the bounds of its list.
+ * @module Pages of a payment list beyond the rows that a request skips. The counts of the days find the day that such a
+ * page starts in, and the page keeps the bounds of its list.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, iso, utcDay } from '../../shared/core/time.ts';
-import { countKey } from '../../shared/platform/keys.ts';
+import { countKey, sumKey } from '../../shared/platform/keys.ts';
 import type { ListQuery } from '../../shared/platform/listing.ts';
 import type { IndexQuery, Item, Table } from '../../shared/platform/table.ts';
+import { dayCounts } from '../../shared/queries/day-counts.ts';
 import { pageByCreation, paymentsReply } from '../../shared/queries/payment-page.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
@@ -35,18 +36,23 @@ const dayOf = ({ sort }: Row): string => utcDay(sort.split('#')[0] ?? '');
 const within = ({ sort }: Row, { from = '', to = '~' }: Pick<ListQuery, 'from' | 'to'>): boolean =>
   sort >= from && sort <= to;
 
-const countersOf = (rows: readonly Row[]): readonly Item[] =>
-  [...Map.groupBy(rows, dayOf)].map(([sk, ofDay]) => ({
-    sk,
-    ...Object.fromEntries(
-      STATUSES.map((status) => [`n_${status}`, ofDay.filter((row) => row.status === status).length]),
-    ),
-  }));
+/** The sums of the days, with the payments of a day in two currencies. */
+const sumsOf = (rows: readonly Row[]): readonly Item[] =>
+  [...Map.groupBy(rows, dayOf)].flatMap(([day, ofDay]) =>
+    ['EUR', 'USD'].map((currency, index) => {
+      const part = ofDay.filter((_, number) => number % 2 === index);
+      const counts = STATUSES.map((status) => [
+        `status#${status}#count`,
+        part.filter((row) => row.status === status).length,
+      ]);
+      return { sk: `${day}#${currency}`, 'provider#provider_a#count': 1, ...Object.fromEntries(counts) };
+    }),
+  );
 
-/** The index of a list, and the day counters of its scope. */
+/** The index of a list, and the sums of its scope. */
 const tableOf = (rows: readonly Row[]): Table => {
   const itemOf = ({ sort, status }: Row): Item => ({ pk: `P#${sort}`, sk: 'P', sort, owner: SCOPE, f: { s: status } });
-  const counters = countersOf(rows);
+  const sums = sumsOf(rows);
   const read = ({ from, to, after, descending, filter = [], limit = PER_REQUEST }: IndexQuery) => {
     const ordered = descending ? rows.toReversed() : rows;
     const inRange = ordered.filter((row) => within(row, { from, to }));
@@ -70,8 +76,8 @@ const tableOf = (rows: readonly Row[]): Table => {
       return { evaluated, matching: found.length, next };
     },
     eachItem: async function* ({ partition, from = '', to = '~' }: Parameters<Table['eachItem']>[0]) {
-      if (partition !== countKey(SCOPE, '').pk) return;
-      yield* counters.filter(({ sk }) => String(sk) >= from && String(sk) <= to);
+      if (partition !== sumKey(SCOPE, '', '').pk) return;
+      yield* sums.filter(({ sk }) => String(sk) >= from && String(sk) <= to);
     },
   };
 };
@@ -151,6 +157,15 @@ describe('a page beyond the first 5,000 payments', () => {
     );
     await expect(page).rejects.toMatchObject({ code: 'UNSUPPORTED_FILTER' });
   });
+});
+
+test('the counts of a project’s days come from its counters', async () => {
+  const { table } = memoryTable({ now: () => NOON });
+  await table.put({ ...countKey('PROJECT#1#PAY', '2026-03-10'), n_created: 2, n_failed: 1 });
+  await table.put({ ...countKey('PROJECT#1#PAY', '2026-03-11'), n_created: 4 });
+  expect(await dayCounts(table, 'PROJECT#1#PAY', { to: '2026-03-10T23:59:59.999Z' })).toEqual([
+    { day: '2026-03-10', byStatus: { created: 2, failed: 1 } },
+  ]);
 });
 
 describe('the reply with a page', () => {

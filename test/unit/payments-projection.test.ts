@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, iso } from '../../shared/core/time.ts';
 import { PAYMENT_STATUSES, type Payment } from '../../shared/payments/payment.ts';
+import { guestPartition } from '../../shared/platform/keys.ts';
 import type { TransactionStep } from '../../shared/platform/table.ts';
 import { NOON, payment } from '../builders/payment.ts';
 import { paymentProjection } from '../builders/projection.ts';
@@ -12,6 +13,8 @@ const creating = (fields: Partial<Payment> = {}): Payment => ({
   status: 'creating',
   version: 0,
 });
+
+const GUEST = { userId: undefined, guestId: 'guest_1', guestEmail: 'gus@example.com' } as const;
 
 type Counters = Map<string, Map<string, number>>;
 
@@ -34,7 +37,7 @@ const apply = (counters: Counters, history: Set<string>, steps: readonly Transac
   }
 };
 
-/** The expected counters, counted from the records themselves; zeros left out. */
+/** The expected counters, counted from the records themselves; zeros left out. Users and organizations have sums. */
 const counted = (records: readonly Payment[]): Record<string, Record<string, number>> => {
   const counts: Record<string, Record<string, number>> = {};
   const add = (scope: string, { createdAt, status }: Payment): void => {
@@ -44,7 +47,7 @@ const counted = (records: readonly Payment[]): Record<string, Record<string, num
   };
   for (const record of records) {
     if (record.status === 'creating') continue;
-    add(record.organizationId ? `ORG#${record.organizationId}` : `USER#${record.userId}`, record);
+    if (record.guestEmail) add(guestPartition(record.guestEmail, 'PAY').replace(/#PAY$/, ''), record);
     if (record.projectId) add(`PROJECT#${record.projectId}`, record);
   }
   return counts;
@@ -76,8 +79,7 @@ describe('the counters of payments', () => {
           creating({
             id: `pay_${index}`,
             createdAt: iso(NOON + (index % 2) * DAY_MS),
-            userId: `user_${index % 3}`,
-            organizationId: index === 4 ? 'org_1' : undefined,
+            ...(index < 2 ? GUEST : { userId: `user_${index % 3}`, organizationId: index === 4 ? 'org_1' : undefined }),
           }),
         );
         const counters: Counters = new Map();
@@ -133,14 +135,14 @@ describe('a payment’s change', () => {
   });
 
   test('counts on the day of the payment’s creation, even if it arrives late', () => {
-    const before = payment({ status: 'processing' });
-    const after = payment({ status: 'succeeded', version: 2, updatedAt: iso(NOON + 40 * DAY_MS) });
+    const before = payment({ status: 'processing', projectId: 'proj_1' });
+    const after = payment({ ...before, status: 'succeeded', version: 2, updatedAt: iso(NOON + 40 * DAY_MS) });
     const counters = paymentProjection(before, after).filter(
       (step) => 'update' in step && step.update.pk.startsWith('COUNT#'),
     );
     expect(counters).toEqual([
       {
-        update: { pk: 'COUNT#USER#user_1#PAY', sk: '2026-03-10' },
+        update: { pk: 'COUNT#PROJECT#proj_1#PAY', sk: '2026-03-10' },
         changes: { add: { n_processing: -1, n_succeeded: 1 } },
       },
     ]);

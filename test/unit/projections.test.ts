@@ -6,6 +6,7 @@ import { PAYMENT_STATUSES, type Payment } from '../../shared/payments/payment.ts
 import { projectionOf } from '../../shared/payments/payment-history.ts';
 import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { additionsOf } from '../../shared/payments/summary-sums.ts';
+import { wordPartition } from '../../shared/platform/keys.ts';
 import type { Item, Table, TransactionStep } from '../../shared/platform/table.ts';
 import { projectChanges } from '../../shared/workers/project-changes.ts';
 import { logLines } from '../builders/log-lines.ts';
@@ -163,7 +164,7 @@ describe('the projection of a batch', () => {
     for (const [owners, expectedCount] of [
       [1, 2],
       [10, 2],
-      [100, 4],
+      [100, 3],
     ] as const) {
       const { transactions } = await projecting(paid(100, (index) => `user_${index % owners}`));
       expect([owners, transactions.length]).toEqual([owners, expectedCount]);
@@ -179,7 +180,60 @@ describe('the projection of a batch', () => {
     const { transactions, items, project } = await projecting(records.slice(0, 10));
     await project(records);
     expect(transactions).toHaveLength(3);
-    const [counter] = items().filter(({ pk }) => pk === 'COUNT#USER#user_1#PAY');
-    expect(counter).toMatchObject({ n_succeeded: 30, n_created: -30 });
+    const [sums] = items().filter(({ pk }) => pk === 'SUM#USER#user_1#PAY');
+    expect(sums).toMatchObject({ 'status#succeeded#count': 30, 'status#created#count': -30 });
+  });
+});
+
+describe('the words of a payment', () => {
+  const CARD = { type: 'card', cardBrand: 'visa', lastFour: '4242', fingerprint: 'fp_1' } as const;
+  const versions = (...fields: readonly Partial<Payment>[]): readonly DynamoDBRecord[] => {
+    const stored = fields.map((some, index) => paymentItem({ ...payment(), ...some, version: index + 1 }, NOON));
+    return stored.flatMap((after, index) => [streamRecord(index, stored[index - 1], after)]);
+  };
+  const written = async (records: readonly DynamoDBRecord[], batches: readonly number[]) => {
+    const { table, items } = memoryTable({ now: () => NOON });
+    let from = 0;
+    for (const size of batches) {
+      await projectChanges({ table, log }, records.slice(from, from + size));
+      from += size;
+    }
+    return Object.fromEntries(
+      items().flatMap(({ pk, sk, v, owner, project }) =>
+        String(pk).startsWith('WORD#') ? [[sk, { v, owner, project }]] : [],
+      ),
+    );
+  };
+  const word = (text: string): string => wordPartition('PAY', text);
+
+  test('are written with the version that changes them, in any batches', async () => {
+    const changes = versions(
+      { status: 'created', referenceCode: 'ORDER-1' },
+      { status: 'processing', referenceCode: 'ORDER-1' },
+      { status: 'succeeded', referenceCode: 'ORDER-1', details: CARD },
+      { status: 'succeeded', referenceCode: 'ORDER-1', details: CARD, description: 'new' },
+    );
+    for (const batches of [[4], [1, 1, 1, 1], [2, 2], [1, 3]]) {
+      expect(await written(changes, batches)).toMatchObject({
+        'PAY#PEOPLE': { owner: word('4242'), project: word('ORDER-1') },
+        'PAY#PROVIDER': { owner: word('fp_1'), project: undefined },
+      });
+    }
+    expect(await written(changes, [1, 1])).toMatchObject({ 'PAY#PEOPLE': { v: 1 } });
+    expect(await written(changes, [1, 1, 1, 1])).toMatchObject({ 'PAY#PEOPLE': { v: 3 }, 'PAY#PROVIDER': { v: 3 } });
+  });
+
+  test('are replaced if they change and change back between two batches that repeat', async () => {
+    const changes = versions({ referenceCode: 'A' }, { referenceCode: 'B' }, { referenceCode: 'A' });
+    const [first, second, third] = changes;
+    const repeated = [first, second, second, third].filter((change) => change !== undefined);
+    expect(await written(repeated, [1, 1, 2])).toMatchObject({ 'PAY#PEOPLE': { project: word('A') } });
+  });
+
+  test('follow a saved method at each change, because its digits may have changed', async () => {
+    const saved = { paymentMethodId: 'pm_1' };
+    expect(await written(versions({ ...saved }, { ...saved, description: 'new' }), [1, 1])).toMatchObject({
+      'PAY#PEOPLE': { v: 2 },
+    });
   });
 });

@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { iso } from '../../shared/core/time.ts';
+import { deliveryForReplay, keyForReplay } from '../../shared/event-log/delivery.ts';
+import { logRecordOf } from '../../shared/event-log/log-entry.ts';
 import { storedEventItem } from '../../shared/event-log/stored-event.ts';
+import { deliveryKey } from '../../shared/platform/keys.ts';
 import { deliverWebhook } from '../../shared/webhooks/deliver-webhook.ts';
 import type { Posted, PostResponse } from '../../shared/webhooks/post-webhook.ts';
 import type { Target } from '../../shared/webhooks/webhook-targets.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
+import { present } from '../builders/present.ts';
 
 const TARGET: Target = {
   name: 'WEBHOOK_1',
@@ -17,7 +22,8 @@ const TARGET: Target = {
 };
 const OK: PostResponse = { kind: 'answered', status: 200, body: '', durationMs: 1 };
 
-const rig = (answer: PostResponse = OK, targets: readonly Target[] = [TARGET]) => {
+const rig = (first: PostResponse = OK, targets: readonly Target[] = [TARGET], schedule: readonly number[] = []) => {
+  let answer = first;
   const { table, items } = memoryTable({ now: () => NOON });
   const { log, lines } = logLines();
   const posted: Posted[] = [];
@@ -32,7 +38,7 @@ const rig = (answer: PostResponse = OK, targets: readonly Target[] = [TARGET]) =
         sent.push(...messages);
       },
     },
-    retryPlan: { retries: 3, delayMs: 5_000, schedule: [] },
+    retryPlan: { retries: 3, delayMs: 5_000, schedule },
     post: async (what: Posted) => {
       posted.push(what);
       return answer;
@@ -42,7 +48,10 @@ const rig = (answer: PostResponse = OK, targets: readonly Target[] = [TARGET]) =
     const delivery = { id: 'msg_1', event: 'payment.created', provider: 'provider_a', target: 'WEBHOOK_1' };
     return deliverWebhook(deps, { ...delivery, content: { body: '{"a":1}' }, ...fields }, { messageId: 'm1', count });
   };
-  return { deliver, posted, sent, items, lines, table };
+  const answers = (next: PostResponse): void => {
+    answer = next;
+  };
+  return { deliver, posted, sent, items, lines, table, answers };
 };
 
 describe('a webhook delivery', () => {
@@ -133,5 +142,52 @@ describe('a webhook delivery', () => {
     const text = rig({ ...OK, body: 'x'.repeat(2_048) });
     await text.deliver();
     expect(text.items()[1]).toMatchObject({ response: { body: 'x'.repeat(2_048) } });
+  });
+});
+
+describe('a delivery of a provider’s event as received', () => {
+  const RECEIVED = { event: 'provider_a:x', content: { providerId: 'provider_a', eventId: 'evt_1' } };
+  const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const raws = async (answer: PostResponse = OK, schedule: readonly number[] = []) => {
+    const made = rig(answer, [TARGET], schedule);
+    const event = { id: 'evt_1', rawType: 'x', type: undefined, createdAt: 0, object: { id: '' } } as never;
+    const raw = Buffer.from('{"id":"evt_1"}');
+    await made.table.put(storedEventItem({ providerId: 'provider_a', event, raw, receivedAt: iso(NOON) }));
+    const deliver = (fields: object = {}, count = 1) => made.deliver({ ...RECEIVED, ...fields }, count);
+    const waiting = () => made.table.get(deliveryKey('msg_1', 'WEBHOOK_1'));
+    const kinds = () => made.items().map(({ sk }) => sk);
+    const entry = () => logRecordOf(present(made.items().find(({ sk }) => sk === 'LOG')));
+    return { ...made, deliver, waiting, kinds, entry };
+  };
+
+  test('is not stored, and its log entry names what a replay sends again', async () => {
+    const { deliver, kinds, entry, table } = await raws();
+    await deliver({ traceparent: TRACE });
+    expect(kinds()).toEqual(['EVT', 'LOG']);
+    const key = present(keyForReplay(entry()));
+    expect(deliveryForReplay(entry(), present(await table.get(key)))).toEqual({
+      ...{ id: 'msg_1', provider: 'provider_a', target: 'WEBHOOK_1', traceparent: TRACE },
+      ...RECEIVED,
+    });
+  });
+
+  test('is stored while it waits long, and no longer waits after a replay that its target accepted', async () => {
+    const made = await raws({ ...OK, status: 500 }, [3_600]);
+    expect(await made.deliver()).toBe('done');
+    expect(await made.waiting()).toMatchObject({ due: 'DUE#DLV', postponed: { times: 0, attempts: 1 }, ...RECEIVED });
+    made.answers(OK);
+    expect(await made.deliver({ isReplay: true })).toBe('done');
+    expect(Object.keys(present(await made.waiting()))).not.toContain('due');
+  });
+
+  test('that was tried before can be replayed from the entry of a removed target', async () => {
+    const made = rig(OK, []);
+    const sources = () => made.items().map(({ sourceId }) => sourceId);
+    await made.deliver(RECEIVED);
+    expect(sources()).toEqual([undefined]);
+    await made.deliver(RECEIVED, 2);
+    expect(sources()).toEqual([undefined, 'evt_1']);
+    await made.deliver({ ...RECEIVED, postponed: { times: 1, attempts: 0 } });
+    expect(sources()).toEqual(['evt_1', 'evt_1']);
   });
 });

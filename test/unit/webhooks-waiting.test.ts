@@ -31,7 +31,7 @@ const rig = async ({ during = async () => undefined }: { during?: () => Promise<
 describe('a delivery that waits', () => {
   test('is queued with the attempts that were made, and waits no longer', async () => {
     const { table, sent, deps } = await rig();
-    await waitLong(table, DELIVERY, wait(5, HOUR_MS));
+    await waitLong({ table, now: () => NOON }, DELIVERY, wait(5, HOUR_MS));
     expect(await table.get(KEY)).toMatchObject({ due: 'DUE#DLV', due_at: iso(NOON + HOUR_MS) });
     expect(await runDueDelivery(deps, ID)).toBe('queued');
     const body = JSON.stringify({ ...DELIVERY, postponed: { times: 2, attempts: 5 } });
@@ -45,22 +45,22 @@ describe('a delivery that waits', () => {
     const later = wait(6, DAY_MS);
     const failing: { again?: () => Promise<void> } = {};
     const { table, deps } = await rig({ during: async () => failing.again?.() });
-    failing.again = () => waitLong(table, DELIVERY, later);
-    await waitLong(table, DELIVERY, wait(5, HOUR_MS));
+    failing.again = () => waitLong({ table, now: () => NOON }, DELIVERY, later);
+    await waitLong({ table, now: () => NOON }, DELIVERY, wait(5, HOUR_MS));
     await runDueDelivery(deps, ID);
     expect(await table.get(KEY)).toMatchObject({ due_at: iso(later.until), postponed: later.postponed });
   });
 
   test('still waits if the queue refuses the message', async () => {
     const { table, deps } = await rig({ during: () => Promise.reject(new Error('no')) });
-    await waitLong(table, DELIVERY, wait(5, HOUR_MS));
+    await waitLong({ table, now: () => NOON }, DELIVERY, wait(5, HOUR_MS));
     await expect(runDueDelivery(deps, ID)).rejects.toThrow('no');
     expect(await table.get(KEY)).toMatchObject({ due: 'DUE#DLV' });
   });
 
   test('waits no longer after a replay that its target accepted', async () => {
     const { table, sent, deps } = await rig();
-    await waitLong(table, DELIVERY, wait(5, HOUR_MS));
+    await waitLong({ table, now: () => NOON }, DELIVERY, wait(5, HOUR_MS));
     await endWait(table, DELIVERY);
     expect(await runDueDelivery(deps, ID)).toBe('not_waiting');
     expect(sent).toEqual([]);
@@ -68,7 +68,7 @@ describe('a delivery that waits', () => {
 
   test('that is not stored cannot wait, so its message is received again', async () => {
     const { table } = memoryTable({ now: () => NOON });
-    await expect(waitLong(table, DELIVERY, wait(5, HOUR_MS))).rejects.toThrow('not stored');
+    await expect(waitLong({ table, now: () => NOON }, DELIVERY, wait(5, HOUR_MS))).rejects.toThrow('not stored');
     expect(await table.get(KEY)).toBeUndefined();
   });
 });

@@ -85,6 +85,7 @@ export class StreamConsumer extends Construct {
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: trigger.batchSize,
       parallelizationFactor: trigger.batchesAtOnce,
+      ...(trigger.gatherSeconds !== undefined && { maxBatchingWindow: Duration.seconds(trigger.gatherSeconds) }),
       bisectBatchOnError: true,
       retryAttempts: TRIES,
       reportBatchItemFailures: true,

@@ -1,3 +1,4 @@
+import { SECOND_MS } from '../../../shared/core/time.ts';
 import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import type { Clock, TimedWork } from '../machine/clock.ts';
 import type { Invoke } from '../machine/invoke.ts';
@@ -81,6 +82,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
 
 const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader: StreamReader) => {
   const nap = createNap();
+  const gathering = createGathering(trigger, reader);
   const { writeMark } = options.source;
   let stopped = false;
   let busy = false;
@@ -92,11 +94,9 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
   const waiting: ((isEmpty: boolean) => void)[] = [];
 
   const batches = {
+    ...batchOptions(options, trigger),
     advance: (record: StreamRecord) => reader.advance(sequenceOf(record)),
-    giveUp: (record: StreamRecord, error: unknown) => giveUp(options, trigger, { record, error }),
     stopped: () => stopped,
-    pauseMs: (tries: number) => Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS),
-    run: (records: readonly StreamRecord[]) => runHandler(options, trigger, records),
   };
   const work = async (records: readonly StreamRecord[]): Promise<void> => {
     const wanted = records.filter((record) => isWanted(trigger, record));
@@ -124,7 +124,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
       const records = await readNext();
       empty = records.length === 0;
       answer(empty);
-      if (busy) await work(records);
+      if (busy) await work(stopped || callers.length + waiting.length > 0 ? records : await gathering.all(records));
     } catch (error) {
       answer(false);
       if (!stopped) options.log(`reading the stream for ${trigger.id} failed, retrying: ${String(error)}`);
@@ -147,6 +147,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
   return {
     poke: () => nap.end(AFTER_POKE_MS),
     caughtUp: async (): Promise<boolean> => {
+      if (busy) gathering.end();
       if (busy) return false;
       if (stopped || emptyAt === writeMark()) return true;
       return new Promise<boolean>((resolve) => {
@@ -158,6 +159,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
       new Promise<void>((resolve) => {
         emptyAt = undefined;
         rewinds.push(resolve);
+        gathering.end();
         nap.end(0);
       }),
     start: () => {
@@ -165,9 +167,38 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
     },
     stop: async () => {
       stopped = true;
+      gathering.end();
       nap.end(0);
       await ended;
     },
+  };
+};
+
+const batchOptions = (options: StreamsOptions, trigger: StreamTrigger) => ({
+  giveUp: (record: StreamRecord, error: unknown) => giveUp(options, trigger, { record, error }),
+  pauseMs: (tries: number) => Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS),
+  run: (records: readonly StreamRecord[]) => runHandler(options, trigger, records),
+});
+
+/** The wait for further records of a batch that is not full. A caller of `caughtUp` ends it. */
+const createGathering = (trigger: StreamTrigger, reader: StreamReader) => {
+  let end = (): void => undefined;
+  return {
+    /** @returns the given records and those that followed meanwhile */
+    all: async (records: readonly StreamRecord[]): Promise<readonly StreamRecord[]> => {
+      const { batchSize, gatherSeconds } = trigger;
+      const wanted = records.filter((record) => isWanted(trigger, record)).length;
+      if (gatherSeconds === undefined || wanted === 0 || wanted >= batchSize) return records;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, gatherSeconds * SECOND_MS);
+        end = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      return reader.read();
+    },
+    end: () => end(),
   };
 };
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { type Delivery, deliveryOf } from '../../../shared/event-log/delivery.ts';
+import { type Delivery, deliveryForReplay, keyForReplay, replayBody } from '../../../shared/event-log/delivery.ts';
 import { logPartitions, logRecordOf } from '../../../shared/event-log/log-entry.ts';
-import { deliveryKey, logKey } from '../../../shared/platform/keys.ts';
+import { logKey } from '../../../shared/platform/keys.ts';
 import { matchesFilter } from '../../../shared/webhooks/webhook-targets.ts';
 import type { Installation } from '../installation/installation.ts';
 import { columns, progress, type Report } from './report.ts';
@@ -69,7 +69,7 @@ export const replay = async (installation: Installation, options: ReplayOptions)
 const send = ({ queues }: Installation, deliveries: readonly Delivery[]): Promise<void> =>
   queues.send(
     'webhook-delivery',
-    deliveries.map((delivery) => ({ body: JSON.stringify(delivery), group: delivery.target })),
+    deliveries.map((delivery) => ({ body: replayBody(delivery), group: delivery.target })),
   );
 
 const rowSchema = z.object({ pk: z.string(), f: z.object({ e: z.string() }) });
@@ -86,16 +86,20 @@ async function* readDeliveries(
   const seen = new Set<string>();
   for await (const logIds of readLogIds(installation, options)) {
     const items = await table.getMany(logIds.map(logKey));
-    const keys = items.flatMap((item) => {
-      const { direction, eventId, target } = item ? logRecordOf(item) : {};
-      if (direction !== 'outbound' || eventId === undefined || target === undefined) return [];
-      const name = `${eventId}\n${target}`;
-      if (seen.has(name) || (options.target !== undefined && target !== options.target)) return [];
+    const logged = items.flatMap((item) => {
+      const entry = item && logRecordOf(item);
+      const key = entry && keyForReplay(entry);
+      if (!key) return [];
+      const name = `${entry.eventId}\n${entry.target}`;
+      if (seen.has(name) || (options.target !== undefined && entry.target !== options.target)) return [];
       seen.add(name);
-      return [deliveryKey(eventId, target)];
+      return [{ entry, key }];
     });
-    const stored = await table.getMany(keys);
-    yield stored.map((item) => item && deliveryOf(item));
+    const stored = await table.getMany(logged.map(({ key }) => key));
+    yield logged.map(({ entry }, index) => {
+      const item = stored[index];
+      return item && deliveryForReplay(entry, item);
+    });
   }
 }
 

@@ -17,6 +17,7 @@ import { installedEndpoints } from '../../../shared/http/endpoint.ts';
 import { openEventBridge, openSqs } from '../../../shared/platform/aws-clients.ts';
 import type { Connection, Item } from '../../../shared/platform/connection.ts';
 import { withOperatorSettings } from '../../../shared/platform/trigger.ts';
+import { unpackedItem } from '../../builders/unpacked-item.ts';
 import { currentInvocation } from '../kernel/invocation.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { HistoryProviderCall } from '../model/history.ts';
@@ -226,7 +227,7 @@ const everyItem = async (connection: Connection): Promise<readonly Item[]> => {
   let after: Item | undefined;
   do {
     const page = await connection.scan({ after, limit: PAGE });
-    items.push(...page.items);
+    items.push(...page.items.map(unpackedItem));
     after = page.next;
   } while (after !== undefined);
   return items;
