@@ -31,7 +31,7 @@ export interface StreamTrigger extends TriggerBase {
   /** Concurrent batches per stream shard, 1 to 10; each item is in only one of them. */
   readonly batchesAtOnce: number;
   /** Seconds for which a batch gathers further changes, if it is not full. */
-  readonly gatherSeconds?: number;
+  readonly gatherSeconds?: number | undefined;
 }
 
 type BusValues = readonly (string | { readonly prefix: string })[];

@@ -4,6 +4,7 @@ import { parseSettings } from '../../../shared/core/settings.ts';
 import { DAY_MS } from '../../../shared/core/time.ts';
 import { installedEndpoints } from '../../../shared/http/endpoint.ts';
 import type { Connection } from '../../../shared/platform/connection.ts';
+import type { Trigger } from '../../../shared/platform/trigger.ts';
 import { withOperatorSettings } from '../../../shared/platform/trigger.ts';
 import type { Database } from '../dynamodb/database.ts';
 import { openEmbeddedDatabase, TABLE_FILE } from '../dynamodb/embedded-database.ts';
@@ -195,8 +196,14 @@ const refuseFormerEngine = ({ folder, temporary }: DataFolder): void => {
   );
 };
 
-/** The functions of the service, loaded only by a host that runs them. */
-const serviceCatalogue = async (): Promise<Catalogue> => ({
-  ...(await import('../../../functions/api/catalogue.ts')),
-  load: loadEntry,
-});
+/**
+ * The functions of the service, loaded only by a host that runs them. On one machine a person waits for what follows a
+ * change, and a write costs nothing, so no consumer gathers changes.
+ */
+const serviceCatalogue = async (): Promise<Catalogue> => {
+  const { endpoints, triggers } = await import('../../../functions/api/catalogue.ts');
+  return { endpoints, triggers: triggers.map(withoutGathering), load: loadEntry };
+};
+
+const withoutGathering = (trigger: Trigger): Trigger =>
+  trigger.kind === 'stream' ? { ...trigger, gatherSeconds: undefined } : trigger;
