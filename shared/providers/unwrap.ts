@@ -22,7 +22,7 @@ export const requireDone = <T>(outcome: Outcome<T>, field: string): T => {
   throw failedError(outcome, ({ reason }) => refusedFieldError(field, reason));
 };
 
-/** @param refusalOf the public error of a refusal @param details of an outcome that is no refusal */
+/** @param refusalOf the public error of a refusal @param details of any other outcome */
 export const failedError = (
   outcome: Exclude<Outcome<never>, { kind: 'done' }>,
   refusalOf: (refusal: Refusal) => DomainError,

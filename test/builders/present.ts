@@ -1,4 +1,4 @@
-/** The value; throws if there is none. */
+/** @throws Error for an absent value */
 export const present = <T>(value: T): NonNullable<T> => {
   if (value === undefined || value === null) throw new Error('the value is absent');
   return value;

@@ -115,7 +115,7 @@ const applyAtProvider = async (
     return changeWhileOpen(deps, subscription, { change, decide: (current) => applyChange(current, deps.now()) });
   }
   if (result === 'refused' && isLive(subscription) && change.paymentId !== undefined) {
-    logAnomaly(deps, subscription, change, 'the provider refuses the price of a change that is paid');
+    logAnomaly(deps, subscription, change, 'the provider refuses the price of a paid change');
     return sendPriceLater(deps, subscription);
   }
   if (change.paymentId !== undefined) warnOfEnd(deps, subscription, change);
