@@ -5,10 +5,9 @@ import { AUTHENTICATION_RESULTS, DECLINE_WORDS, FUNDINGS, METHOD_KINDS } from '.
 
 const optional = z.string().optional();
 
-/** Absent fields are not known. */
-export const methodDetailsSchema = z.lazy(() =>
+/** What a saved method and the method of an attempt have in common. */
+export const storedCardSchema = z.lazy(() =>
   z.object({
-    type: z.enum(METHOD_KINDS),
     /** Lower case, such as `apple_pay` or `paypal`. */
     walletType: optional,
     /** Lower case, such as `visa`. */
@@ -21,6 +20,16 @@ export const methodDetailsSchema = z.lazy(() =>
     funding: z.enum(FUNDINGS).optional(),
     /** The issuer's, ISO 3166-1 alpha-2, upper case. */
     country: optional,
+    /** `fp_` and 24 hexadecimal digits. Equal for equal cards of one provider slot. */
+    fingerprint: optional,
+  }),
+);
+
+/** Absent fields are not known. */
+export const methodDetailsSchema = z.lazy(() =>
+  z.object({
+    type: z.enum(METHOD_KINDS),
+    ...storedCardSchema.unwrap().shape,
     bankName: optional,
     threeDSecure: z
       .object({
@@ -30,8 +39,6 @@ export const methodDetailsSchema = z.lazy(() =>
         liabilityShifted: z.boolean().optional(),
       })
       .optional(),
-    /** `fp_` and 24 hexadecimal digits. Equal for equal cards of one provider slot. */
-    fingerprint: optional,
   }),
 );
 export type MethodDetails = z.infer<typeof methodDetailsSchema>;

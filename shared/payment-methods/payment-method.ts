@@ -13,8 +13,9 @@ import {
   ownerOfRecord,
   type RecordKind,
 } from '../access/record-kind.ts';
-import { FUNDINGS, type MethodKind } from '../core/fact-words.ts';
+import type { MethodKind } from '../core/fact-words.ts';
 import { isIdOf } from '../core/ids.ts';
+import { storedCardSchema } from '../core/payment-facts.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { Instant } from '../core/time.ts';
 import { aliasesOf } from '../platform/alias.ts';
@@ -36,18 +37,7 @@ export const paymentMethodSchema = z.lazy(() =>
     customerId: optional,
     providerCustomerId: optional,
     type: z.enum(['card', 'bank_account']),
-    walletType: optional,
-    cardBrand: optional,
-    lastFour: optional,
-    /** MM */
-    expiryMonth: optional,
-    /** YYYY */
-    expiryYear: optional,
-    funding: z.enum(FUNDINGS).optional(),
-    /** The issuer's, ISO 3166-1 alpha-2. */
-    country: optional,
-    /** Ours, as in `MethodDetails`. */
-    fingerprint: optional,
+    ...storedCardSchema.unwrap().shape,
     billingAddressId: optional,
     alias: optional,
     /** An organization's method names no user, so a user's access ends with the membership. */
