@@ -53,6 +53,25 @@ describe('the read of a subscription after a change of its plan that', () => {
   });
 });
 
+describe('the tier of a paid change whose subscription got a free trial at the billing provider meanwhile', () => {
+  const inFreeTrial = (change: Partial<PlanChange>): Subscription => {
+    const known = changing({ status: 'trialing', trialEnd: iso(NOON + 10 * DAY_MS), activeSince: CLAIMED_AT });
+    const { plan } = known.change ?? {};
+    const other = plan && { ...plan, tierId: 'platinum' };
+    return { ...known, change: known.change && { ...known.change, ...change, plan: other ?? known.change.plan } };
+  };
+
+  test.each([
+    ['is paid', 'by the payment of the change', { paymentId: payment().id }],
+    ['is paid', 'by the credit of the paid period', {}],
+    ['is not paid', 'because the change was made in the trial', { inTrial: true as const }],
+  ])('%s %s', (outcome, _, change) => {
+    const { tierUnpaidSince, status } = applyChange(inFreeTrial(change), ENDED_AT);
+    expect(status).toBe('trialing');
+    expect(tierUnpaidSince === undefined).toBe(outcome === 'is paid');
+  });
+});
+
 describe('a change of a plan that waits for its payer', () => {
   const asks = payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } });
 

@@ -147,6 +147,9 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
   const { plan, at, trialEnd, paymentId } = change;
   const inTrial = subscription.status === 'trialing';
   const period = periodOfChange(subscription, change);
+  const trialGoesOn = inTrial && !period;
+  // A change claimed before the billing provider gave a free trial has paid for its tier.
+  const isFree = trialGoesOn && change.inTrial;
   // The period that is paid for covers that of a renewal which was opened meanwhile, so the renewal is not collected.
   const covered = period && subscription.charge !== undefined && abandonCharge(subscription, now);
   const changed = changedPlan(subscription, plan, now);
@@ -160,9 +163,8 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
     },
     {
       ...changed,
-      ...(inTrial && !period
-        ? trialEnd !== undefined && shorterTrial(trialEnd)
-        : tierAfterChange(subscription, { ...subscription, ...changed }, change)),
+      ...(!isFree && tierAfterChange(subscription, { ...subscription, ...changed }, change)),
+      ...(trialGoesOn && trialEnd !== undefined && shorterTrial(trialEnd)),
       ...period,
       ...paidPeriodAfter(subscription, change, period !== undefined),
       ...covered,
