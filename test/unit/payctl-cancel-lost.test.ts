@@ -26,8 +26,18 @@ const run = async ({ atStripe = TWO, here = [], cancels = { kind: 'done', value:
   const listedSince: string[] = [];
   const items = new Map(here.map((one) => recordItem(subscriptionShape, one)).map((item) => [String(item.pk), item]));
   const stripe = {
-    listing: { listSubscriptions: async (since: string) => (listedSince.push(since), atStripe) },
-    subscriptions: { cancel: async (input: unknown) => (canceled.push(input), cancels) },
+    listing: {
+      listSubscriptions: async (since: string) => {
+        listedSince.push(since);
+        return atStripe;
+      },
+    },
+    subscriptions: {
+      cancel: async (input: unknown) => {
+        canceled.push(input);
+        return cancels;
+      },
+    },
   };
   const installation = {
     deps: {

@@ -22,11 +22,7 @@ const CAPTURES_AND_REFUNDS: Throttle = { rate: 100, burst: 200 };
  * The gateway's limit for a route, over all its callers. It bounds the cost, and the load on providers and the table.
  * The service itself limits requests per caller.
  */
-export const throttleOf = ({
-  auth,
-  method,
-  rateClass,
-}: Pick<Endpoint, 'auth' | 'method' | 'rateClass'>): Throttle => {
+export const throttleOf = ({ auth, method, rateClass }: Pick<Endpoint, 'auth' | 'method' | 'rateClass'>): Throttle => {
   if (rateClass === 'money') return CAPTURES_AND_REFUNDS;
   if (auth === 'provider-signature') return { rate: 500, burst: 1_000 };
   if (auth === 'public') return { rate: 50, burst: 100 };

@@ -26,8 +26,7 @@ export const cancelLost = async (
 ): Promise<Report> => {
   const { unfollowed, unlisted } = await findUnfollowed({ deps }, listedFrom(restoredTo));
   const unknown = only.find((id) => unfollowed.every((one) => one.provider_subscription_id !== id));
-  if (unknown !== undefined)
-    throw new NotReachable(`${unknown} is not a lost subscription that its provider bills`);
+  if (unknown !== undefined) throw new NotReachable(`${unknown} is not a lost subscription that its provider bills`);
   const chosen = unfollowed.filter((one) => only.length === 0 || only.includes(one.provider_subscription_id));
   if (chosen.length > 0 && !ask) {
     throw new NotReachable('there is no terminal to ask at; --yes cancels without asking');
