@@ -57,7 +57,7 @@ describe('the drill of docs/restore.md', () => {
     const erased = await signInForYear(drill.service());
     const billed = await payer(drill.service(), user.options);
     const subscriber = await signInForYear(drill.service());
-    const unbilled = await payer(drill.service(), subscriber.options, {
+    const ownBilled = await payer(drill.service(), subscriber.options, {
       ...{ token: 'SIM-OK', fields: { provider_id: 'provider_b' } },
     });
     await createCustomer(drill.service(), user.options, { provider_id: 'provider_c' });
@@ -70,10 +70,10 @@ describe('the drill of docs/restore.md', () => {
     for (const paying of PAYING_METHODS) payments.push(await payAt(drill.service(), user, { paying }));
     await refund(drill.service(), present(payments[0]).id, { ...admin.options, body: { amount_cents: 300 } });
     ({ provider_subscription_id: atStripe } = await subscribe(drill.service(), billed));
-    const { id: unbilledId } = await subscribe(drill.service(), unbilled);
+    const { id: ownBilledId } = await subscribe(drill.service(), ownBilled);
     await drill.service().settle();
     const { body: list } = await drill.service().get('/payments?limit=50', subscriber.options);
-    const ofSubscription = list.data.filter((one) => one.subscription_id === unbilledId);
+    const ofSubscription = list.data.filter((one) => one.subscription_id === ownBilledId);
     lost = [...payments, ...ofSubscription];
     orphaned = lost.filter(({ provider_id: provider }) => provider === 'provider_b');
     const { id } = await requestErasure(drill.service(), admin.options, { user_id: erased.userId });

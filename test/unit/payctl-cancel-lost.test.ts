@@ -94,7 +94,7 @@ describe('payctl cancel-lost', () => {
     expect(asked[0]).toContain(`${idOf(1)} does not follow it`);
   });
 
-  test('cancels nothing if nobody can be asked', async () => {
+  test('cancels nothing without a terminal to ask at', async () => {
     await expect(run({ ask: undefined })).rejects.toThrow('--yes cancels without asking');
     expect((await run({ ask: undefined, atStripe: { kind: 'done', value: [] } })).report.exitCode).toBe(0);
   });

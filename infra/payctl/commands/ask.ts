@@ -2,13 +2,13 @@ import { stderr, stdin } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 
 /** @returns true if the operator agrees */
-export type Ask = (question: string) => Promise<boolean>;
+export type AskOperator = (question: string) => Promise<boolean>;
 
 /**
  * Asks on standard error, because standard output may be one JSON document.
  * @returns undefined without a terminal
  */
-export const askAtTerminal = (): Ask | undefined => {
+export const askAtTerminal = (): AskOperator | undefined => {
   if (!stdin.isTTY) return undefined;
   return async (question) => {
     const terminal = createInterface({ input: stdin, output: stderr });

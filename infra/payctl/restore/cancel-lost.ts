@@ -1,6 +1,6 @@
 /** @module Cancels lost subscriptions at the provider that goes on charging them, after asking about each. */
 
-import type { Ask } from '../commands/ask.ts';
+import type { AskOperator } from '../commands/ask.ts';
 import { columns, type Report } from '../commands/report.ts';
 import { listedFrom } from '../compare/lost-payments.ts';
 import { findUnfollowed, type Unfollowed } from '../compare/lost-subscriptions.ts';
@@ -12,13 +12,13 @@ export interface CancelLostOptions {
   readonly restoredTo: string;
   /** The provider's ids. Empty for every lost subscription. */
   readonly only: readonly string[];
-  /** Asks the operator. Undefined if nobody can be asked. */
-  readonly ask: Ask | undefined;
+  /** Asks the operator. Undefined without a terminal. */
+  readonly ask: AskOperator | undefined;
 }
 
 /**
  * Cancels at most the subscriptions that no record follows. A payer keeps what is paid, and nothing is refunded.
- * @throws NotReachable before anything is canceled if a named subscription is not lost, or if nobody can be asked
+ * @throws NotReachable before anything is canceled if a named subscription is not lost, or if there is no terminal
  */
 export const cancelLost = async (
   { deps }: Pick<Installation, 'deps'>,
