@@ -95,6 +95,7 @@ export const capturePaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   ],
   idempotent: 'stored',
   command: 'capture',
+  rateClass: 'money',
   limits: [{ name: 'capture-admin', max: 120, windowSeconds: 60, by: ({ caller }) => subjectOf(caller) }],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:ids'],
   timeoutSeconds: 25,

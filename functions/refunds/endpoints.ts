@@ -61,6 +61,7 @@ export const createRefundEndpoint = /* @__PURE__ */ endpoint(() => ({
     'RATE_LIMITED',
   ],
   idempotent: 'create',
+  rateClass: 'money',
   limits: [{ name: 'refund-admin', max: 120, windowSeconds: 60, by: ({ caller }) => subjectOf(caller) }],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 25,

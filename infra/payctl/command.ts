@@ -8,6 +8,7 @@ import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import { SettingsError } from '../../shared/core/settings.ts';
 import { CHANGE_TIMES } from '../../shared/subscriptions/record/subscription-requests.ts';
 import type { Stage } from '../deploy/stage/settings.ts';
+import { askAtTerminal } from './commands/ask.ts';
 import { listDeadLetters } from './commands/dead-letters.ts';
 import { reportSettingsMistakes, runDoctor } from './commands/doctor.ts';
 import { type DriftOptions, findDrift } from './commands/drift.ts';
@@ -20,6 +21,7 @@ import {
   type SessionOptions,
   showOrMoveClock,
 } from './commands/local-commands.ts';
+import { listOrphans } from './commands/orphans.ts';
 import { type PlanOptions, showPreview } from './commands/preview-change.ts';
 import { reconcile, reconcileByKey } from './commands/reconcile.ts';
 import { redrive } from './commands/redrive.ts';
@@ -33,6 +35,7 @@ import { type Api, openApi } from './installation/api.ts';
 import { NotReachable } from './installation/control.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
 import { openLocalApi } from './installation/local-host.ts';
+import { cancelLost } from './restore/cancel-lost.ts';
 import { repeatErasures } from './restore/repeat-erasures.ts';
 import { restoreCheck } from './restore/restore-check.ts';
 import { restoreDone } from './restore/restore-done.ts';
@@ -197,6 +200,27 @@ afterRestore(payctl.command('restore-done'))
   .action(({ anyway, ...given }: RestoreInput & { readonly anyway?: boolean }) =>
     run((installation) => restoreDone(installation, { ...restoreOptions(given), anyway })),
   );
+
+payctl
+  .command('cancel-lost [subscription...]')
+  .description(
+    'cancels subscriptions that their provider bills and no record follows, by the provider’s id; asks about each',
+  )
+  .requiredOption('--restored-to <time>', 'the time that the table was restored to')
+  .option('--yes', 'cancel without asking')
+  .action((only: readonly string[], { restoredTo, yes }: { readonly restoredTo: string; readonly yes?: boolean }) =>
+    run((installation) =>
+      cancelLost(installation, {
+        ...{ restoredTo: parseTime(restoredTo), only },
+        ask: yes ? async () => true : askAtTerminal(),
+      }),
+    ),
+  );
+
+payctl
+  .command('orphans')
+  .description('lists the payments that were restored without their owner')
+  .action(() => run(listOrphans));
 
 payctl
   .command('repeat-erasures <file>')

@@ -125,6 +125,8 @@ export interface Endpoint<
    * stage has them.
    */
   readonly paymentPath: boolean;
+  /** `money` gives the route the gateway's rate for captures and refunds; by default the rate depends on the callers. */
+  readonly rateClass: 'by caller' | 'money';
 }
 
 /** The types of one route and of its success, for typed clients. The property `route` exists in types only. */
@@ -165,6 +167,7 @@ type Optional =
   | 'timeoutSeconds'
   | 'memoryMb'
   | 'paymentPath'
+  | 'rateClass'
   | 'errors';
 
 /** Seconds that a create may take. A retry under the same key waits this long and 5 s more. */
@@ -217,6 +220,7 @@ export const endpoint = <
     bodyForm: 'json',
     timeoutSeconds: callsProviders(spec.uses) ? PROVIDER_FUNCTION_SECONDS : 10,
     paymentPath: false,
+    rateClass: 'by caller',
     memoryMb: spec.paymentPath ? MEMORY_MB.payment : MEMORY_MB.request,
     errors: [],
     ...spec,

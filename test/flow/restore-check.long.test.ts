@@ -62,6 +62,11 @@ describe('payctl restore-check', () => {
     expect(Date.parse(json.newest_record)).toBeLessThanOrEqual(Date.parse(restoredTo));
   });
 
+  test('makes restore-done end with 1 too, although the table has its own name and nothing is held', async () => {
+    const done = await payctlOf(drill.service())(['restore-done', '--restored-to', restoredTo]);
+    expect(done).toMatchObject({ exitCode: 1, json: { accepted: false, check: { healthy: false } } });
+  });
+
   test('says that due work is off, and how many records wait for it', async () => {
     await drill.restart({ DUE_WORK: 'off' });
     await drill.service().advance(26 * 60 * MINUTE_SECONDS);
@@ -83,7 +88,7 @@ describe('payctl restore-check', () => {
     const requested = await check('--erased', list);
     expect(requested).toMatchObject({ exitCode: 0, failed: [] });
     expect(detailOf(requested.json, 'erasures')).toBe(
-      'all 1 are requested again, 0 of them done; no erasure reaches the 1 payments restored without an owner',
+      'all 1 are requested again, 0 of them done; no erasure reaches the 1 payments restored without an owner (payctl orphans)',
     );
     await drill.restart();
     const { job } = await untilErased(drill.service(), admin.options, { id: first.json.erasures[0].erasure_id });

@@ -73,11 +73,22 @@ describe('the HTTP API', () => {
       Math.max(...endpoints.filter(isOfKind).map(limitOf));
     expect({
       public: mostOf(({ auth }) => auth === 'public'),
-      admin: mostOf(({ auth }) => auth === 'platform-admin'),
+      admin: mostOf(({ auth, rateClass }) => auth === 'platform-admin' && rateClass === 'by caller'),
+      money: mostOf(({ rateClass }) => rateClass === 'money'),
       provider: mostOf(({ auth }) => auth === 'provider-signature'),
       write: mostOf(({ auth, method }) => auth !== 'provider-signature' && method !== 'GET'),
       read: mostOf(({ method }) => method === 'GET'),
-    }).toEqual({ public: 50, admin: 20, provider: 500, write: 300, read: 1_000 });
+    }).toEqual({ public: 50, admin: 20, money: 100, provider: 500, write: 300, read: 1_000 });
+  });
+
+  test('gives captures and refunds a rate of their own, also to service keys', () => {
+    const own = endpoints.filter(({ rateClass }) => rateClass === 'money');
+    expect(own.map(keyOf).sort()).toEqual(['POST /payments/{id}/capture', 'POST /payments/{id}/refunds']);
+    for (const endpoint of own) {
+      expect(stage.Properties.RouteSettings[keyOf(endpoint)]).toEqual({
+        ...{ ThrottlingRateLimit: 100, ThrottlingBurstLimit: 200 },
+      });
+    }
   });
 
   test('creates its stage after all of its routes', () => {

@@ -31,6 +31,17 @@ const watchedMetrics = (): number =>
     .flatMap((metrics) => metrics.filter(({ MetricStat }) => MetricStat !== undefined)).length;
 const polledQueues = (): number =>
   ofType('AWS::Lambda::EventSourceMapping').filter(({ Properties }) => Properties.ScalingConfig !== undefined).length;
+/** Event source mappings send custom metrics if they are configured to, by the group of metrics. */
+const metricGroups = (): readonly string[] =>
+  ofType('AWS::Lambda::EventSourceMapping').flatMap(
+    ({ Properties }) => (Properties.MetricsConfig?.Metrics ?? []) as readonly string[],
+  );
+/** AWS documents that an empty poll sets one metric of this group, PolledEventCount, to 0. The group has five others. */
+const POLLED_GROUP = 'EventCount';
+const OTHERS_OF_GROUP = 5;
+/** Of a stream with a filter that is read: InvokedEventCount and FilteredOutEventCount. */
+const MORE_IN_USE = 2;
+const polledSources = (): number => metricGroups().filter((group) => group === POLLED_GROUP).length;
 const schedules = (): number =>
   ofType('AWS::Events::Rule').filter(({ Properties }) => Properties.ScheduleExpression).length;
 
@@ -66,7 +77,7 @@ const PRICED: readonly Priced[] = [
     each: POLLS_A_MINUTE * MINUTES * SQS_REQUEST,
   },
   { row: 'the sweep', types: ['AWS::Events::Rule'], count: schedules, each: 0.38 },
-  { row: 'custom metrics', types: [], count: () => 0, each: CUSTOM_METRIC },
+  { row: 'custom metrics', types: [], count: polledSources, each: CUSTOM_METRIC },
 ];
 
 /** Resources that cost nothing until they are used, or only by the amount that they store. */
@@ -113,6 +124,17 @@ describe('an idle stage', () => {
     expect(costs).toContain(`Without the dashboard it is $${(sum() - DASHBOARD).toFixed(2)}.`);
   });
 
+  test('sends no custom metric that the page leaves out', () => {
+    expect(new Set(metricGroups())).toEqual(new Set([POLLED_GROUP]));
+    const perEvent = ofType('AWS::Logs::MetricFilter').flatMap(({ Properties }) => Properties.MetricTransformations);
+    expect(perEvent.filter(({ DefaultValue }) => DefaultValue !== undefined)).toEqual([]);
+    expect(ofType('AWS::S3::Bucket').filter(({ Properties }) => Properties.MetricsConfigurations)).toEqual([]);
+    const detailed = ofType('AWS::ApiGatewayV2::Stage').map(({ Properties }) => Properties.DefaultRouteSettings);
+    expect(detailed.filter(({ DetailedMetricsEnabled }) => DetailedMetricsEnabled)).toEqual([]);
+    const more = (polledSources() * OTHERS_OF_GROUP * CUSTOM_METRIC).toFixed(2);
+    expect(sectionOf('When idle')).toContain(`the stage costs $${more} more`);
+  });
+
   test('has no resource whose price the page leaves out', () => {
     const known = new Set([...FREE_WHEN_IDLE, ...PRICED.flatMap(({ types }) => types)]);
     const types = new Set(stage.resources.map(({ Type }) => Type));
@@ -157,11 +179,11 @@ describe('the custom metrics of a stage in use', () => {
     return new Set(sent).size;
   };
 
-  test('cost on the page what the log lines of payments send', () => {
+  test('cost on the page what the log lines of payments and the readers of the stream send', () => {
     const rows = [...sectionOf('Custom metrics of a stage in use').matchAll(/^\| (\d) \| (\d+) \| ([\d.]+) \|$/gm)];
     expect(rows.map(([, providers, metrics, cost]) => [Number(providers), Number(metrics), cost])).toEqual(
       PAYMENT_SLOTS.map((_, at) => {
-        const count = metricsWith(PAYMENT_SLOTS.slice(0, at + 1));
+        const count = metricsWith(PAYMENT_SLOTS.slice(0, at + 1)) + polledSources() * MORE_IN_USE;
         return [at + 1, count, (count * CUSTOM_METRIC).toFixed(2)];
       }),
     );
@@ -184,6 +206,7 @@ describe('the cost of 1,000 payments', () => {
     const expected = ['create intent', 'confirm', 'get'].map((request) => perMillion(request) / 1_000);
     expect(requests).toEqual(expected.map((cost) => Number(cost.toFixed(3))));
     expect(rows.get('traces')).toBeCloseTo(15 * 1_000 * TRACE);
+    expect(costs).toContain(`\`TRACING=off\` saves this $${(15 * 1_000 * TRACE).toFixed(3)}`);
   });
 
   test('is the sum of its rows', () => {

@@ -15,11 +15,15 @@ export const STAGE_THROTTLE: Throttle = { rate: 300, burst: 600 };
 /** A payer's browser reads the payment several times for each payment that it starts. */
 const CHECKOUT_READS: Throttle = { rate: 1_000, burst: 2_000 };
 
+/** A shop captures what it ships and refunds what comes back, so no other admin request takes from these limits. */
+const CAPTURES_AND_REFUNDS: Throttle = { rate: 100, burst: 200 };
+
 /**
  * The gateway's limit for a route, over all its callers. It bounds the cost, and the load on providers and the table.
  * The service itself limits requests per caller.
  */
-export const throttleOf = ({ auth, method }: Pick<Endpoint, 'auth' | 'method'>): Throttle => {
+export const throttleOf = ({ auth, method, rateClass }: Pick<Endpoint, 'auth' | 'method' | 'rateClass'>): Throttle => {
+  if (rateClass === 'money') return CAPTURES_AND_REFUNDS;
   if (auth === 'provider-signature') return { rate: 500, burst: 1_000 };
   if (auth === 'public') return { rate: 50, burst: 100 };
   if (auth === 'platform-admin') return { rate: 20, burst: 40 };

@@ -43,7 +43,7 @@ export const describeRestore = (result: RestoreResult): readonly string[] => {
     ),
     ...unfollowed.map(
       ({ provider, provider_subscription_id: id, subscription_id: ours }) =>
-        `${provider} goes on charging ${id} (${ours}), which no record follows: cancel it there`,
+        `${provider} goes on charging ${id} (${ours}), which no record follows: payctl cancel-lost`,
     ),
     ...chargedAgain.map(
       ({ listed: { report }, slot, paymentId }) =>

@@ -20,7 +20,7 @@ import {
   restorePayment,
   WITHOUT_OWNER,
 } from '../../../shared/payments/restore-payment.ts';
-import type { ListedPayment, ListedSubscription } from '../../../shared/providers/listing-port.ts';
+import type { ListedPayment } from '../../../shared/providers/listing-port.ts';
 import { syncIfKnown } from '../../../shared/subscriptions/at-provider/store-report.ts';
 import { possiblePayments } from '../../../shared/subscriptions/billing/lost-renewals.ts';
 import {
@@ -29,14 +29,17 @@ import {
   type Subscription,
   subscriptionOf,
 } from '../../../shared/subscriptions/record/subscription.ts';
-import { subscriptionStore } from '../../../shared/subscriptions/record/subscription-store.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
 import { type ChargedAgain, splitListed } from './charged-again.ts';
+import { type Unfollowed, unfollowedAt } from './lost-subscriptions.ts';
 import type { Drift, Unread } from './payment.ts';
 
 /** A provider's clock may differ from that of the table's backup. Payments that exist here are not lost. */
 const MARGIN_MS = 10 * MINUTE_MS;
+
+/** The time from which providers are asked, ISO 8601. */
+export const listedFrom = (restoredTo: string): string => iso(Date.parse(restoredTo) - MARGIN_MS);
 
 /** A payment that only its provider knows. */
 interface Lost extends Restorable {
@@ -50,14 +53,6 @@ interface Listed {
   readonly not_ours: number;
   /** In words; null if the list is complete. */
   readonly leaves_out: string | null;
-}
-
-/** A live subscription that its provider goes on charging, and no record follows. */
-interface Unfollowed {
-  readonly provider: PaymentSlot;
-  readonly provider_subscription_id: string;
-  readonly subscription_id: string;
-  readonly created_at: string;
 }
 
 export interface LostPayments {
@@ -93,7 +88,7 @@ export const findLost = async (reader: Reader, since: string): Promise<LostPayme
     lists.push({ provider: slot, listed, not_ours: notOurs, leaves_out: read.leavesOut ?? null });
     if (read.startsAt !== undefined) unlisted.push({ provider: slot, unread: `before ${read.startsAt}` });
     all.push(...ours);
-    unfollowed.push(...(await unfollowedOf(reader, slot, read.subscriptions)));
+    unfollowed.push(...read.unfollowed);
   }
   const { unknown, again: chargedAgain } = await splitListed(reader, all);
   const lost = unknown.map((one) => ({ ...one, finding: findingOfLost(one) }));
@@ -102,26 +97,27 @@ export const findLost = async (reader: Reader, since: string): Promise<LostPayme
 
 interface List {
   readonly payments: readonly ListedPayment[];
-  readonly subscriptions: readonly ListedSubscription[];
+  readonly unfollowed: readonly Unfollowed[];
   readonly leavesOut: string | undefined;
   /** ISO 8601; the list may leave out payments that were made before. Undefined if it reaches back far enough. */
   readonly startsAt: string | undefined;
 }
 
 /** @returns undefined if the slot takes no payments */
-const listAt = async ({ deps }: Reader, slot: PaymentSlot, since: string): Promise<List | Unread | undefined> => {
+const listAt = async (reader: Reader, slot: PaymentSlot, since: string): Promise<List | Unread | undefined> => {
+  const { deps } = reader;
   const provider = await deps.providers.find(slot);
   if (!provider?.can.payments) return undefined;
   if (!provider.listing) return { unread: 'it cannot list payments' };
-  const from = iso(Date.parse(since) - MARGIN_MS);
+  const from = listedFrom(since);
   const found = await provider.listing.listPayments(from);
   if (found.kind !== 'done') return unreadOf(found);
-  const subscriptions = await provider.listing.listSubscriptions?.(from);
-  if (subscriptions && subscriptions.kind !== 'done') return unreadOf(subscriptions);
+  const unfollowed = await unfollowedAt(reader, slot, from);
+  if (unfollowed.kind !== 'done') return unreadOf(unfollowed);
   const { leavesOut, reachesBackMs } = provider.listing;
   const startsAt = reachesBackMs === undefined ? undefined : iso(deps.now() - reachesBackMs);
   return {
-    ...{ payments: found.value, subscriptions: subscriptions?.value ?? [], leavesOut },
+    ...{ payments: found.value, unfollowed: unfollowed.value, leavesOut },
     startsAt: startsAt !== undefined && startsAt > from ? startsAt : undefined,
   };
 };
@@ -129,22 +125,6 @@ const listAt = async ({ deps }: Reader, slot: PaymentSlot, since: string): Promi
 const unreadOf = (outcome: Exclude<Outcome<unknown>, { kind: 'done' }>): Unread => ({
   unread: 'reason' in outcome ? outcome.reason : outcome.kind,
 });
-
-/** A subscription that was replaced at its provider since then has a record that follows the former one. */
-const unfollowedOf = async (
-  { deps }: Reader,
-  provider: PaymentSlot,
-  listed: readonly ListedSubscription[],
-): Promise<readonly Unfollowed[]> => {
-  const store = subscriptionStore(deps.table);
-  const found = await Promise.all(listed.map(({ ourSubscriptionId }) => store.load(ourSubscriptionId)));
-  return listed
-    .filter(({ subscriptionId }, index) => found[index]?.providerSubscriptionId !== subscriptionId)
-    .map(({ subscriptionId, ourSubscriptionId, createdAt }) => ({
-      ...{ provider, provider_subscription_id: subscriptionId },
-      ...{ subscription_id: ourSubscriptionId, created_at: createdAt },
-    }));
-};
 
 const findingOfLost = ({ slot, listed: { report }, paymentId, totalCents, currency }: Restorable): Drift => ({
   payment_id: paymentId,

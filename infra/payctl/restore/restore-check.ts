@@ -87,7 +87,9 @@ const driftMistakes = (drift: Report): readonly string[] => {
     ...(restore.charged_again > 0 ? [`${restore.charged_again} charges of a payment that has another charge`] : []),
     ...(differing > 0 ? [`${differing} payments, refunds or disputes differ`] : []),
     ...(restore.subscriptions_not_here.length > 0
-      ? [`${restore.subscriptions_not_here.length} subscriptions that their provider charges have no record`]
+      ? [
+          `${restore.subscriptions_not_here.length} subscriptions that their provider charges have no record (payctl cancel-lost)`,
+        ]
       : []),
     ...(unread > 0 ? [`${unread} payments could not be compared`] : []),
     ...restore.unlisted.map(({ provider }) => `${provider} cannot be listed`),
@@ -162,7 +164,8 @@ const erasuresCheck = (installation: Installation, restoredTo: string, { people,
     const jobs = await Promise.all(people.map((person) => findRepeated(installation, restoredTo, person)));
     const missing = jobs.filter((job) => job === undefined).length;
     const done = jobs.filter((job) => job?.status === 'done').length;
-    const unreached = ownerless > 0 ? `; no erasure reaches the ${ownerless} payments restored without an owner` : '';
+    const unreached =
+      ownerless > 0 ? `; no erasure reaches the ${ownerless} payments restored without an owner (payctl orphans)` : '';
     return verdict(
       'erasures',
       missing > 0 ? [`${missing} of ${people.length} are not requested again (payctl repeat-erasures)`] : [],

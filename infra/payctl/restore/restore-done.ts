@@ -10,14 +10,15 @@ interface RestoreDoneOptions extends RestoreCheckOptions {
   readonly anyway?: boolean | undefined;
 }
 
+/** Checks also a table whose due work is not held. Such a table has nothing to accept, and the check decides alone. */
 export const restoreDone = async (installation: Installation, options: RestoreDoneOptions): Promise<Report> => {
   const named = { table: installation.deps.table, tableName: installation.settings.TABLE_NAME };
   const original = await originalOf(named);
-  if (original === undefined) {
-    const line = `${named.tableName} is not a restored table whose due work is held`;
-    return { json: { accepted: false }, lines: [line], exitCode: 0 };
-  }
   const { json, lines, exitCode } = await restoreCheck(installation, options);
+  if (original === undefined) {
+    const line = `${named.tableName} is not a restored table whose due work is held, so there is nothing to accept`;
+    return { json: { accepted: false, check: json }, lines: [...lines, line], exitCode };
+  }
   const accepted = exitCode === 0 || options.anyway === true;
   if (accepted) await acceptCopy(named);
   const line = accepted
