@@ -5,7 +5,7 @@ import { answerOf, api, nextCursor } from '../api/client.ts';
 import type { KeyWithSecret, ServiceKey } from '../api/types.ts';
 import { Dialog } from '../view/dialog.tsx';
 import { type PageOf, usePages } from '../view/load.ts';
-import { PageHead, Status, Time } from '../view/parts.tsx';
+import { Hour, PageHead, Status, Time } from '../view/parts.tsx';
 import { type Column, Table } from '../view/table.tsx';
 import { fieldsOf, KeyForm, NEW_KEY } from './key-form.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<ServiceKey>[] = [
   {
     title: 'Last used',
     isTime: true,
-    cell: ({ last_used_at: at }) => (at === null ? <span class="quiet">Never</span> : <Time at={at} />),
+    cell: ({ last_used_at: at }) => (at === null ? <span class="quiet">Never</span> : <Hour at={at} />),
   },
   {
     title: 'Expires',
