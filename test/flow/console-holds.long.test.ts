@@ -4,7 +4,9 @@ import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
 import {
   type ConsoleVisit,
+  centerOf,
   enterSession,
+  expectAwayFrom,
   expectNoSidewaysScroll,
   expectNoViolation,
   expectQuiet,
@@ -73,6 +75,23 @@ describe('holds in the console', () => {
       expect(await page.getByLabel('Prices').innerText()).toMatch(/Authorized\s+USD\s25\.00\s+Captured\s+USD\s18\.00/);
       expect(await page.getByLabel('Hold', { exact: true }).count()).toBe(0);
       expect(await read(service, id, payer.options)).toMatchObject({ status: 'succeeded', total_cents: 1_800 });
+    });
+
+    test('capture nothing by a triple click on Continue, whose question stays unread', async () => {
+      const { page } = visit;
+      const { id } = await held(payer);
+      await openPayment(visit, id);
+      await page.getByRole('button', { name: 'Capture' }).click();
+      const dialog = page.getByRole('dialog');
+      const proceed = await centerOf(dialog.getByRole('button', { name: 'Continue' }));
+      await page.mouse.click(proceed.x, proceed.y, { clickCount: 3 });
+      const capture = dialog.getByRole('button', { name: 'Capture USD 25.00' });
+      await capture.waitFor();
+      await expectAwayFrom(capture, proceed);
+      expect(await read(service, id, payer.options)).toMatchObject({ status: 'requires_capture', captured_cents: 0 });
+      await capture.click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(await read(service, id, payer.options)).toMatchObject({ status: 'succeeded', captured_cents: 2_500 });
     });
 
     test('release a hold, and say then that nothing was captured', async () => {

@@ -99,7 +99,7 @@ describe('the console’s pages of refunds and disputes', () => {
       await page.getByRole('link', { name: 'Disputes' }).click();
       await soon(() => rows('Disputes').count()).toBe(1);
       const shown = await rows('Disputes').innerText();
-      expect(shown).toMatch(/USD\s12.00\s+Needs response/);
+      expect(shown).toMatch(/USD\s12.00\s+Respond/);
       if (width > 1_000) expect(shown).toContain('Product not received');
       const [dispute] = (await service.get('/disputes', admin.options)).body.data;
       const due = rows('Disputes').locator(`time[datetime="${present(dispute).evidence_due_by}"]:visible`);

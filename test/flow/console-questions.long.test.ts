@@ -129,7 +129,7 @@ describe('support’s questions in the console with demo data', () => {
       await search(idOf('payment-open'));
       const page = await atPayment('payment-open');
       expect(await page.getByLabel('Disputes').innerText()).toMatch(
-        /USD\s75.00\s+Needs response[\s\S]+evidence is due by \d+ \w+ \d{4} \(UTC\)/,
+        /USD\s75.00\s+Respond[\s\S]+evidence is due by \d+ \w+ \d{4} \(UTC\)/,
       );
       await page.getByRole('link', { name: 'All disputes' }).click();
       await rows('Disputes').filter({ hasText: 'USD 75.00' }).getByRole('link').click();

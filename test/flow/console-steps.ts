@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import * as z from 'zod';
 import type { TestHost } from './host.ts';
@@ -134,4 +134,24 @@ export const downloadCsv = async (page: Page): Promise<{ readonly name: string; 
   const file = await download;
   const rows = (await readFile(await file.path(), 'utf8')).trimEnd().split('\r\n');
   return { name: file.suggestedFilename(), rows };
+};
+
+/** The middle of a control, in pixels of the page. */
+export const centerOf = async (control: Locator): Promise<{ readonly x: number; readonly y: number }> => {
+  const box = await control.boundingBox();
+  if (box === null) throw new Error('the control is not visible');
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+};
+
+/** The control does not lie under the pointer, so that a further click there does not reach it. */
+export const expectAwayFrom = async (
+  control: Locator,
+  pointer: { readonly x: number; readonly y: number },
+): Promise<void> => {
+  const box = await control.boundingBox();
+  const isUnder =
+    box !== null &&
+    (pointer.x >= box.x && pointer.x <= box.x + box.width) &&
+    (pointer.y >= box.y && pointer.y <= box.y + box.height);
+  expect(isUnder).toBe(false);
 };

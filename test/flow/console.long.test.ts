@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { guestIntentBody } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
@@ -275,6 +275,19 @@ describe('the console', () => {
       expect(address).toBe(await page.locator('tbody tr').nth(1).getByRole('link').getAttribute('href'));
       await page.keyboard.press('Enter');
       await soon(() => new URL(page.url()).pathname).toBe(address);
+    });
+
+    test.each([
+      ['the heading after navigation', (page: Page) => page.getByRole('link', { name: 'Payments' }).click()],
+      ['the search of the list', (page: Page) => page.getByLabel('Search payments').focus()],
+    ])('moves in the table by arrow keys from %s', async (_, goThere) => {
+      const { page, open } = visit;
+      await open('/payments');
+      await page.getByRole('table').waitFor();
+      if (width < WIDTHS[0]) await openFilters(page);
+      await goThere(page);
+      await page.keyboard.press('ArrowDown');
+      await soon(() => page.evaluate('document.activeElement.className')).toBe('row-link');
     });
 
     test('shows an API error with its request id, and offers a retry', async () => {

@@ -10,4 +10,6 @@ export const site = {
   signInUrl,
   /** True on the local host, which has control routes, demo users and a clock. */
   isLocal: stage === 'local',
+  /** What the user should know about this installation; empty where payments are real. */
+  mode: { local: 'Local host, simulated money', prod: '' }[stage] ?? `Stage ${stage}`,
 } as const;

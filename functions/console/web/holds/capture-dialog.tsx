@@ -5,7 +5,7 @@ import { majorUnits } from '../../../../shared/core/money.ts';
 import { answerOf, api } from '../api/client.ts';
 import type { Payment } from '../api/types.ts';
 import { useKeyedAction } from '../view/action.ts';
-import { Dialog, DialogActions } from '../view/dialog.tsx';
+import { Dialog, DialogActions, FormActions } from '../view/dialog.tsx';
 import { minorUnits, money } from '../view/format.ts';
 import { Fact, Money, ProblemNote } from '../view/parts.tsx';
 
@@ -108,14 +108,7 @@ const CaptureForm = (props: CaptureFormProps) => {
           {wrong}
         </p>
       )}
-      <div class="dialog-actions">
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-        <button type="submit" class="primary">
-          Continue
-        </button>
-      </div>
+      <FormActions onClose={onClose} act={['Continue']} />
     </form>
   );
 };

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { answerOf, api, done } from '../api/client.ts';
 import type { KeyWithSecret, ServiceKey } from '../api/types.ts';
-import { newKey, useAction } from '../view/action.ts';
+import { useAction, useKeyedAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
 import { draftOf, fieldsOf, KeyForm } from './key-form.tsx';
@@ -73,21 +73,16 @@ const GRACES = [
 ] as const;
 
 const RotateDialog = ({ serviceKey: { id, name }, onChanged, onClose }: DialogProps) => {
-  const [idempotencyKey, setIdempotencyKey] = useState(newKey);
   const [graceSeconds, setGraceSeconds] = useState<number>(DAY_SECONDS);
   const [made, setMade] = useState<KeyWithSecret>();
-  const rotating = useAction(async () => {
+  const rotating = useKeyedAction(async (key) => {
     const call = api.POST('/admin/keys/{id}/rotate', {
-      params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey } },
+      params: { path: { id }, header: { 'Idempotency-Key': key } },
       body: { grace_seconds: graceSeconds },
     });
     setMade((await answerOf(call)).data.data);
     onChanged();
-  });
-  const chooseGrace = (seconds: number): void => {
-    setGraceSeconds(seconds);
-    setIdempotencyKey(newKey());
-  };
+  }, String(graceSeconds));
   if (made) return <SecretDialog title="Key rotated" made={made} onClose={onClose} />;
   return (
     <Dialog title="Rotate this key?" onClose={onClose}>
@@ -97,7 +92,7 @@ const RotateDialog = ({ serviceKey: { id, name }, onChanged, onClose }: DialogPr
       </p>
       <label class="field">
         <span>The present secret stays valid</span>
-        <select value={graceSeconds} onChange={({ currentTarget }) => chooseGrace(Number(currentTarget.value))}>
+        <select value={graceSeconds} onChange={({ currentTarget }) => setGraceSeconds(Number(currentTarget.value))}>
           {GRACES.map(({ seconds, text }) => (
             <option key={seconds} value={seconds} selected={seconds === graceSeconds}>
               {text}

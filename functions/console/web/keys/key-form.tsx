@@ -3,7 +3,8 @@
 import { useId, useState } from 'preact/hooks';
 import { SCOPE_TABLE, SCOPES } from '../../../../shared/access/scopes.ts';
 import type { Scope, ServiceKey } from '../api/types.ts';
-import { useAction } from '../view/action.ts';
+import { useKeyedAction } from '../view/action.ts';
+import { FormActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
 
 /** The fields as the user enters them. */
@@ -40,15 +41,15 @@ interface KeyFormProps {
   readonly initial: KeyDraft;
   /** The label of the button that sends the form, and its label while it is busy. */
   readonly act: readonly [name: string, whileBusy: string];
-  readonly send: (draft: KeyDraft) => Promise<void>;
+  readonly send: (draft: KeyDraft, key: string) => Promise<void>;
   readonly onClose: () => void;
 }
 
 /** The form with its own buttons, for a dialog. It stays open if the API refuses the fields. */
-export const KeyForm = ({ initial, act: [name, whileBusy], send, onClose }: KeyFormProps) => {
+export const KeyForm = ({ initial, act, send, onClose }: KeyFormProps) => {
   const [draft, setDraft] = useState(initial);
   const [isWrong, setWrong] = useState(false);
-  const sending = useAction(() => send(draft));
+  const sending = useKeyedAction((key) => send(draft, key));
   const hints = useId();
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -103,14 +104,7 @@ export const KeyForm = ({ initial, act: [name, whileBusy], send, onClose }: KeyF
         </small>
       </label>
       {sending.problem && <ProblemNote problem={sending.problem} />}
-      <div class="dialog-actions">
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-        <button type="submit" class="primary" disabled={sending.isBusy}>
-          {sending.isBusy ? whileBusy : name}
-        </button>
-      </div>
+      <FormActions onClose={onClose} act={act} isBusy={sending.isBusy} />
     </form>
   );
 };

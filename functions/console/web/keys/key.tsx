@@ -3,7 +3,7 @@
 import { SCOPE_TABLE } from '../../../../shared/access/scopes.ts';
 import { answerOf, api } from '../api/client.ts';
 import type { ServiceKey } from '../api/types.ts';
-import { Fact, Id, Status, Time } from '../view/parts.tsx';
+import { Fact, Hour, Id, Status, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
 import { KeyActions } from './key-actions.tsx';
 
@@ -32,9 +32,7 @@ const KeyView = ({ serviceKey: key }: { readonly serviceKey: ServiceKey }) => (
         <Fact name="Status">
           <Status of={key.status} />
         </Fact>
-        <Fact name="Last used">
-          <MaybeTime at={key.last_used_at} />
-        </Fact>
+        <Fact name="Last used">{key.last_used_at === null ? 'Never' : <Hour at={key.last_used_at} />}</Fact>
         <Fact name="Expires">
           <MaybeTime at={key.expires_at} />
         </Fact>

@@ -3,10 +3,9 @@
 import { useState } from 'preact/hooks';
 import { answerOf, api, nextCursor } from '../api/client.ts';
 import type { KeyWithSecret, ServiceKey } from '../api/types.ts';
-import { newKey } from '../view/action.ts';
 import { Dialog } from '../view/dialog.tsx';
 import { type PageOf, usePages } from '../view/load.ts';
-import { PageHead, Status, Time } from '../view/parts.tsx';
+import { Hour, PageHead, Status, Time } from '../view/parts.tsx';
 import { type Column, Table } from '../view/table.tsx';
 import { fieldsOf, KeyForm, NEW_KEY } from './key-form.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
@@ -23,7 +22,7 @@ const COLUMNS: readonly Column<ServiceKey>[] = [
   {
     title: 'Last used',
     isTime: true,
-    cell: ({ last_used_at: at }) => (at === null ? <span class="quiet">Never</span> : <Time at={at} />),
+    cell: ({ last_used_at: at }) => (at === null ? <span class="quiet">Never</span> : <Hour at={at} />),
   },
   {
     title: 'Expires',
@@ -65,7 +64,6 @@ export const KeysPage = () => {
 };
 
 const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
-  const [idempotencyKey] = useState(newKey);
   const [made, setMade] = useState<KeyWithSecret>();
   if (made) return <SecretDialog title="Key created" made={made} onClose={onClose} />;
   return (
@@ -73,8 +71,8 @@ const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
       <KeyForm
         initial={NEW_KEY}
         act={['Create key', 'Creating…']}
-        send={async (draft) => {
-          const params = { header: { 'Idempotency-Key': idempotencyKey } };
+        send={async (draft, key) => {
+          const params = { header: { 'Idempotency-Key': key } };
           const call = api.POST('/admin/keys', { params, body: fieldsOf(draft, NEW_KEY) });
           setMade((await answerOf(call)).data.data);
         }}

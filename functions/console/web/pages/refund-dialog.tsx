@@ -10,7 +10,7 @@ import { Problem } from '../api/problem.ts';
 import { refundLimitIn } from '../api/session.ts';
 import type { Dispute, Payment, Refund } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
-import { Dialog } from '../view/dialog.tsx';
+import { Dialog, DialogActions, FormActions } from '../view/dialog.tsx';
 import { dateInUtc, inWords, minorUnits, money } from '../view/format.ts';
 import { asProblem } from '../view/load.ts';
 import { Fact, Money, ProblemNote } from '../view/parts.tsx';
@@ -207,14 +207,7 @@ const DraftForm = ({ payment, draft, isLocked, onChange, onContinue, onClose }: 
           ))}
         </select>
       </label>
-      <div class="dialog-actions">
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-        <button type="submit" class="primary">
-          Continue
-        </button>
-      </div>
+      <FormActions onClose={onClose} act={['Continue']} />
     </form>
   );
 };
@@ -266,14 +259,13 @@ const Question = ({ payment, cents, isSent, despite, sending, onBack }: Question
       )}
       {sending.problem && <ProblemNote problem={sending.problem} />}
       <Limit cents={sending.problem && limitIn(sending.problem)} currency={currency} />
-      <div class="dialog-actions">
-        <button type="button" disabled={sending.isBusy} onClick={onBack}>
-          Back
-        </button>
-        <button type="button" class="primary" disabled={sending.isBusy || despite?.[0] === false} onClick={sending.run}>
-          {sending.isBusy ? 'Refunding…' : `Refund ${money(cents, currency)}`}
-        </button>
-      </div>
+      <DialogActions
+        back="Back"
+        onBack={onBack}
+        act={[`Refund ${money(cents, currency)}`, 'Refunding…']}
+        action={sending}
+        isIncomplete={despite?.[0] === false}
+      />
     </div>
   );
 };

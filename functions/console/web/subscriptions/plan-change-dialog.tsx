@@ -8,7 +8,7 @@ import { answerOf, api } from '../api/client.ts';
 import type { Problem } from '../api/problem.ts';
 import type { PlanPreview, Subscription } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
-import { Dialog, DialogActions } from '../view/dialog.tsx';
+import { Dialog, DialogActions, FormActions } from '../view/dialog.tsx';
 import { dateInUtc, money } from '../view/format.ts';
 import { asProblem } from '../view/load.ts';
 import { Choice, Fact, Money, ProblemNote } from '../view/parts.tsx';
@@ -128,14 +128,7 @@ const DraftForm = ({ draft, asking, problem, onChange, onClose }: DraftFormProps
         />
       </label>
       {problem && <ProblemNote problem={problem} />}
-      <div class="dialog-actions">
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-        <button type="submit" class="primary" disabled={asking.isBusy}>
-          {asking.isBusy ? 'Computing…' : 'Preview'}
-        </button>
-      </div>
+      <FormActions onClose={onClose} act={['Preview', 'Computing…']} isBusy={asking.isBusy} />
     </form>
   );
 };

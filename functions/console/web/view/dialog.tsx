@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Action } from './action.ts';
 
 interface DialogProps {
@@ -31,21 +31,55 @@ interface DialogActionsProps {
   readonly act: readonly [name: string, whileBusy: string];
   readonly action: Pick<Action, 'isBusy' | 'run'>;
   readonly kind?: 'primary' | 'danger';
+  /** True while the form lacks what the act needs. */
+  readonly isIncomplete?: boolean;
 }
 
-export const DialogActions = ({
-  back,
-  onBack,
-  act: [name, whileBusy],
-  action,
-  kind = 'primary',
-}: DialogActionsProps) => (
+/** The time in which a button that acts takes no click, so that a double click never confirms an unread question. */
+const READING_MS = 500;
+
+/** The buttons of a question. The act stands at the left, away from the button that led here. */
+export const DialogActions = (props: DialogActionsProps) => {
+  const { back, onBack, act, action, kind = 'primary', isIncomplete = false } = props;
+  const [name, whileBusy] = act;
+  const isReadable = useIsReadable();
+  return (
+    <div class="dialog-actions asks">
+      <button type="button" class={kind} disabled={!isReadable || action.isBusy || isIncomplete} onClick={action.run}>
+        {action.isBusy ? whileBusy : name}
+      </button>
+      <button type="button" disabled={action.isBusy} onClick={onBack}>
+        {back}
+      </button>
+    </div>
+  );
+};
+
+/** True once the question has been shown for `READING_MS`. */
+const useIsReadable = (): boolean => {
+  const [isReadable, setReadable] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setReadable(true), READING_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return isReadable;
+};
+
+interface FormActionsProps {
+  readonly onClose: () => void;
+  /** The label of the button that sends the form, and its label while it is busy. */
+  readonly act: readonly [name: string, whileBusy?: string];
+  readonly isBusy?: boolean;
+}
+
+/** The buttons of a form in a dialog. Nothing is final yet, or the form itself is what the user has just filled in. */
+export const FormActions = ({ onClose, act: [name, whileBusy], isBusy = false }: FormActionsProps) => (
   <div class="dialog-actions">
-    <button type="button" onClick={onBack}>
-      {back}
+    <button type="button" onClick={onClose}>
+      Close
     </button>
-    <button type="button" class={kind} disabled={action.isBusy} onClick={action.run}>
-      {action.isBusy ? whileBusy : name}
+    <button type="submit" class="primary" disabled={isBusy}>
+      {isBusy ? whileBusy : name}
     </button>
   </div>
 );

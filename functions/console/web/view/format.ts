@@ -44,6 +44,17 @@ export const timeText = formatOfTime({ dateStyle: 'medium', timeStyle: 'short' }
 /** With seconds and the zone. */
 export const exactTimeText = formatOfTime({ dateStyle: 'medium', timeStyle: 'long' });
 
+const HOUR_MS = 3_600_000;
+const HOUR_STYLE = { day: 'numeric', month: 'short', year: 'numeric', hour: 'numeric' } as const;
+const HOUR_IN_UTC = new Intl.DateTimeFormat(undefined, { ...HOUR_STYLE, timeZone: 'UTC' });
+const HOUR_IN_BROWSER_ZONE = new Intl.DateTimeFormat(undefined, HOUR_STYLE);
+
+/** The hour that begins at a time, such as `29 Nov 2026, 22 – 23`. */
+export const hourText = (iso: string): string => {
+  const start = Date.parse(iso);
+  return (isLocalZone.value ? HOUR_IN_BROWSER_ZONE : HOUR_IN_UTC).formatRange(start, start + HOUR_MS);
+};
+
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
@@ -53,7 +64,11 @@ export const shortDay = (iso: string): string => DAY.format(new Date(iso));
 export const count = (value: number): string => new Intl.NumberFormat().format(value);
 
 /** Names that a person reads under another word. */
-const WORDS: Readonly<Record<string, string>> = { requires_capture: 'Authorized' };
+const WORDS: Readonly<Record<string, string>> = {
+  requires_capture: 'Authorized',
+  requires_payment_method: 'Needs method',
+  needs_response: 'Respond',
+};
 
 /** Turns a name such as `requires_payment_method` into words. */
 export const inWords = (name: string): string => {

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { clockOffsetMs } from '../api/local.ts';
 import { endSession, session } from '../api/session.ts';
+import { site } from '../api/site.ts';
 import { duration, inWords } from './format.ts';
 import { arrivals, go, Link, place } from './route.tsx';
 import { browserZone, chooseZone, isLocalZone } from './zone.ts';
@@ -70,6 +71,7 @@ const Navigation = ({ items }: Pick<LayoutProps, 'items'>) => {
 
 const Banner = ({ search }: Pick<LayoutProps, 'search'>) => (
   <header>
+    {site.mode !== '' && <p class="mode">{site.mode}</p>}
     <span class="brand">Payments</span>
     <ClockNote />
     {search}

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Problem } from '../api/problem.ts';
-import { exactTimeText, inWords, money, timeText } from './format.ts';
+import { exactTimeText, hourText, inWords, money, timeText } from './format.ts';
 import { withZone } from './zone.ts';
 
 type Tone = 'good' | 'bad' | 'wait' | 'plain';
@@ -44,6 +44,9 @@ export const Time = ({ at, exact = false }: { readonly at: string; readonly exac
     {exact ? exactTimeText(at) : timeText(at)}
   </time>
 );
+
+/** A time that the service keeps by the hour, in the chosen zone. */
+export const Hour = ({ at }: { readonly at: string }) => <time dateTime={at}>{hourText(at)}</time>;
 
 /** An id, which can be selected as a whole and copied. */
 export const Id = ({ children }: { readonly children: string }) => {

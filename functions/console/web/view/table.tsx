@@ -152,6 +152,6 @@ const useArrowKeys = (body: { readonly current: HTMLTableSectionElement | null }
 /** True if the arrow keys move in the table. Selects, text areas and date fields use the arrow keys themselves. */
 const takesArrows = (focused: Element | null): boolean => {
   if (document.querySelector('dialog[open]')) return false;
-  if (focused === null || focused === document.body || focused.matches('a.row-link')) return true;
-  return focused.matches('input[type=search]');
+  if (focused === null || focused === document.body) return true;
+  return focused.matches('a, button, summary, h1, main, input[type=search], input[type=text]');
 };
