@@ -41,7 +41,7 @@ const rightLines = (rights: readonly SignedRight[]): readonly string[] => {
   }));
   return resourcesOf
     .flatMap(({ key, values }) =>
-      values.length > ON_ONE_LINE ? values.map((on) => `${key} ${on}`) : [`${key} ${values.toSorted().join(', ')}`],
+      values.length > ON_ONE_LINE ? values.map((on) => `${key} ${on}`) : [`${key} ${values.toSorted().join('; ')}`],
     )
     .toSorted();
 };
