@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { env, execPath, exit, stderr, stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline';
 import { createInterface as createTerminal } from 'node:readline/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { ApiGatewayV2Client } from '@aws-sdk/client-apigatewayv2';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -19,7 +20,7 @@ import { readBuiltStacks } from './stage/built-stacks.ts';
 import { takeChangeSet } from './stage/change-sets.ts';
 import { runChecks } from './stage/checks.ts';
 import { compareStage } from './stage/deployed-stacks.ts';
-import { accountOf, identify, requireRegion } from './stage/identity.ts';
+import { accountOf, identifyCaller, requireRegion } from './stage/identity.ts';
 import { deleteOtherRouteSettings } from './stage/removed-routes.ts';
 import { destroyStacks, findRemovedStacks } from './stage/removed-stacks.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
@@ -32,7 +33,7 @@ const stepsOf = (settings: DeploymentSettings): Steps => ({
   say,
   cdk: runCdk,
   ask: askAtTerminal,
-  identify,
+  identify: identifyCaller,
   check: checksOf(settings),
   compare: (account) =>
     compareStage(new CloudFormationClient(account), settings.stage, readBuiltStacks(join(ROOT, OUTPUT_FOLDER))),
@@ -83,7 +84,8 @@ const runCdk: Steps['cdk'] = (args, variables, onLine) =>
       stdio: onLine === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'],
     });
     if (onLine !== undefined) {
-      for (const input of [child.stdout, child.stderr]) if (input) createInterface({ input }).on('line', onLine);
+      for (const input of [child.stdout, child.stderr])
+        if (input) createInterface({ input }).on('line', (line) => onLine(stripVTControlCharacters(line)));
     }
     child.on('error', fail);
     child.on('close', (code) => done(code ?? 1));

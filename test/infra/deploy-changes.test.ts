@@ -1,7 +1,7 @@
 /** @module What a deployment would change, read from the built and the deployed templates. */
 import { describe, expect, test } from 'vitest';
 import { compareStack, describeChanges, isCodeOnly } from '../../infra/deploy/stage/stack-changes.ts';
-import { parseTemplate, type Template } from '../../infra/deploy/stage/template.ts';
+import { parseTemplate, type StackTemplate } from '../../infra/deploy/stage/template.ts';
 import { isBroadening } from '../../infra/deploy/stage/template-rights.ts';
 
 interface Given {
@@ -10,7 +10,7 @@ interface Given {
   readonly Metadata?: unknown;
 }
 
-const template = (Resources: Readonly<Record<string, Given>>, more: object = {}): Template =>
+const template = (Resources: Readonly<Record<string, Given>>, more: object = {}): StackTemplate =>
   parseTemplate(JSON.stringify({ Parameters: PARAMETERS, Resources, ...more }));
 
 const PARAMETERS = { TableArn: { Type: 'String', Default: '/payments/dev/data/table-arn' } };
@@ -30,10 +30,10 @@ const ROLE: Given = {
     ManagedPolicyArns: [{ Ref: 'Rights12345678' }],
   },
 };
-const withRights = (...statements: readonly object[]): Template =>
+const withRights = (...statements: readonly object[]): StackTemplate =>
   template({ ConfirmRole12345678: ROLE, Rights12345678: policy(...statements) });
 
-const compared = (before: Template | undefined, after: Template) =>
+const compared = (before: StackTemplate | undefined, after: StackTemplate) =>
   compareStack({ name: 'payments-dev-api', isProtected: false, template: after }, before);
 
 describe('the rights that a deployment changes', () => {
@@ -58,16 +58,16 @@ describe('the rights that a deployment changes', () => {
   });
 
   test('are wider with another condition, principal, resource, policy of AWS, or without a boundary', () => {
-    const role = (properties: object): Template =>
+    const role = (properties: object): StackTemplate =>
       template({ R: { Type: 'AWS::IAM::Role', Properties: { ...ROLE.Properties, ...properties } } });
-    const queue = (Principal: unknown): Template =>
+    const queue = (Principal: unknown): StackTemplate =>
       template({
         QP: {
           Type: 'AWS::SQS::QueuePolicy',
           Properties: { PolicyDocument: { Statement: { Effect: 'Allow', Action: 'sqs:*', Principal, Resource: '*' } } },
         },
       });
-    const invoke = (SourceArn: string): Template =>
+    const invoke = (SourceArn: string): StackTemplate =>
       template({ P: { Type: 'AWS::Lambda::Permission', Properties: { Action: 'a', FunctionName: 'f', SourceArn } } });
     const pairs = [
       [withRights({ ...READ, Condition: { Bool: { x: 'true' } } }), withRights(READ)],
@@ -156,7 +156,7 @@ describe('the other changes of a deployment', () => {
 });
 
 describe('a release', () => {
-  const fn = (properties: object, more: Readonly<Record<string, Given>> = {}): Template =>
+  const fn = (properties: object, more: Readonly<Record<string, Given>> = {}): StackTemplate =>
     template({ F: { Type: 'AWS::Lambda::Function', Properties: { Timeout: 3, ...properties } }, ...more });
   const alias = (version: string): Readonly<Record<string, Given>> => ({
     [version]: { Type: 'AWS::Lambda::Version', Properties: { FunctionName: { Ref: 'F' } } },

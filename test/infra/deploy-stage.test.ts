@@ -15,7 +15,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vit
 import { readBuiltStacks } from '../../infra/deploy/stage/built-stacks.ts';
 import { takeChangeSet } from '../../infra/deploy/stage/change-sets.ts';
 import { compareStage } from '../../infra/deploy/stage/deployed-stacks.ts';
-import { accountOf, identify, requireRegion } from '../../infra/deploy/stage/identity.ts';
+import { accountOf, identifyCaller, requireRegion } from '../../infra/deploy/stage/identity.ts';
 import { parseTemplate } from '../../infra/deploy/stage/template.ts';
 import { temporaryFolder } from './synthesized.ts';
 
@@ -185,7 +185,7 @@ describe('the account of a deployment', () => {
   test('names the account and the caller', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'id').stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
     sts.on(GetCallerIdentityCommand).resolves({ Account: '1', Arn: 'arn:me' });
-    expect(await identify({ region })).toBe('account 1 as arn:me');
+    expect(await identifyCaller({ region })).toBe('account 1 as arn:me');
   });
 
   test.each([
@@ -195,7 +195,7 @@ describe('the account of a deployment', () => {
   ])('says in one line that AWS replied %s', async (name, words) => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'id').stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
     sts.on(GetCallerIdentityCommand).rejects(named(name, 'x\nmore'));
-    await expect(identify({ region })).rejects.toThrow(new Error(words));
+    await expect(identifyCaller({ region })).rejects.toThrow(new Error(words));
   });
 });
 

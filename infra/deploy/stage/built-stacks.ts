@@ -3,12 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { parseTemplate, type Template } from './template.ts';
+import { parseTemplate, type StackTemplate } from './template.ts';
 
 export interface BuiltStack {
   readonly name: string;
   readonly isProtected: boolean;
-  readonly template: Template;
+  readonly template: StackTemplate;
 }
 
 const manifestSchema = z.object({

@@ -10,7 +10,7 @@ import type { BuiltStack } from './built-stacks.ts';
 import { isOfStage } from './removed-stacks.ts';
 import type { Stage } from './settings.ts';
 import { compareStack, type StackChange } from './stack-changes.ts';
-import { parseTemplate, type Template } from './template.ts';
+import { parseTemplate, type StackTemplate } from './template.ts';
 
 /** A stack of the stage whose first creation failed. It has to be deleted before it can be created. */
 export interface FailedStack {
@@ -90,7 +90,10 @@ const readStacks = async (
   return stacks;
 };
 
-const templateOf = async (client: CloudFormationClient, stack: Stack | undefined): Promise<Template | undefined> => {
+const templateOf = async (
+  client: CloudFormationClient,
+  stack: Stack | undefined,
+): Promise<StackTemplate | undefined> => {
   const status = stack?.StackStatus ?? ONLY_REVIEWED;
   if (status === ONLY_REVIEWED || FAILED_CREATION.includes(status)) return undefined;
   const given = { StackName: stack?.StackId ?? stack?.StackName, TemplateStage: 'Original' } as const;

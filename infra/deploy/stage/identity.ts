@@ -71,7 +71,7 @@ export const requireRegion = (region: string): void => {
 };
 
 /** @returns the account and the caller, as words. @throws AccountError if AWS does not accept the caller. */
-export const identify = async (account: Account): Promise<string> => {
+export const identifyCaller = async (account: Account): Promise<string> => {
   const client = new STSClient({ ...account, maxAttempts: 2, requestHandler: TIMEOUTS });
   try {
     await client.config.credentials();

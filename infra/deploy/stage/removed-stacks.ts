@@ -6,6 +6,7 @@
 import {
   type CloudFormationClient,
   DeleteStackCommand,
+  DescribeStacksCommand,
   GetTemplateCommand,
   paginateDescribeStacks,
   type Stack,
@@ -109,7 +110,11 @@ export const destroyStacks = async (
       say,
       () => `${name}: is being destroyed`,
       () => waitUntilStackDeleteComplete({ client, maxWaitTime: LONGEST_DELETION_SECONDS }, { StackName: id }),
-    );
+    ).catch(async (cause: unknown) => {
+      const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: id }));
+      const { StackStatus, StackStatusReason = 'no reason given' } = Stacks?.[0] ?? {};
+      throw new Error(`${name} is not destroyed: ${StackStatus}, ${StackStatusReason}`, { cause });
+    });
     say(`${name} is destroyed, ${elapsed()}`);
   }
 };

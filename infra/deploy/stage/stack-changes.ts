@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BuiltStack } from './built-stacks.ts';
 import { describeRights } from './described-rights.ts';
 import { DATA_TYPES } from './removed-stacks.ts';
-import { type Template, type TemplateResource, withoutHashes } from './template.ts';
+import { type StackTemplate, type StackTemplateResource, withoutHashes } from './template.ts';
 import { compareRights, isBroadening, type RightsChange } from './template-rights.ts';
 
 export interface ResourceChange {
@@ -26,7 +26,7 @@ export interface StackChange {
 }
 
 /** @param deployed the template of the deployed stack; undefined if the stack does not exist. */
-export const compareStack = ({ name, template }: BuiltStack, deployed: Template | undefined): StackChange => {
+export const compareStack = ({ name, template }: BuiltStack, deployed: StackTemplate | undefined): StackChange => {
   const before = deployed ?? { Parameters: {}, Resources: {} };
   const ids = new Set([...Object.keys(before.Resources), ...Object.keys(template.Resources)]);
   return {
@@ -50,8 +50,8 @@ export const isCodeOnly = (changes: readonly StackChange[]): boolean =>
 
 const compareResource = (
   id: string,
-  before: TemplateResource | undefined,
-  after: TemplateResource | undefined,
+  before: StackTemplateResource | undefined,
+  after: StackTemplateResource | undefined,
 ): readonly ResourceChange[] => {
   const type = after?.Type ?? before?.Type ?? '';
   if (before === undefined || after === undefined) {
@@ -70,8 +70,8 @@ const CODE: Readonly<Record<string, string>> = {
   'AWS::Lambda::Alias': 'FunctionVersion',
 };
 
-const bothWithoutCode = (before: TemplateResource, after: TemplateResource): [unknown, unknown] => {
-  const without = (resource: TemplateResource) => {
+const bothWithoutCode = (before: StackTemplateResource, after: StackTemplateResource): [unknown, unknown] => {
+  const without = (resource: StackTemplateResource) => {
     const { [CODE[resource.Type] ?? '']: _code, ...Properties } = resource.Properties;
     return { ...withoutMetadata(resource), Properties };
   };
@@ -79,9 +79,9 @@ const bothWithoutCode = (before: TemplateResource, after: TemplateResource): [un
 };
 
 /** CDK notes where a construct and its files are. CloudFormation changes nothing for it. */
-const withoutMetadata = ({ Metadata: _metadata, ...resource }: TemplateResource): unknown => resource;
+const withoutMetadata = ({ Metadata: _metadata, ...resource }: StackTemplateResource): unknown => resource;
 
-const sectionsOf = (before: Template, after: Template): readonly string[] => {
+const sectionsOf = (before: StackTemplate, after: StackTemplate): readonly string[] => {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) => name !== 'Resources' && !isDeepStrictEqual(before[name], after[name]));
 };

@@ -3,7 +3,7 @@
  * leaves out the statements of a managed policy that a role names, and every right of a function is in such a policy.
  */
 
-import { inTemplateWords, type Template, type TemplateResource } from './template.ts';
+import { inTemplateWords, type StackTemplate, type StackTemplateResource } from './template.ts';
 
 /** One action on one resource, which a holder may or may not do. */
 export interface TemplateRight {
@@ -24,7 +24,7 @@ export interface RightsChange {
 export const isBroadening = ({ added, removed }: RightsChange): boolean =>
   added.some(({ effect }) => effect === 'allow') || removed.some(({ effect }) => effect === 'deny');
 
-export const compareRights = (deployed: Template, built: Template): RightsChange => {
+export const compareRights = (deployed: StackTemplate, built: StackTemplate): RightsChange => {
   const before = byKey(rightsOf(deployed));
   const after = byKey(rightsOf(built));
   return {
@@ -40,7 +40,7 @@ const POLICIES: readonly string[] = ['AWS::IAM::ManagedPolicy', 'AWS::IAM::Polic
 /** Roles, users and groups. */
 const IDENTITY = /^AWS::IAM::(Role|User|Group)$/;
 
-const rightsOf = (template: Template): readonly TemplateRight[] =>
+const rightsOf = (template: StackTemplate): readonly TemplateRight[] =>
   Object.entries(template.Resources).flatMap(([id, resource]) => [
     ...(POLICIES.includes(resource.Type)
       ? holdersOf(id, resource, template).flatMap((holder) => rightsIn(resource.Properties, holder, template))
@@ -50,7 +50,11 @@ const rightsOf = (template: Template): readonly TemplateRight[] =>
   ]);
 
 /** The identities that a policy names, or that name the policy; else the policy itself. */
-const holdersOf = (policy: string, { Properties }: TemplateResource, { Resources }: Template): readonly string[] => {
+const holdersOf = (
+  policy: string,
+  { Properties }: StackTemplateResource,
+  { Resources }: StackTemplate,
+): readonly string[] => {
   const named = ['Roles', 'Users', 'Groups'].flatMap((kind) => listOf(Properties[kind]).map(idOf));
   const naming = Object.entries(Resources)
     .filter(([, resource]) => IDENTITY.test(resource.Type))
@@ -64,7 +68,11 @@ const idOf = (value: unknown): string =>
   isRecord(value) && typeof value['Ref'] === 'string' ? value['Ref'] : JSON.stringify(value);
 
 /** Policies of AWS or of other stacks, and the boundary, which only limits. */
-const policiesOf = (holder: string, { Properties }: TemplateResource, template: Template): readonly TemplateRight[] => {
+const policiesOf = (
+  holder: string,
+  { Properties }: StackTemplateResource,
+  template: StackTemplate,
+): readonly TemplateRight[] => {
   const boundary = Properties['PermissionsBoundary'];
   return [
     ...listOf(Properties['ManagedPolicyArns'])
@@ -88,7 +96,7 @@ const policiesOf = (holder: string, { Properties }: TemplateResource, template: 
   ];
 };
 
-const invocationOf = ({ Properties }: TemplateResource, template: Template): TemplateRight => {
+const invocationOf = ({ Properties }: StackTemplateResource, template: StackTemplate): TemplateRight => {
   const { Action, FunctionName, Principal, ...conditions } = Properties;
   const limits = Object.entries(conditions).map(([name, value]) => `${name} ${inTemplateWords(value, template)}`);
   return {
@@ -100,7 +108,7 @@ const invocationOf = ({ Properties }: TemplateResource, template: Template): Tem
 };
 
 /** The statements of every policy document in these properties. */
-const rightsIn = (value: unknown, holder: string, template: Template): readonly TemplateRight[] => {
+const rightsIn = (value: unknown, holder: string, template: StackTemplate): readonly TemplateRight[] => {
   if (Array.isArray(value)) return value.flatMap((part) => rightsIn(part, holder, template));
   if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([name, part]) =>
@@ -110,7 +118,7 @@ const rightsIn = (value: unknown, holder: string, template: Template): readonly 
   );
 };
 
-const rightsOfStatement = (statement: unknown, holder: string, template: Template): readonly TemplateRight[] => {
+const rightsOfStatement = (statement: unknown, holder: string, template: StackTemplate): readonly TemplateRight[] => {
   if (!isRecord(statement)) return [{ holder, effect: 'allow', action: JSON.stringify(statement), on: '?' }];
   const { Effect, Action, NotAction, Resource, NotResource, Principal, NotPrincipal, Condition } = statement;
   const words = (value: unknown): string => inTemplateWords(value, template);

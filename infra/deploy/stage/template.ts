@@ -13,17 +13,17 @@ const templateSchema = z.looseObject({
   Resources: z.record(z.string(), z.looseObject(resourceSchema.shape)).default({}),
 });
 
-export type Template = z.infer<typeof templateSchema>;
-export type TemplateResource = Template['Resources'][string];
+export type StackTemplate = z.infer<typeof templateSchema>;
+export type StackTemplateResource = StackTemplate['Resources'][string];
 
-export const NO_TEMPLATE: Template = { Parameters: {}, Resources: {} };
+export const NO_TEMPLATE: StackTemplate = { Parameters: {}, Resources: {} };
 
 /** CloudFormation returns a question mark for each character outside ASCII. @throws Error if the text is no template. */
-export const parseTemplate = (text: string): Template =>
+export const parseTemplate = (text: string): StackTemplate =>
   templateSchema.parse(JSON.parse(text.replaceAll(/[\u{80}-\u{10FFFF}]/gu, '?')));
 
 /** A value of the template in words, such as `Table12345678.Arn/index/owner`, or `/payments/dev/data/table-arn` for a parameter. */
-export const inTemplateWords = (value: unknown, template: Template): string => {
+export const inTemplateWords = (value: unknown, template: StackTemplate): string => {
   if (typeof value !== 'object' || value === null) return String(value);
   if (Array.isArray(value)) return value.map((part) => inTemplateWords(part, template)).join(', ');
   const [[name, argument] = ['', ''], ...more] = Object.entries(value);
@@ -40,7 +40,7 @@ export const inTemplateWords = (value: unknown, template: Template): string => {
   return JSON.stringify(value);
 };
 
-const referenced = (id: string, { Parameters }: Template): string => {
+const referenced = (id: string, { Parameters }: StackTemplate): string => {
   const { Default } = Parameters[id] ?? {};
   return typeof Default === 'string' ? Default : id;
 };
