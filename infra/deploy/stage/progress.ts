@@ -1,10 +1,10 @@
 /** @module Lines that say how long a step has taken, so that no step is silent for long. */
 
 /** The time between two lines of a step that still runs. */
-export const PROGRESS_MS = 15_000;
+const PROGRESS_MS = 15_000;
 
 /** `42 s`, or `3 min 5 s`. */
-export const inWords = (ms: number): string => {
+const inWords = (ms: number): string => {
   const seconds = Math.round(ms / 1_000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 };

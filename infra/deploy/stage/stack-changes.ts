@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BuiltStack } from './built-stacks.ts';
 import { describeRights } from './described-rights.ts';
 import { DATA_TYPES } from './removed-stacks.ts';
-import { type StackTemplate, type StackTemplateResource, withoutHashes } from './template.ts';
+import { NO_TEMPLATE, type StackTemplate, type StackTemplateResource, withoutHashes } from './template.ts';
 import { compareRights, isBroadening, type RightsChange } from './template-rights.ts';
 
 export interface ResourceChange {
@@ -27,7 +27,7 @@ export interface StackChange {
 
 /** @param deployed the template of the deployed stack; undefined if the stack does not exist. */
 export const compareStack = ({ name, template }: BuiltStack, deployed: StackTemplate | undefined): StackChange => {
-  const before = deployed ?? { Parameters: {}, Resources: {} };
+  const before = deployed ?? NO_TEMPLATE;
   const ids = new Set([...Object.keys(before.Resources), ...Object.keys(template.Resources)]);
   return {
     name,
