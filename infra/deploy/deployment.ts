@@ -75,12 +75,13 @@ export const APPROVALS: readonly ApprovedChanges[] = keysOf(NEEDS_APPROVAL);
  */
 export const deploy = async (given: Given, account: Account, steps: Steps): Promise<number> => {
   const { say, webhooks, destroy, deleteRouteSettings } = steps;
-  if (!(await passes(given, account, steps, 'settings'))) return 1;
-  say(await steps.identify(account));
   if (given.webhooksOnly === true) {
+    say(await steps.identify(account));
     say(await webhooks(account));
     return 0;
   }
+  if (!(await passes(given, account, steps, 'settings'))) return 1;
+  say(await steps.identify(account));
   if (!(await passes(given, account, steps, 'account'))) return 1;
   const run: RunCdk = (args, onLine) =>
     steps.cdk(

@@ -170,8 +170,9 @@ describe('a deployment', () => {
   });
 
   test('leaves the stacks unchanged if only the webhooks are requested', async () => {
-    const { order, webhooks } = await deployed({ webhooksOnly: true });
-    expect(order).toEqual(['webhooks']);
+    const refused = { phase: 'settings', text: 'refused: too much' };
+    const { exitCode, order, webhooks } = await deployed({ webhooksOnly: true }, { refused });
+    expect([exitCode, order]).toEqual([0, ['webhooks']]);
     expect(webhooks).toHaveBeenCalledExactlyOnceWith(ACCOUNT);
   });
 
