@@ -1,22 +1,27 @@
-import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+/** @module The order of a deployment and its faults, with a stand-in for the CLI of CDK. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type Account, accountOf, deploy, type Given, type Steps } from '../../infra/deploy/deploy.ts';
+import { deploy, type Given, type Steps } from '../../infra/deploy/deployment.ts';
+import type { ComparedStage, FailedStack } from '../../infra/deploy/stage/deployed-stacks.ts';
+import { type Account, AccountError } from '../../infra/deploy/stage/identity.ts';
 import type { RemovedStack } from '../../infra/deploy/stage/removed-stacks.ts';
-import { temporaryFolder } from './synthesized.ts';
+import type { StackChange } from '../../infra/deploy/stage/stack-changes.ts';
 
 const ACCOUNT: Account = { profile: 'prod', region: 'eu-west-1' };
+const STACKS = ['payments-prod-data', 'payments-prod-api', 'payments-prod-front'] as const;
 
-interface CommandResults {
-  readonly synth?: number;
-  readonly diff?: number;
-  readonly deploy?: number;
-  readonly approves?: boolean | undefined;
-  readonly refused?: string;
-  readonly warning?: string;
-  readonly removed?: readonly RemovedStack[];
-}
+const NO_RIGHTS: StackChange['rights'] = { added: [], removed: [] };
+const NEW_RIGHT: StackChange['rights'] = {
+  added: [{ holder: 'ConfirmRole12345678', effect: 'allow', action: 's3:GetObject', on: '*' }],
+  removed: [],
+};
+const stackChange = (name: string, change: Partial<StackChange> = {}): StackChange => ({
+  name,
+  isNew: false,
+  resources: [{ id: 'Queue12345678', type: 'AWS::SQS::Queue', change: 'added', isCode: false }],
+  rights: NO_RIGHTS,
+  sections: [],
+  ...change,
+});
 
 const CONSOLE: RemovedStack = {
   name: 'payments-prod-api-console',
@@ -25,96 +30,255 @@ const CONSOLE: RemovedStack = {
   kept: ['log group Logs'],
   lost: [],
 };
+const ROLLED_BACK: FailedStack = {
+  name: 'payments-prod-data',
+  id: 'arn:data',
+  status: 'ROLLBACK_COMPLETE',
+  isProtected: true,
+};
 
-const deployed = async (given: Partial<Given> = {}, account = ACCOUNT, results: CommandResults = {}) => {
-  const { synth = 0, diff = 0, deploy: deploys = 0, approves, refused, warning = '', removed = [] } = results;
+interface Results {
+  /** Changes of each stack; without it the stacks are unchanged in their rights. */
+  readonly changes?: readonly StackChange[];
+  readonly failed?: readonly FailedStack[];
+  readonly blocked?: readonly string[];
+  readonly protectionChanges?: readonly string[];
+  readonly compare?: () => Promise<ComparedStage>;
+  readonly identify?: () => Promise<string>;
+  readonly synth?: number;
+  /** The stack that CDK cannot deploy. */
+  readonly failing?: string;
+  /** What CDK prints for each stack. */
+  readonly prints?: readonly string[];
+  readonly approves?: boolean | undefined;
+  readonly refused?: { readonly phase: string; readonly text: string };
+  readonly warning?: string;
+  readonly removed?: readonly RemovedStack[];
+}
+
+const deployed = async (given: Partial<Given> = {}, results: Results = {}, account = ACCOUNT) => {
+  const { changes = STACKS.map((name) => stackChange(name)), failed = [], blocked = [], removed = [] } = results;
   const order: string[] = [];
+  const said: string[] = [];
   const done = (name: string): void => void order.push(name);
   const steps = {
-    say: vi.fn(),
-    ask: vi.fn(async () => approves),
-    cdk: vi.fn(async (...[[command = '']]: Parameters<Steps['cdk']>) => {
-      done(command);
-      return command === 'synth' ? synth : command === 'diff' ? diff : deploys;
+    say: (line: string) => void said.push(line),
+    ask: vi.fn(async (question: string) => {
+      done(`asks: ${question}`);
+      return results.approves;
     }),
+    identify: vi.fn(results.identify ?? (async () => 'account 1 as arn:me')),
+    check: vi.fn(async (...[, phase]: Parameters<Steps['check']>) => ({
+      refused: results.refused?.phase === phase,
+      text: results.refused?.phase === phase ? results.refused.text : (results.warning ?? ''),
+    })),
+    cdk: vi.fn(async (...[[command = '', name = ''], , onLine]: Parameters<Steps['cdk']>) => {
+      done(command === 'synth' ? command : `${command} ${name}`);
+      if (command === 'synth') return results.synth ?? 0;
+      for (const line of results.prints ?? []) onLine?.(line);
+      return name === results.failing ? 3 : 0;
+    }),
+    compare: vi.fn(
+      results.compare ??
+        (async () => ({ changes, failed, blocked, protectionChanges: results.protectionChanges ?? [] })),
+    ),
+    takeChangeSet: vi.fn(async (_account: Account, name: string) => [`${name}: CloudFormation would modify 1`]),
+    statusOf: vi.fn(async () => 'UPDATE_ROLLBACK_COMPLETE'),
     webhooks: vi.fn(async () => {
       done('webhooks');
       return 'put';
     }),
-    check: vi.fn(async () => ({ refused: refused !== undefined, text: refused ?? warning })),
     removedStacks: vi.fn(async () => removed),
-    destroy: vi.fn(async () => done('destroy')),
+    destroy: vi.fn(async (...[, stacks]: Parameters<Steps['destroy']>) => {
+      for (const { name } of stacks) done(`destroys ${name}`);
+    }),
     deleteRouteSettings: vi.fn(async (...[, of]: Parameters<Steps['deleteRouteSettings']>) => {
       done(`limits of ${of} routes`);
       return [];
     }),
   };
   const exitCode = await deploy({ requireApproval: 'broadening', removedStacks: 'ask', ...given }, account, steps);
-  return { exitCode, order, commands: steps.cdk.mock.calls.map(([args]) => args.join(' ')), ...steps };
+  return { exitCode, order, said, commands: steps.cdk.mock.calls.map(([args]) => args.join(' ')), ...steps };
 };
 
-const SYNTH = 'synth --quiet --profile prod';
-const DIFF = 'diff --app cdk.out --method template --fail --security-only --profile prod';
-const DEPLOYS = 'deploy --all --app cdk.out --require-approval never --profile prod';
+const DEPLOYS = STACKS.map((name) => `deploy ${name}`);
+const NOTHING_DEPLOYED = ['synth'];
 
 describe('a deployment', () => {
-  test('uses one profile and one region for the stacks and for the webhooks, and builds once', async () => {
-    const { exitCode, commands, cdk, webhooks, ask } = await deployed();
-    expect(commands).toEqual([SYNTH, DIFF, DEPLOYS]);
+  test('uses one profile and one region for all steps, builds once, and deploys the stacks in turn', async () => {
+    const { exitCode, order, commands, cdk, webhooks, ask } = await deployed();
+    expect(order).toEqual(['synth', 'limits of removed routes', ...DEPLOYS, 'webhooks', 'limits of unlimited routes']);
+    expect(commands.slice(0, 2)).toEqual([
+      'synth --quiet --profile prod',
+      'deploy payments-prod-data --exclusively --app cdk.out --require-approval never --progress events --profile prod',
+    ]);
     for (const [, variables] of cdk.mock.calls) expect(variables).toEqual({ AWS_REGION: 'eu-west-1', CHECKS: 'off' });
     expect(webhooks).toHaveBeenCalledExactlyOnceWith(ACCOUNT);
     expect(ask).not.toHaveBeenCalled();
     expect(exitCode).toBe(0);
   });
 
-  test('leaves the credentials to both tools without a profile, and shows only changes that need approval', async () => {
-    const { commands } = await deployed({ requireApproval: 'never' }, { region: 'eu-west-1' });
-    expect(commands).toEqual(['synth --quiet', 'deploy --all --app cdk.out --require-approval never']);
+  test('leaves the credentials to all tools without a profile', async () => {
+    const { commands } = await deployed({}, {}, { region: 'eu-west-1' });
+    expect(commands.filter((command) => command.includes('--profile'))).toEqual([]);
   });
 
-  test('asks once for all stacks, before it deploys them in parallel', async () => {
-    const approved = await deployed({}, ACCOUNT, { diff: 1, approves: true });
-    expect(approved.ask).toHaveBeenCalledOnce();
-    expect([approved.exitCode, approved.commands]).toEqual([0, [SYNTH, DIFF, DEPLOYS]]);
-    const any = await deployed({ requireApproval: 'any-change' }, ACCOUNT, { diff: 1, approves: true });
-    expect(any.commands[1]).toBe('diff --app cdk.out --method template --fail --profile prod');
+  test('says which account it is before it builds', async () => {
+    const { said } = await deployed();
+    expect(said[0]).toBe('account 1 as arn:me');
+  });
+
+  test('asks once for all stacks if rights become wider, and shows these rights first', async () => {
+    const changes = STACKS.map((name) => stackChange(name, { rights: NEW_RIGHT }));
+    const { exitCode, order, said } = await deployed({}, { changes, approves: true });
+    expect(order.slice(0, 3)).toEqual(['synth', 'asks: Deploy these changes?', 'limits of removed routes']);
+    expect(said.slice(2, 8)).toEqual([
+      'rights that change:',
+      '  ConfirmRole, ConfirmRole, ConfirmRole',
+      '    + allow s3:GetObject on *',
+      'payments-prod-data: 1 added',
+      'payments-prod-api: 1 added',
+      'payments-prod-front: 1 added',
+    ]);
+    expect(exitCode).toBe(0);
+  });
+
+  test('asks for every change with any-change, and never with never', async () => {
+    const any = await deployed({ requireApproval: 'any-change' }, { approves: true });
+    expect(any.ask).toHaveBeenCalledOnce();
+    const unchanged = STACKS.map((name) => stackChange(name, { resources: [] }));
+    const nothing = await deployed({ requireApproval: 'any-change' }, { changes: unchanged });
+    expect(nothing.ask).not.toHaveBeenCalled();
+    const changes = [stackChange('payments-prod-api', { rights: NEW_RIGHT })];
+    const never = await deployed({ requireApproval: 'never' }, { changes });
+    expect([never.exitCode, never.ask.mock.calls]).toEqual([0, []]);
   });
 
   test.each([[false], [undefined]])('deploys nothing if the operator replies %s', async (approves) => {
-    const { exitCode, commands, webhooks } = await deployed({}, ACCOUNT, { diff: 1, approves });
-    expect([exitCode, commands]).toEqual([1, [SYNTH, DIFF]]);
-    expect(webhooks).not.toHaveBeenCalled();
-  });
-
-  test('deploys nothing if a check refuses the stage, and names every finding with the way to go on', async () => {
-    const { exitCode, commands, say, webhooks } = await deployed({}, ACCOUNT, { refused: 'refused: too much' });
-    expect([exitCode, commands]).toEqual([1, [SYNTH]]);
-    expect(say).toHaveBeenCalledWith('refused: too much');
-    expect(say).toHaveBeenCalledWith(expect.stringContaining('npm run deploy -- --force'));
-    expect(webhooks).not.toHaveBeenCalled();
+    const changes = [stackChange('payments-prod-api', { rights: NEW_RIGHT })];
+    const { exitCode, order, said } = await deployed({}, { changes, approves });
+    expect([exitCode, order]).toEqual([1, ['synth', 'asks: Deploy these changes?']]);
+    expect(said.at(-1)).toBe('nothing is deployed');
+    expect(said.includes('the changes need approval at a terminal, or --require-approval never')).toBe(
+      approves === undefined,
+    );
   });
 
   test('shows warnings and continues', async () => {
-    const { exitCode, commands, say } = await deployed({}, ACCOUNT, { warning: 'warning: low' });
-    expect([exitCode, commands]).toEqual([0, [SYNTH, DIFF, DEPLOYS]]);
-    expect(say).toHaveBeenCalledWith('warning: low');
-  });
-
-  test('does not deploy an earlier build if the current build fails', async () => {
-    const { exitCode, commands } = await deployed({}, ACCOUNT, { synth: 2 });
-    expect([exitCode, commands]).toEqual([2, [SYNTH]]);
-  });
-
-  test('does not store the webhooks if the deployment of the stacks fails', async () => {
-    const { exitCode, webhooks } = await deployed({}, ACCOUNT, { deploy: 3 });
-    expect(webhooks).not.toHaveBeenCalled();
-    expect(exitCode).toBe(3);
+    const { exitCode, said } = await deployed({}, { warning: 'warning: low' });
+    expect([exitCode, said.includes('warning: low')]).toEqual([0, true]);
   });
 
   test('leaves the stacks unchanged if only the webhooks are requested', async () => {
-    const { cdk, webhooks } = await deployed({ webhooksOnly: true });
-    expect(cdk).not.toHaveBeenCalled();
+    const refused = { phase: 'settings', text: 'refused: too much' };
+    const { exitCode, order, webhooks } = await deployed({ webhooksOnly: true }, { refused });
+    expect([exitCode, order]).toEqual([0, ['webhooks']]);
     expect(webhooks).toHaveBeenCalledExactlyOnceWith(ACCOUNT);
+  });
+
+  test('prints the outputs of the stacks, without the exports', async () => {
+    const prints = ['payments-prod-api.BaseUrl = https://a', 'payments-prod-api.ExportsOutputRefX = 1'];
+    const { said } = await deployed({}, { prints });
+    expect(said.filter((line) => line.includes(' = '))).toEqual(['payments-prod-api: BaseUrl = https://a']);
+  });
+});
+
+describe('a fault of a deployment', () => {
+  test.each([
+    ['settings', []],
+    ['account', []],
+    ['build', ['synth']],
+  ])('in the checks of the %s ends it, with every finding and the way to go on', async (phase, order) => {
+    const result = await deployed({}, { refused: { phase, text: 'refused: too much' } });
+    expect([result.exitCode, result.order]).toEqual([1, order]);
+    expect(result.said.slice(-2)).toEqual([
+      'refused: too much',
+      'nothing is deployed; to deploy in spite of these findings: npm run deploy -- --force',
+    ]);
+  });
+
+  test('without credentials ends it before anything is built', async () => {
+    const identify = async (): Promise<string> => {
+      throw new AccountError('no AWS credentials');
+    };
+    await expect(deployed({}, { identify })).rejects.toThrow('no AWS credentials');
+  });
+
+  test('in the build does not deploy an earlier build', async () => {
+    const { exitCode, order } = await deployed({}, { synth: 2 });
+    expect([exitCode, order]).toEqual([2, NOTHING_DEPLOYED]);
+  });
+
+  test.each(['never', 'broadening', 'any-change'] as const)(
+    'in the comparison ends it without a question (--require-approval %s)',
+    async (requireApproval) => {
+      const compare = async (): Promise<ComparedStage> => {
+        throw new Error('the deployed template of payments-prod-api cannot be read: AccessDenied');
+      };
+      const { exitCode, order, said } = await deployed({ requireApproval }, { compare, approves: true });
+      expect([exitCode, order]).toEqual([1, NOTHING_DEPLOYED]);
+      expect(said.slice(-2)).toEqual([
+        'the deployed template of payments-prod-api cannot be read: AccessDenied',
+        'the changes are not known, so nothing is deployed',
+      ]);
+    },
+  );
+
+  test('in the third stack names what is deployed and what is not', async () => {
+    const names = [...STACKS, 'payments-prod-late'];
+    const prints = ['x | 3/9 | 10:00:00 AM | UPDATE_FAILED | AWS::SQS::Queue | Q "no such key"', 'last line'];
+    const failing = 'payments-prod-front';
+    const changes = names.map((name) => stackChange(name));
+    const { exitCode, order, said, webhooks } = await deployed({}, { changes, failing, prints });
+    expect([exitCode, order]).toEqual([3, ['synth', 'limits of removed routes', ...DEPLOYS]]);
+    expect(said.slice(-8)).toEqual([
+      'payments-prod-front: failed, 0 s',
+      `  ${prints[0]}`,
+      '  last line',
+      'the deployment failed after 0 s',
+      'deployed: payments-prod-data, payments-prod-api',
+      'failed: payments-prod-front (UPDATE_ROLLBACK_COMPLETE)',
+      'not deployed, as before: payments-prod-late',
+      'the webhooks stay as they are',
+    ]);
+    expect(webhooks).not.toHaveBeenCalled();
+  });
+
+  test('in a stack that another change holds ends it', async () => {
+    const blocked = ['payments-prod-api is UPDATE_IN_PROGRESS: wait until that change has ended'];
+    const { exitCode, order, said } = await deployed({}, { blocked });
+    expect([exitCode, order]).toEqual([1, NOTHING_DEPLOYED]);
+    expect(said.slice(-2)).toEqual([...blocked, 'nothing is deployed']);
+  });
+});
+
+describe('a stack whose first creation failed', () => {
+  const failed = { failed: [ROLLED_BACK] };
+
+  test('is deleted after a question, before the stacks are deployed', async () => {
+    const { exitCode, order, said } = await deployed({}, { ...failed, approves: true });
+    expect(said).toContain(
+      'payments-prod-data is ROLLBACK_COMPLETE: its first creation failed, so it must be deleted before it can be ' +
+        'created again; its termination protection is turned off for this',
+    );
+    expect(order.slice(0, 4)).toEqual([
+      'synth',
+      'asks: Delete payments-prod-data now?',
+      'destroys payments-prod-data',
+      'limits of removed routes',
+    ]);
+    expect(exitCode).toBe(0);
+  });
+
+  test.each([[false], [undefined]])('stays if the operator replies %s, and nothing is deployed', async (approves) => {
+    const { exitCode, destroy, order } = await deployed({}, { ...failed, approves });
+    expect([exitCode, destroy.mock.calls]).toEqual([1, []]);
+    expect(order.at(-1)).toBe('asks: Delete payments-prod-data now?');
+  });
+
+  test('needs --removed-stacks destroy without a terminal', async () => {
+    const { exitCode, ask, destroy } = await deployed({ removedStacks: 'destroy' }, failed);
+    expect([exitCode, ask.mock.calls, destroy.mock.calls[0]]).toEqual([0, [], [ACCOUNT, [ROLLED_BACK]]]);
   });
 });
 
@@ -122,95 +286,120 @@ describe('stacks that the build no longer has', () => {
   const removed = { removed: [CONSOLE] };
 
   test('are named with their data, and destroyed after the other stacks are deployed', async () => {
-    const { exitCode, order, say, ask, destroy } = await deployed({}, ACCOUNT, { ...removed, approves: true });
-    expect(ask).toHaveBeenCalledExactlyOnceWith('Destroy these stacks after the deployment?');
-    expect(say).toHaveBeenCalledWith(
+    const { exitCode, order, said } = await deployed({}, { ...removed, approves: true });
+    expect(said).toContain(
       'payments-prod-api-console is no longer part of the stage; kept without a stack: log group Logs',
     );
     expect(order).toEqual([
       'synth',
-      'diff',
+      'asks: Destroy these stacks after the deployment?',
       'limits of removed routes',
-      'deploy',
+      ...DEPLOYS,
       'webhooks',
       'limits of unlimited routes',
-      'destroy',
+      'destroys payments-prod-api-console',
     ]);
-    expect(destroy).toHaveBeenCalledExactlyOnceWith(ACCOUNT, [CONSOLE]);
     expect(exitCode).toBe(0);
   });
 
   test.each([[false], [undefined]])('stop the deployment if the operator replies %s', async (approves) => {
-    const { exitCode, commands, destroy, deleteRouteSettings } = await deployed({}, ACCOUNT, { ...removed, approves });
-    expect([exitCode, commands]).toEqual([1, [SYNTH, DIFF]]);
+    const { exitCode, order, destroy, deleteRouteSettings } = await deployed({}, { ...removed, approves });
+    expect([exitCode, order]).toEqual([1, ['synth', 'asks: Destroy these stacks after the deployment?']]);
     expect(destroy).not.toHaveBeenCalled();
     expect(deleteRouteSettings).not.toHaveBeenCalled();
   });
 
   test('need an option without a terminal', async () => {
-    const { say } = await deployed({}, ACCOUNT, { ...removed, approves: undefined });
-    expect(say).toHaveBeenCalledWith(expect.stringContaining('--removed-stacks destroy or keep'));
-    const destroyed = await deployed({ removedStacks: 'destroy' }, ACCOUNT, removed);
+    const { said } = await deployed({}, { ...removed, approves: undefined });
+    expect(said).toContain('the changes need approval at a terminal, or --removed-stacks destroy or keep');
+    const destroyed = await deployed({ removedStacks: 'destroy' }, removed);
     expect(destroyed.destroy).toHaveBeenCalledExactlyOnceWith(ACCOUNT, [CONSOLE]);
-    const kept = await deployed({ removedStacks: 'keep' }, ACCOUNT, removed);
+    const kept = await deployed({ removedStacks: 'keep' }, removed);
     expect([kept.exitCode, kept.destroy.mock.calls]).toEqual([0, [[ACCOUNT, []]]]);
   });
 
   test('stay if the deployment of the others fails', async () => {
-    const { destroy } = await deployed({ removedStacks: 'destroy' }, ACCOUNT, { ...removed, deploy: 3 });
+    const { destroy } = await deployed({ removedStacks: 'destroy' }, { ...removed, failing: STACKS[0] });
     expect(destroy).not.toHaveBeenCalled();
   });
 });
 
-describe('the account of a deployment', () => {
-  // The files of this kind of test share their process.
-  afterEach(() => vi.unstubAllEnvs());
-  const config = join(temporaryFolder(), 'config');
-  writeFileSync(config, '[profile prod]\nregion = eu-north-1\n\n[profile bare]\noutput = json\n');
-
-  test.each([
-    [{ profile: 'prod', region: 'us-west-2' }, { AWS_PROFILE: 'dev', AWS_REGION: 'eu-west-1' }, 'prod', 'us-west-2'],
-    [{}, { AWS_PROFILE: 'dev', AWS_REGION: 'eu-west-1', AWS_DEFAULT_REGION: 'eu-west-3' }, 'dev', 'eu-west-1'],
-    [{}, { AWS_DEFAULT_PROFILE: 'dev', AWS_DEFAULT_REGION: 'eu-west-3' }, 'dev', 'eu-west-3'],
-    [{}, { AWS_REGION: 'eu-west-1' }, undefined, 'eu-west-1'],
-    [{ profile: 'prod' }, {}, 'prod', 'eu-north-1'],
-  ])('comes from %o before %o, then from the profile', async (...[given, variables, profile, region]) => {
-    vi.stubEnv('AWS_CONFIG_FILE', config).stubEnv('AWS_REGION', undefined);
-    expect(await accountOf(given, variables)).toEqual({ ...(profile && { profile }), region });
+describe('a plan', () => {
+  test('shows changes and change sets of existing stacks, asks nothing and changes nothing', async () => {
+    const changes = [
+      stackChange('payments-prod-data', { rights: NEW_RIGHT }),
+      stackChange('payments-prod-new', { isNew: true }),
+    ];
+    const result = await deployed({ plan: true }, { changes, failed: [ROLLED_BACK], removed: [CONSOLE] });
+    expect(result.commands.slice(1)).toEqual([
+      'deploy payments-prod-data --exclusively --app cdk.out --require-approval never --progress events ' +
+        '--method prepare-change-set --change-set-name payments-plan --profile prod',
+    ]);
+    expect(result.order).toEqual(['synth', 'deploy payments-prod-data']);
+    expect(result.said).toContain('payments-prod-new (new): 1 added');
+    expect(result.said.slice(-2)).toEqual([
+      'payments-prod-data: CloudFormation would modify 1',
+      'this was a plan: nothing is deployed',
+    ]);
+    expect(result.exitCode).toBe(0);
   });
 
-  test('is refused without a region', async () => {
-    vi.stubEnv('AWS_CONFIG_FILE', config).stubEnv('AWS_REGION', undefined);
-    await expect(accountOf({ profile: 'bare' }, {})).rejects.toThrow('no region; set --region or AWS_REGION');
+  test('makes no change set if that would change the termination protection', async () => {
+    const { order, said } = await deployed({ plan: true }, { protectionChanges: [...STACKS] });
+    expect(order).toEqual(['synth']);
+    expect(said).toContain('payments-prod-data: its termination protection would change');
+  });
+
+  test('fails if a change set cannot be made', async () => {
+    const { exitCode, said } = await deployed({ plan: true }, { failing: STACKS[1] });
+    expect(said).toContain('payments-prod-api: its change set could not be made');
+    expect(exitCode).toBe(3);
+  });
+
+  test('ends at a check that stops the stage', async () => {
+    const result = await deployed({ plan: true }, { refused: { phase: 'build', text: 'refused: much' } });
+    expect([result.exitCode, result.said.at(-1)]).toEqual([1, 'this stage would not be deployed']);
   });
 });
 
-describe('npm run deploy', () => {
-  const DEPLOY = resolve(import.meta.dirname, '../../infra/deploy/deploy.ts');
-  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-    new Promise<{ code: unknown; stdout: string; stderr: string }>((done) =>
-      execFile(process.execPath, [DEPLOY, ...args], { env }, (error, stdout, stderr) =>
-        done({ code: error?.code ?? 0, stdout, stderr }),
-      ),
-    );
+describe('a release that changes only code', () => {
+  const code = { id: 'F12345678', type: 'AWS::Lambda::Function', change: 'changed', isCode: true } as const;
+  const changes = STACKS.map((name) => stackChange(name, { resources: [code] }));
 
-  test.each([
-    [['--profle', 'prod'], "error: unknown option '--profle'"],
-    [['prod'], 'error: too many arguments'],
-    [['--require-approval', 'no'], "argument 'no' is invalid"],
-    [['--removed-stacks', 'yes'], "argument 'yes' is invalid"],
-  ])('deploys nothing for the unknown argument %o', async (args, message) => {
-    const { code, stdout, stderr } = await run(args);
-    expect(stderr).toContain(message);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  test('deploys all stacks at the same time, and says so', async () => {
+    const { exitCode, said, order } = await deployed({}, { changes });
+    expect(said).toContain('only the code of functions changes, so all stacks are deployed at the same time');
+    expect([exitCode, order.filter((step) => step.startsWith('deploy'))]).toEqual([0, DEPLOYS]);
   });
 
-  test('deploys nothing if a setting is wrong', async () => {
-    const { code, stdout, stderr } = await run(['--region', 'eu-west-1'], { STAGE: 'live' });
-    expect({ code, stdout, stderr }).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'STAGE: must be dev, staging or prod\n',
-    });
+  test('ends every stack that was started, although one fails', async () => {
+    const { exitCode, said } = await deployed({}, { changes, failing: STACKS[0] });
+    expect(exitCode).toBe(3);
+    expect(said).toContain('deployed: payments-prod-api, payments-prod-front');
+    expect(said).toContain('not deployed, as before: none');
+  });
+});
+
+describe('the progress of a stack', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test('is said every 15 seconds, with the resources that CDK has counted', async () => {
+    vi.useFakeTimers();
+    const said: string[] = [];
+    const { runStacks } = await import('../../infra/deploy/stack-runs.ts');
+    const run = (_args: readonly string[], onLine?: (line: string) => void) =>
+      new Promise<number>((done) => {
+        onLine?.('payments-prod-api | 12/45 | 10:22:33 AM | CREATE_COMPLETE | AWS::SQS::Queue | Q');
+        setTimeout(() => done(0), 70_000);
+      });
+    const runs = runStacks(
+      { say: (line) => said.push(line), run, verbose: false, done: 'deployed' },
+      ['payments-prod-api'],
+      { options: [], parallel: false },
+    );
+    await vi.advanceTimersByTimeAsync(70_000);
+    expect(await runs).toMatchObject([{ name: 'payments-prod-api', code: 0, elapsed: '1 min 10 s' }]);
+    expect(said.slice(0, 1)).toEqual(['payments-prod-api: 12 of 45 resources, in progress, 15 s']);
+    expect(said.slice(-1)).toEqual(['payments-prod-api: deployed, 1 min 10 s']);
   });
 });

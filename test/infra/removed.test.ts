@@ -120,7 +120,7 @@ describe('the deployed stacks that a build no longer has', () => {
       'arn:one',
       'arn:two',
     ]);
-    expect(said).toEqual(['one is destroyed', 'two is destroyed']);
+    expect(said).toEqual(['one is destroyed, 0 s', 'two is destroyed, 0 s']);
   });
 
   test('report a deletion that CloudFormation could not finish', async () => {

@@ -6,6 +6,7 @@
 import {
   type CloudFormationClient,
   DeleteStackCommand,
+  DescribeStacksCommand,
   GetTemplateCommand,
   paginateDescribeStacks,
   type Stack,
@@ -13,6 +14,7 @@ import {
   waitUntilStackDeleteComplete,
 } from '@aws-sdk/client-cloudformation';
 import * as z from 'zod';
+import { startWatch, whileSaying } from './progress.ts';
 import { type Stage, stackName } from './settings.ts';
 
 export interface RemovedStack {
@@ -26,7 +28,7 @@ export interface RemovedStack {
 }
 
 /** Resources that may hold data of payments, or messages about them. */
-const DATA: Readonly<Record<string, string>> = {
+export const DATA_TYPES: Readonly<Record<string, string>> = {
   'AWS::DynamoDB::Table': 'table',
   'AWS::KMS::Key': 'key',
   'AWS::Logs::LogGroup': 'log group',
@@ -59,7 +61,7 @@ export const findRemovedStacks = async (
 const createdAt = ({ CreationTime }: Stack): number => CreationTime?.getTime() ?? 0;
 
 /** The name alone could belong to another application of the account. */
-const isOfStage = ({ StackName = '', Tags = [] }: Stack, stage: Stage): boolean => {
+export const isOfStage = ({ StackName = '', Tags = [] }: Stack, stage: Stage): boolean => {
   const has = (key: string, value: string): boolean => Tags.some(({ Key, Value }) => Key === key && Value === value);
   return StackName.startsWith(stackName(stage, '')) && has('service', 'payments') && has('stage', stage);
 };
@@ -73,9 +75,9 @@ const removedStack = async (client: CloudFormationClient, stack: Stack): Promise
   const { TemplateBody } = await client.send(new GetTemplateCommand({ StackName: id, TemplateStage: 'Original' }));
   const { Resources } = templateSchema.parse(JSON.parse(TemplateBody ?? ''));
   const held = Object.entries(Resources).flatMap(([logicalId, { Type, DeletionPolicy = '' }]) =>
-    DATA[Type] === undefined
+    DATA_TYPES[Type] === undefined
       ? []
-      : [{ text: `${DATA[Type]} ${logicalId}`, isKept: DeletionPolicy.startsWith('Retain') }],
+      : [{ text: `${DATA_TYPES[Type]} ${logicalId}`, isKept: DeletionPolicy.startsWith('Retain') }],
   );
   const textsOf = (kept: boolean) => held.filter(({ isKept }) => isKept === kept).map(({ text }) => text);
   return { name, id, isProtected, kept: textsOf(true), lost: textsOf(false) };
@@ -94,16 +96,25 @@ const LONGEST_DELETION_SECONDS = 30 * 60;
 /** Turns off the termination protection of these stacks only, and waits for each deletion. @throws if one fails. */
 export const destroyStacks = async (
   client: CloudFormationClient,
-  stacks: readonly RemovedStack[],
+  stacks: readonly Pick<RemovedStack, 'name' | 'id' | 'isProtected'>[],
   say: (line: string) => void,
 ): Promise<void> => {
   for (const { name, id, isProtected } of stacks) {
+    const elapsed = startWatch();
     if (isProtected) {
       const change = { StackName: id, EnableTerminationProtection: false };
       await client.send(new UpdateTerminationProtectionCommand(change));
     }
     await client.send(new DeleteStackCommand({ StackName: id }));
-    await waitUntilStackDeleteComplete({ client, maxWaitTime: LONGEST_DELETION_SECONDS }, { StackName: id });
-    say(`${name} is destroyed`);
+    await whileSaying(
+      say,
+      () => `${name}: is being destroyed`,
+      () => waitUntilStackDeleteComplete({ client, maxWaitTime: LONGEST_DELETION_SECONDS }, { StackName: id }),
+    ).catch(async (cause: unknown) => {
+      const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: id }));
+      const { StackStatus, StackStatusReason = 'no reason given' } = Stacks?.[0] ?? {};
+      throw new Error(`${name} is not destroyed: ${StackStatus}, ${StackStatusReason}`, { cause });
+    });
+    say(`${name} is destroyed, ${elapsed()}`);
   }
 };
