@@ -1,22 +1,22 @@
 /** @module Before and after a deployment, the parts of a deployed stage that the new build no longer has. */
-import { ApiGatewayV2Client, DeleteRouteSettingsCommand, GetStageCommand } from '@aws-sdk/client-apigatewayv2';
+import { ApiGatewayV2Client, DeleteRouteCommand, DeleteRouteSettingsCommand, GetStageCommand } from '@aws-sdk/client-apigatewayv2';
 import {
   CloudFormationClient,
   DeleteStackCommand,
-  DescribeStackResourcesCommand,
   DescribeStacksCommand,
   GetTemplateCommand,
+  ListStackResourcesCommand,
   UpdateTerminationProtectionCommand,
 } from '@aws-sdk/client-cloudformation';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { readBuiltStage } from '../../infra/deploy/stage/assembly.ts';
+import { deleteFormerRoutes, readFormerParts } from '../../infra/deploy/stage/moved-routes.ts';
 import { deleteOtherRouteSettings } from '../../infra/deploy/stage/removed-routes.ts';
 import { destroyStacks, findRemovedStacks, type RemovedStack } from '../../infra/deploy/stage/removed-stacks.ts';
 import { synthesize } from './synthesized.ts';
 
-const withConsole = synthesize();
-const withoutConsole = synthesize({ env: { CONSOLE: 'off' } });
+const synthesized = synthesize();
 
 const region = 'eu-west-1';
 const cloudFormation = mockClient(CloudFormationClient);
@@ -77,11 +77,12 @@ describe('the deployed stacks that a build no longer has', () => {
     expect(namesOf(removed)).toEqual(['payments-dev-api-old', 'payments-dev-api-console']);
   });
 
-  test('are the console’s after CONSOLE=off', async () => {
-    deployStacks(withConsole.stacks.map((name) => ({ name })));
-    const built = readBuiltStage(withoutConsole.outDir);
+  test('are the groups of routes of version 0.2.0', async () => {
+    const groups = ['payments-dev-api-payments', 'payments-dev-api-admin'];
+    const built = readBuiltStage(synthesized.outDir);
+    deployStacks([...built.resources.keys(), ...groups].map((name) => ({ name })));
     const removed = await findRemovedStacks(client, 'dev', new Set(built.resources.keys()));
-    expect(namesOf(removed)).toEqual(['payments-dev-api-console']);
+    expect(namesOf(removed)).toEqual(groups);
   });
 
   test('name the resources with data, and whether they stay', async () => {
@@ -136,20 +137,27 @@ describe('the deployed stacks that a build no longer has', () => {
 describe('the limits of routes that a build no longer has', () => {
   const clients = { cloudFormation: client, gateway: new ApiGatewayV2Client({ region }) };
   const deployRoutes = (...routes: readonly string[]) => {
-    cloudFormation.on(DescribeStackResourcesCommand, { StackName: 'payments-dev-api' }).resolves({
-      StackResources: [{ ...RESOURCE, ResourceType: 'AWS::ApiGatewayV2::Api', PhysicalResourceId: 'a1' }],
+    cloudFormation
+      .on(ListStackResourcesCommand, { StackName: 'payments-dev-api' })
+      .resolves({ StackResourceSummaries: [{ ...RESOURCE, ResourceType: 'AWS::SQS::Queue' }], NextToken: 'more' });
+    cloudFormation.on(ListStackResourcesCommand, { StackName: 'payments-dev-api', NextToken: 'more' }).resolves({
+      StackResourceSummaries: [{ ...RESOURCE, ResourceType: 'AWS::ApiGatewayV2::Api', PhysicalResourceId: 'a1' }],
     });
     gateway.on(GetStageCommand, { ApiId: 'a1', StageName: '$default' }).resolves({
       RouteSettings: Object.fromEntries(routes.map((route) => [route, { ThrottlingRateLimit: 20 }])),
     });
     gateway.on(DeleteRouteSettingsCommand).resolves({});
   };
-  const RESOURCE = { LogicalResourceId: 'Api', Timestamp: new Date(0), ResourceStatus: 'CREATE_COMPLETE' } as const;
+  const RESOURCE = {
+    LogicalResourceId: 'Api',
+    LastUpdatedTimestamp: new Date(0),
+    ResourceStatus: 'CREATE_COMPLETE',
+  } as const;
   const deletedRoutes = () =>
     gateway.commandCalls(DeleteRouteSettingsCommand).map(({ args }) => args[0].input.RouteKey);
 
   test('are deleted before the deployment, and no others', async () => {
-    const { routes, routeSettings } = readBuiltStage(withConsole.outDir);
+    const { routes, routeSettings } = readBuiltStage(synthesized.outDir);
     expect([...routeSettings].filter((route) => !routes.has(route))).toEqual([]);
     deployRoutes('POST /old', ...routes);
     expect(await deleteOtherRouteSettings(clients, 'dev', routes)).toEqual(['POST /old']);
@@ -163,7 +171,7 @@ describe('the limits of routes that a build no longer has', () => {
   });
 
   test('do not exist before the first deployment, and before the first stage', async () => {
-    cloudFormation.on(DescribeStackResourcesCommand).rejects(named('ValidationError'));
+    cloudFormation.on(ListStackResourcesCommand).rejects(named('ValidationError'));
     expect(await deleteOtherRouteSettings(clients, 'dev', new Set())).toEqual([]);
     deployRoutes('POST /old');
     gateway.on(GetStageCommand).rejects(named('NotFoundException'));
@@ -174,5 +182,72 @@ describe('the limits of routes that a build no longer has', () => {
     deployRoutes('POST /old');
     gateway.on(GetStageCommand).rejects(named('AccessDeniedException'));
     await expect(deleteOtherRouteSettings(clients, 'dev', new Set())).rejects.toThrow('AccessDenied');
+  });
+});
+
+describe('the routes of stacks that a build no longer has', () => {
+  const built = readBuiltStage(synthesized.outDir);
+  const [served = ''] = built.routes;
+  const [alarm = ''] = built.alarms;
+  const former = [{ id: 'arn:former', name: 'payments-dev-api-payments' }];
+  const deploy = (resources: Readonly<Record<string, object>>) => {
+    cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody: template(resources) });
+    cloudFormation.on(ListStackResourcesCommand, { StackName: 'arn:former' }).resolves({
+      StackResourceSummaries: Object.keys(resources).map((LogicalResourceId) => ({
+        LogicalResourceId,
+        PhysicalResourceId: `id-of-${LogicalResourceId}`,
+        ResourceType: 'any',
+        LastUpdatedTimestamp: new Date(0),
+        ResourceStatus: 'CREATE_COMPLETE' as const,
+      })),
+    });
+  };
+  const route = (RouteKey: string) => ({ Type: 'AWS::ApiGatewayV2::Route', Properties: { RouteKey } });
+
+  test('are those with a key of the build, and nothing stands in their way', async () => {
+    deploy({ Moves: route(served), Goes: route('GET /gone'), Handler: { Type: 'AWS::Lambda::Function' } });
+    expect(await readFormerParts(client, former, built)).toEqual({
+      routes: [{ id: 'id-of-Moves', key: served }],
+      obstacles: [],
+    });
+  });
+
+  test('cannot move while their functions reserve instances, or an alarm would exist twice', async () => {
+    deploy({
+      Moves: route(served),
+      Handler: { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions: 50 } },
+      Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: { AlarmName: alarm } },
+      Other: { Type: 'AWS::CloudWatch::Alarm', Properties: { AlarmName: 'payments-dev-of-former' } },
+    });
+    const { obstacles } = await readFormerParts(client, former, built);
+    expect(obstacles).toEqual([
+      'payments-dev-api-payments reserves instances for 1 functions; deploy its own version with BULKHEADS=off first',
+      `payments-dev-api-payments has the alarms ${alarm}; deploy its own version with DEPLOY=all-at-once first`,
+    ]);
+  });
+
+  test('are deleted by their ids, and may be missing already', async () => {
+    cloudFormation.on(ListStackResourcesCommand, { StackName: 'payments-dev-api' }).resolves({
+      StackResourceSummaries: [
+        {
+          LogicalResourceId: 'Api',
+          PhysicalResourceId: 'a1',
+          ResourceType: 'AWS::ApiGatewayV2::Api',
+          LastUpdatedTimestamp: new Date(0),
+          ResourceStatus: 'CREATE_COMPLETE',
+        },
+      ],
+    });
+    gateway.on(DeleteRouteCommand).resolves({});
+    gateway.on(DeleteRouteCommand, { RouteId: 'r1' }).rejects(named('NotFoundException'));
+    const clients = { cloudFormation: client, gateway: new ApiGatewayV2Client({ region }) };
+    await deleteFormerRoutes(clients, 'dev', [
+      { id: 'r1', key: 'GET /a' },
+      { id: 'r2', key: 'GET /b' },
+    ]);
+    expect(gateway.commandCalls(DeleteRouteCommand).map(({ args }) => args[0].input)).toEqual([
+      { ApiId: 'a1', RouteId: 'r1' },
+      { ApiId: 'a1', RouteId: 'r2' },
+    ]);
   });
 });

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
-import { byGroup } from '../../infra/deploy/stacks/api.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import { type StageTemplates, type Template, type TemplateResource, templatesOf } from './stage-templates.ts';
 import { expectUpdates, ofGroups, PROD, RESTORED, SWITCHES } from './update-pairs.ts';
@@ -55,8 +54,8 @@ describe('the table in use', () => {
     }
     const readers = own.filter(({ template }) => parametersReadBy(template).includes('/payments/dev/data/table-arn'));
     expect(readers.map(({ name }) => name)).toEqual([
+      'payments-dev-api',
       'payments-dev-events',
-      'payments-dev-api-payments',
       'payments-dev-api-webhooks',
     ]);
   });
@@ -130,7 +129,7 @@ describe('the stacks of a stage', () => {
         Object.values(template.Resources).some(({ Type }) => Type.startsWith('AWS::ApiGatewayV2::')),
       )
       .map(({ name }) => name);
-    expect(changing).toHaveLength(byGroup(endpoints).size + 2);
+    expect(changing).toEqual(['payments-dev-api', 'payments-dev-api-webhooks', 'payments-dev-front']);
     for (const [at, name] of changing.entries()) {
       const before = changing[at - 1];
       if (before !== undefined) expect(waitsFor(name, before), `${name} after ${before}`).toBe(true);

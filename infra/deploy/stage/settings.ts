@@ -222,7 +222,7 @@ export const deploymentFields = {
     'off: the functions have no URLs of their own, so providers reach only the webhook routes of the API',
   ),
   TRACING: onOrOff('on').describe(
-    'off: the functions send no traces to X-Ray, which cost about $0.075 of $0.194 per 1,000 payments',
+    'off: the functions send no traces to X-Ray, which cost about $0.075 per 1,000 payments',
   ),
   PROVISIONED: listSetting().describe(
     'ids of endpoints (such as `payments.confirm`), separated by commas, that keep one instance warm; the five of the payment path cost about $44 a month (believed)',
