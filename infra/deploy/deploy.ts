@@ -12,6 +12,7 @@ import { putWebhooks } from './put-webhooks.ts';
 import { accountClients, readAccount } from './stage/account.ts';
 import { readBuiltStage } from './stage/assembly.ts';
 import { type CheckResult, runChecks } from './stage/checks.ts';
+import { releaseMovedRoutes } from './stage/moved-routes.ts';
 import { deleteOtherRouteSettings } from './stage/removed-routes.ts';
 import { describeRemovedStack, destroyStacks, findRemovedStacks, type RemovedStack } from './stage/removed-stacks.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
@@ -189,12 +190,12 @@ const steps = (settings: DeploymentSettings): Steps => ({
     findRemovedStacks(new CloudFormationClient(account), settings.stage, new Set(builtStage().resources.keys())),
   destroy: (account, stacks) =>
     destroyStacks(new CloudFormationClient(account), stacks, (line) => stdout.write(`${line}\n`)),
-  deleteRouteSettings: (account, of) =>
-    deleteOtherRouteSettings(
-      { cloudFormation: new CloudFormationClient(account), gateway: new ApiGatewayV2Client(account) },
-      settings.stage,
-      of === 'removed' ? builtStage().routes : builtStage().routeSettings,
-    ),
+  deleteRouteSettings: async (account, of) => {
+    const clients = { cloudFormation: new CloudFormationClient(account), gateway: new ApiGatewayV2Client(account) };
+    const built = builtStage();
+    if (of === 'removed') await releaseMovedRoutes(clients, settings.stage, built);
+    return deleteOtherRouteSettings(clients, settings.stage, of === 'removed' ? built.routes : built.routeSettings);
+  },
 });
 
 const builtStage = () => readBuiltStage(join(ROOT, OUTPUT_FOLDER));

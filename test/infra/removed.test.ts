@@ -11,7 +11,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { readBuiltStage } from '../../infra/deploy/stage/assembly.ts';
-import { deleteFormerRoutes, readFormerParts } from '../../infra/deploy/stage/moved-routes.ts';
+import { releaseMovedRoutes } from '../../infra/deploy/stage/moved-routes.ts';
 import { deleteOtherRouteSettings } from '../../infra/deploy/stage/removed-routes.ts';
 import { destroyStacks, findRemovedStacks, type RemovedStack } from '../../infra/deploy/stage/removed-stacks.ts';
 import { synthesize } from './synthesized.ts';
@@ -187,67 +187,64 @@ describe('the limits of routes that a build no longer has', () => {
 
 describe('the routes of stacks that a build no longer has', () => {
   const built = readBuiltStage(synthesized.outDir);
-  const [served = ''] = built.routes;
+  const [served = '', other = ''] = built.routes;
   const [alarm = ''] = built.alarms;
-  const former = [{ id: 'arn:former', name: 'payments-dev-api-payments' }];
-  const deploy = (resources: Readonly<Record<string, object>>) => {
-    cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody: template(resources) });
-    cloudFormation.on(ListStackResourcesCommand, { StackName: 'arn:former' }).resolves({
-      StackResourceSummaries: Object.keys(resources).map((LogicalResourceId) => ({
-        LogicalResourceId,
-        PhysicalResourceId: `id-of-${LogicalResourceId}`,
-        ResourceType: 'any',
-        LastUpdatedTimestamp: new Date(0),
-        ResourceStatus: 'CREATE_COMPLETE' as const,
-      })),
-    });
+  const clients = { cloudFormation: client, gateway: new ApiGatewayV2Client({ region }) };
+  const FORMER = 'payments-dev-api-payments';
+  const resourcesOf = (types: Readonly<Record<string, string>>) => ({
+    StackResourceSummaries: Object.entries(types).map(([LogicalResourceId, ResourceType]) => ({
+      LogicalResourceId,
+      ResourceType,
+      PhysicalResourceId: `id-of-${LogicalResourceId}`,
+      LastUpdatedTimestamp: new Date(0),
+      ResourceStatus: 'CREATE_COMPLETE' as const,
+    })),
+  });
+  const deploy = (resources: Readonly<Record<string, { readonly Type: string; readonly Properties?: object }>>) => {
+    const stacks = [FORMER, ...built.resources.keys()].map((name) => stackOf({ name }));
+    cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: stacks });
+    cloudFormation.on(GetTemplateCommand, { StackName: `arn:${FORMER}` }).resolves({ TemplateBody: template(resources) });
+    const types = Object.fromEntries(Object.entries(resources).map(([id, { Type }]) => [id, Type]));
+    cloudFormation.on(ListStackResourcesCommand, { StackName: `arn:${FORMER}` }).resolves(resourcesOf(types));
+    cloudFormation
+      .on(ListStackResourcesCommand, { StackName: 'payments-dev-api' })
+      .resolves(resourcesOf({ Api: 'AWS::ApiGatewayV2::Api' }));
+    gateway.on(DeleteRouteCommand).resolves({});
   };
   const route = (RouteKey: string) => ({ Type: 'AWS::ApiGatewayV2::Route', Properties: { RouteKey } });
+  const deleted = () => gateway.commandCalls(DeleteRouteCommand).map(({ args }) => args[0].input);
 
-  test('are those with a key of the build, and nothing stands in their way', async () => {
-    deploy({ Moves: route(served), Goes: route('GET /gone'), Handler: { Type: 'AWS::Lambda::Function' } });
-    expect(await readFormerParts(client, former, built)).toEqual({
-      routes: [{ id: 'id-of-Moves', key: served }],
-      obstacles: [],
-    });
+  test('are deleted by their ids if the build has their keys, and may be missing already', async () => {
+    deploy({ One: route(served), Two: route(other), Gone: route('GET /gone'), Code: { Type: 'AWS::Lambda::Function' } });
+    gateway.on(DeleteRouteCommand, { RouteId: 'id-of-One' }).rejects(named('NotFoundException'));
+    await releaseMovedRoutes(clients, 'dev', built);
+    expect(deleted()).toEqual([
+      { ApiId: 'id-of-Api', RouteId: 'id-of-One' },
+      { ApiId: 'id-of-Api', RouteId: 'id-of-Two' },
+    ]);
   });
 
-  test('cannot move while their functions reserve instances, or an alarm would exist twice', async () => {
+  test('stay, and the deployment stops, while reservations or alarms would exist twice', async () => {
     deploy({
-      Moves: route(served),
-      Handler: { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions: 50 } },
+      One: route(served),
+      Code: { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions: 50 } },
       Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: { AlarmName: alarm } },
       Other: { Type: 'AWS::CloudWatch::Alarm', Properties: { AlarmName: 'payments-dev-of-former' } },
     });
-    const { obstacles } = await readFormerParts(client, former, built);
-    expect(obstacles).toEqual([
-      'payments-dev-api-payments reserves instances for 1 functions; deploy its own version with BULKHEADS=off first',
-      `payments-dev-api-payments has the alarms ${alarm}; deploy its own version with DEPLOY=all-at-once first`,
-    ]);
+    await expect(releaseMovedRoutes(clients, 'dev', built)).rejects.toThrow(
+      [
+        'nothing is deployed:',
+        `${FORMER} reserves instances for 1 functions; deploy its own version with BULKHEADS=off first`,
+        `${FORMER} has the alarms ${alarm}; deploy its own version with DEPLOY=all-at-once first`,
+      ].join('\n'),
+    );
+    expect(deleted()).toEqual([]);
   });
 
-  test('are deleted by their ids, and may be missing already', async () => {
-    cloudFormation.on(ListStackResourcesCommand, { StackName: 'payments-dev-api' }).resolves({
-      StackResourceSummaries: [
-        {
-          LogicalResourceId: 'Api',
-          PhysicalResourceId: 'a1',
-          ResourceType: 'AWS::ApiGatewayV2::Api',
-          LastUpdatedTimestamp: new Date(0),
-          ResourceStatus: 'CREATE_COMPLETE',
-        },
-      ],
-    });
-    gateway.on(DeleteRouteCommand).resolves({});
-    gateway.on(DeleteRouteCommand, { RouteId: 'r1' }).rejects(named('NotFoundException'));
-    const clients = { cloudFormation: client, gateway: new ApiGatewayV2Client({ region }) };
-    await deleteFormerRoutes(clients, 'dev', [
-      { id: 'r1', key: 'GET /a' },
-      { id: 'r2', key: 'GET /b' },
-    ]);
-    expect(gateway.commandCalls(DeleteRouteCommand).map(({ args }) => args[0].input)).toEqual([
-      { ApiId: 'a1', RouteId: 'r1' },
-      { ApiId: 'a1', RouteId: 'r2' },
-    ]);
+  test('are none if every deployed stack is in the build', async () => {
+    deploy({});
+    cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [stackOf({ name: 'payments-dev-api' })] });
+    await releaseMovedRoutes(clients, 'dev', built);
+    expect(deleted()).toEqual([]);
   });
 });

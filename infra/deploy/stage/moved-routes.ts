@@ -7,7 +7,7 @@ import { type CloudFormationClient, GetTemplateCommand, paginateListStackResourc
 import * as z from 'zod';
 import type { BuiltStage } from './assembly.ts';
 import { apiIdOf, unlessMissing } from './removed-routes.ts';
-import type { RemovedStack } from './removed-stacks.ts';
+import { findRemovedStacks, type RemovedStack } from './removed-stacks.ts';
 import type { Stage } from './settings.ts';
 
 interface Clients {
@@ -15,13 +15,13 @@ interface Clients {
   readonly gateway: Pick<ApiGatewayV2Client, 'send'>;
 }
 
-export interface FormerRoute {
+interface FormerRoute {
   readonly id: string;
   /** Such as `GET /payments`. */
   readonly key: string;
 }
 
-export interface FormerParts {
+interface FormerParts {
   readonly routes: readonly FormerRoute[];
   /** Why the new stacks cannot be deployed beside the former stacks, one sentence each, with what to do. */
   readonly obstacles: readonly string[];
@@ -35,8 +35,22 @@ const templateSchema = z.object({
 });
 type Resources = z.output<typeof templateSchema>['Resources'];
 
-/** @param former the deployed stacks that the build no longer has */
-export const readFormerParts = async (
+/**
+ * Deletes the routes that move, right before the new stacks are deployed. CloudFormation later deletes the former stacks
+ * without these routes. The limits of the routes stay.
+ * @throws Error, before anything changes, if reservations or alarms would exist twice.
+ */
+export const releaseMovedRoutes = async (clients: Clients, stage: Stage, built: BuiltStage): Promise<void> => {
+  const { cloudFormation, gateway } = clients;
+  const former = await findRemovedStacks(cloudFormation, stage, new Set(built.resources.keys()));
+  const { routes, obstacles } = await readFormerParts(cloudFormation, former, built);
+  if (obstacles.length > 0) throw new Error(['nothing is deployed:', ...obstacles].join('\n'));
+  const ApiId = routes.length > 0 ? await apiIdOf(cloudFormation, stage) : undefined;
+  if (ApiId === undefined) return;
+  for (const { id: RouteId } of routes) await unlessMissing(gateway.send(new DeleteRouteCommand({ ApiId, RouteId })));
+};
+
+const readFormerParts = async (
   client: CloudFormationClient,
   former: readonly Pick<RemovedStack, 'id' | 'name'>[],
   built: BuiltStage,
@@ -83,16 +97,4 @@ const obstaclesOf = (name: string, resources: Resources, { alarms }: BuiltStage)
       ? [`${name} has the alarms ${shared.join(', ')}; deploy its own version with DEPLOY=all-at-once first`]
       : []),
   ];
-};
-
-/** CloudFormation later deletes the former stacks without these routes. */
-export const deleteFormerRoutes = async (
-  { cloudFormation, gateway }: Clients,
-  stage: Stage,
-  routes: readonly FormerRoute[],
-): Promise<void> => {
-  if (routes.length === 0) return;
-  const ApiId = await apiIdOf(cloudFormation, stage);
-  if (ApiId === undefined) return;
-  for (const { id: RouteId } of routes) await unlessMissing(gateway.send(new DeleteRouteCommand({ ApiId, RouteId })));
 };
