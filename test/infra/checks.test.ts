@@ -190,9 +190,9 @@ describe('the checks of the account', () => {
   });
 
   test('refuse a warm route that is no endpoint, on every stage', () => {
-    const { lines } = check({ ...READY, STAGE: 'dev', PROVISIONED: 'payments.confirm, payments.konfirm' });
+    const { lines } = check({ ...READY, STAGE: 'dev', PROVISIONED: 'payments.confirm, payments.unknown' });
     expect(lines.filter((line) => line.includes('PROVISIONED'))).toEqual([
-      expect.stringContaining('refused: warm routes: PROVISIONED names payments.konfirm, which is no endpoint'),
+      expect.stringContaining('refused: warm routes: PROVISIONED names payments.unknown, which is no endpoint'),
     ]);
   });
 

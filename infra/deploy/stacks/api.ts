@@ -53,7 +53,6 @@ export class ApiStack extends ServiceStack {
     new CfnOutput(this, 'BaseUrl', { value: baseUrl });
     const { queue } = new UndoneInvocations(this, 'Undone', { alarms: kept.alarms, alarmEmail });
     this.share({ id: api.apiId, 'base-url': baseUrl, 'undone-arn': queue.queueArn });
-    this.keepExports([api.apiId, endpoint, queue.queueArn, queue.queueName, queue.queueUrl]);
     const reference = HttpApi.fromHttpApiAttributes(this, 'Reference', { httpApiId: api.apiId });
     const context: ServiceContext = {
       kept,
