@@ -19,8 +19,11 @@ import { ServiceStack } from './service-stack.ts';
  */
 export const OPERATOR_ROUTES = 'api-webhooks';
 
-/** The folders of its entries. The endpoints of all other folders are in the stack `api`. */
-const OPERATOR_FOLDERS: readonly string[] = ['webhooks', 'admin', 'console', 'projects', 'api'];
+/**
+ * The folders of its entries. The endpoints of all other folders are in the stack `api`. In version 0.2.0 the stacks of these
+ * folders came after `api-webhooks`, so a return to it finds no route taken.
+ */
+const OPERATOR_FOLDERS: readonly string[] = ['webhooks', 'admin', 'api', 'console'];
 
 /** The part of the name of the stack that has the endpoint. */
 export const routesPart = (endpoint: Pick<Endpoint, 'id'>): 'api' | typeof OPERATOR_ROUTES =>
