@@ -1,5 +1,10 @@
 /** @module Before and after a deployment, the parts of a deployed stage that the new build no longer has. */
-import { ApiGatewayV2Client, DeleteRouteCommand, DeleteRouteSettingsCommand, GetStageCommand } from '@aws-sdk/client-apigatewayv2';
+import {
+  ApiGatewayV2Client,
+  DeleteRouteCommand,
+  DeleteRouteSettingsCommand,
+  GetStageCommand,
+} from '@aws-sdk/client-apigatewayv2';
 import {
   CloudFormationClient,
   DeleteStackCommand,
@@ -203,7 +208,9 @@ describe('the routes of stacks that a build no longer has', () => {
   const deploy = (resources: Readonly<Record<string, { readonly Type: string; readonly Properties?: object }>>) => {
     const stacks = [FORMER, ...built.resources.keys()].map((name) => stackOf({ name }));
     cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: stacks });
-    cloudFormation.on(GetTemplateCommand, { StackName: `arn:${FORMER}` }).resolves({ TemplateBody: template(resources) });
+    cloudFormation
+      .on(GetTemplateCommand, { StackName: `arn:${FORMER}` })
+      .resolves({ TemplateBody: template(resources) });
     const types = Object.fromEntries(Object.entries(resources).map(([id, { Type }]) => [id, Type]));
     cloudFormation.on(ListStackResourcesCommand, { StackName: `arn:${FORMER}` }).resolves(resourcesOf(types));
     cloudFormation
@@ -215,7 +222,12 @@ describe('the routes of stacks that a build no longer has', () => {
   const deleted = () => gateway.commandCalls(DeleteRouteCommand).map(({ args }) => args[0].input);
 
   test('are deleted by their ids if the build has their keys, and may be missing already', async () => {
-    deploy({ One: route(served), Two: route(other), Gone: route('GET /gone'), Code: { Type: 'AWS::Lambda::Function' } });
+    deploy({
+      One: route(served),
+      Two: route(other),
+      Gone: route('GET /gone'),
+      Code: { Type: 'AWS::Lambda::Function' },
+    });
     gateway.on(DeleteRouteCommand, { RouteId: 'id-of-One' }).rejects(named('NotFoundException'));
     await releaseMovedRoutes(clients, 'dev', built);
     expect(deleted()).toEqual([

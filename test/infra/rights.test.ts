@@ -160,9 +160,7 @@ describe('the role of a function', () => {
     const setsOf = (stack: string, one: 'role' | 'rights') =>
       new Set(functions.filter((each) => each.stack === stack).map((each) => each[one])).size;
     for (const stack of unbound.stacks) expect(setsOf(stack, 'role'), stack).toBe(setsOf(stack, 'rights'));
-    expect(new Set(functions.map(({ stack, role }) => `${stack}/${role}`)).size).toBe(
-      ofType('AWS::IAM::Role').length,
-    );
+    expect(new Set(functions.map(({ stack, role }) => `${stack}/${role}`)).size).toBe(ofType('AWS::IAM::Role').length);
   });
 
   test('fits in one policy of 6,144 characters', () => {

@@ -7,7 +7,9 @@ import { PROD } from './update-pairs.ts';
 import { updateProblemsOf } from './update-problems.ts';
 
 /** Properties by logical id, by type and by stack: what version 0.2.0 (commit 0e90ded5) made of a prod stage. */
-type Stored = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, TemplateResource['Properties']>>>>>>;
+type Stored = Readonly<
+  Record<string, Readonly<Record<string, Readonly<Record<string, TemplateResource['Properties']>>>>>
+>;
 const stored: Stored = JSON.parse(readFileSync(new URL('stage-of-0.2.0.json', import.meta.url), 'utf8'));
 
 const former: StageTemplates = Object.entries(stored).map(([name, types], at, all) => ({

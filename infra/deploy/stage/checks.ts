@@ -269,7 +269,8 @@ export const CHECKS: readonly Check[] = [
     name: 'resources of a stack',
     applies: 'always',
     asks: 'does each stack fit the 500 resources that CloudFormation allows',
-    remedy: 'move a folder of entries from the stack api to api-webhooks (infra/deploy/stacks/routes.ts), or add a stack',
+    remedy:
+      'move a folder of entries from the stack api to api-webhooks (infra/deploy/stacks/routes.ts), or add a stack',
     refuses: EVERY_STAGE,
     find: ({ built }) =>
       [...(built?.resources ?? [])].flatMap(([name, count]) =>

@@ -3,7 +3,11 @@
  * with the same key, so a former route is deleted right before the new stacks are deployed. Until then it is served.
  */
 import { type ApiGatewayV2Client, DeleteRouteCommand } from '@aws-sdk/client-apigatewayv2';
-import { type CloudFormationClient, GetTemplateCommand, paginateListStackResources } from '@aws-sdk/client-cloudformation';
+import {
+  type CloudFormationClient,
+  GetTemplateCommand,
+  paginateListStackResources,
+} from '@aws-sdk/client-cloudformation';
 import * as z from 'zod';
 import type { BuiltStage } from './assembly.ts';
 import { apiIdOf, unlessMissing } from './removed-routes.ts';
