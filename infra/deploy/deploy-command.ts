@@ -21,6 +21,7 @@ import { takeChangeSet } from './stage/change-sets.ts';
 import { runChecks } from './stage/checks.ts';
 import { compareStage } from './stage/deployed-stacks.ts';
 import { accountOf, identifyCaller, requireRegion } from './stage/identity.ts';
+import { releaseMovedRoutes } from './stage/moved-routes.ts';
 import { deleteOtherRouteSettings } from './stage/removed-routes.ts';
 import { destroyStacks, findRemovedStacks } from './stage/removed-stacks.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
@@ -48,12 +49,12 @@ const stepsOf = (settings: DeploymentSettings): Steps => ({
   removedStacks: (account) =>
     findRemovedStacks(new CloudFormationClient(account), settings.stage, new Set(builtStage().resources.keys())),
   destroy: (account, stacks) => destroyStacks(new CloudFormationClient(account), stacks, say),
-  deleteRouteSettings: (account, of) =>
-    deleteOtherRouteSettings(
-      { cloudFormation: new CloudFormationClient(account), gateway: new ApiGatewayV2Client(account) },
-      settings.stage,
-      of === 'removed' ? builtStage().routes : builtStage().routeSettings,
-    ),
+  deleteRouteSettings: async (account, of) => {
+    const clients = { cloudFormation: new CloudFormationClient(account), gateway: new ApiGatewayV2Client(account) };
+    const built = builtStage();
+    if (of === 'removed') await releaseMovedRoutes(clients, settings.stage, built);
+    return deleteOtherRouteSettings(clients, settings.stage, of === 'removed' ? built.routes : built.routeSettings);
+  },
 });
 
 /** The account is read once, and each finding is in one result only. */

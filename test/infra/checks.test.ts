@@ -189,6 +189,13 @@ describe('the checks of the account', () => {
     expect(namesOf(check({ ...READY, STAGE: 'dev' }, facts).lines)).toEqual([`refused: ${name}`]);
   });
 
+  test('refuse a warm route that is no endpoint, on every stage', () => {
+    const { lines } = check({ ...READY, STAGE: 'dev', PROVISIONED: 'payments.confirm, payments.unknown' });
+    expect(lines.filter((line) => line.includes('PROVISIONED'))).toEqual([
+      expect.stringContaining('refused: warm routes: PROVISIONED names payments.unknown, which is no endpoint'),
+    ]);
+  });
+
   test('warn of a region whose bus accepts fewer events than renewals publish', () => {
     const three = { ...READY, PROVIDER_B: 'stripe', PROVIDER_C: 'stripe' };
     const secrets = {

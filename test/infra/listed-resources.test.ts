@@ -8,8 +8,8 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** CloudFormation's DescribeStackResources returns no more, and has no next page. */
 const MOST_DESCRIBED = 100;
 
-/** The stacks whose resources `payctl` and `deploy` describe. */
-const DESCRIBED_BY_CODE: readonly string[] = ['data', 'api'];
+/** The stacks whose resources `payctl` describes. */
+const DESCRIBED_BY_CODE: readonly string[] = ['data'];
 
 /** The parts of the stacks whose resources a command of this text describes. */
 const describedIn = (text: string): readonly string[] =>

@@ -204,6 +204,45 @@ describe('the setting DEPLOY=canary', () => {
   });
 });
 
+describe('the setting TRACING=off', () => {
+  const without = synthesize({ env: { TRACING: 'off' } });
+
+  test('takes traces, and the right to send them, from every function, and breaks no rule of the packs', () => {
+    const modesIn = ({ ofType }: Synthesized) =>
+      new Set(ofType('AWS::Lambda::Function').map(({ Properties }) => Properties.TracingConfig.Mode));
+    expect([modesIn(plain), modesIn(without)]).toEqual([new Set(['Active']), new Set(['PassThrough'])]);
+    expect(JSON.stringify(plain.ofType('AWS::IAM::ManagedPolicy'))).toContain('xray:');
+    expect(JSON.stringify(without.ofType('AWS::IAM::ManagedPolicy'))).not.toContain('xray:');
+    expect(violations(without)).toEqual([]);
+  });
+});
+
+describe('the setting PROVISIONED', () => {
+  const warm = synthesize({ env: { PROVISIONED: 'payments.confirm, payments.get' } });
+  const { ofType, functionOf } = warm;
+
+  test('keeps one instance of each named route warm, and the gateway calls it by its alias', () => {
+    const aliases = ofType('AWS::Lambda::Alias');
+    expect(aliases.map(({ Properties }) => Properties.FunctionName.Ref).toSorted()).toEqual(
+      ['payments.confirm', 'payments.get'].map((id) => functionOf(id).logicalId).toSorted(),
+    );
+    const called = ofType('AWS::ApiGatewayV2::Integration').map(({ Properties }) => Properties.IntegrationUri);
+    for (const { logicalId, Properties } of aliases) {
+      expect(Properties.ProvisionedConcurrencyConfig).toEqual({ ProvisionedConcurrentExecutions: 1 });
+      expect(called).toContainEqual({ Ref: logicalId });
+    }
+    expect(ofType('AWS::CodeDeploy::DeploymentGroup')).toEqual([]);
+  });
+
+  test('is empty by default, and changes nothing but the named routes', () => {
+    const others = ({ ofType: of }: Synthesized) =>
+      of('AWS::ApiGatewayV2::Integration').filter(({ Properties }) => Properties.IntegrationUri['Fn::GetAtt']);
+    expect(plain.ofType('AWS::Lambda::Alias')).toEqual([]);
+    expect(others(warm)).toHaveLength(others(plain).length - 2);
+    expect(violations(warm)).toEqual([]);
+  });
+});
+
 describe('due work', () => {
   const stateOf = ({ ofType }: Synthesized) => ({
     sweep: ofType('AWS::Events::Rule').find(({ logicalId }) => logicalId.startsWith('WorkersSweepDue'))?.Properties

@@ -1,22 +1,27 @@
 /** @module Before and after a deployment, the parts of a deployed stage that the new build no longer has. */
-import { ApiGatewayV2Client, DeleteRouteSettingsCommand, GetStageCommand } from '@aws-sdk/client-apigatewayv2';
+import {
+  ApiGatewayV2Client,
+  DeleteRouteCommand,
+  DeleteRouteSettingsCommand,
+  GetStageCommand,
+} from '@aws-sdk/client-apigatewayv2';
 import {
   CloudFormationClient,
   DeleteStackCommand,
-  DescribeStackResourcesCommand,
   DescribeStacksCommand,
   GetTemplateCommand,
+  ListStackResourcesCommand,
   UpdateTerminationProtectionCommand,
 } from '@aws-sdk/client-cloudformation';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { readBuiltStage } from '../../infra/deploy/stage/assembly.ts';
+import { releaseMovedRoutes } from '../../infra/deploy/stage/moved-routes.ts';
 import { deleteOtherRouteSettings } from '../../infra/deploy/stage/removed-routes.ts';
 import { destroyStacks, findRemovedStacks, type RemovedStack } from '../../infra/deploy/stage/removed-stacks.ts';
 import { synthesize } from './synthesized.ts';
 
-const withConsole = synthesize();
-const withoutConsole = synthesize({ env: { CONSOLE: 'off' } });
+const synthesized = synthesize();
 
 const region = 'eu-west-1';
 const cloudFormation = mockClient(CloudFormationClient);
@@ -77,11 +82,12 @@ describe('the deployed stacks that a build no longer has', () => {
     expect(namesOf(removed)).toEqual(['payments-dev-api-old', 'payments-dev-api-console']);
   });
 
-  test('are the console’s after CONSOLE=off', async () => {
-    deployStacks(withConsole.stacks.map((name) => ({ name })));
-    const built = readBuiltStage(withoutConsole.outDir);
+  test('are the groups of routes of version 0.2.0', async () => {
+    const groups = ['payments-dev-api-payments', 'payments-dev-api-admin'];
+    const built = readBuiltStage(synthesized.outDir);
+    deployStacks([...built.resources.keys(), ...groups].map((name) => ({ name })));
     const removed = await findRemovedStacks(client, 'dev', new Set(built.resources.keys()));
-    expect(namesOf(removed)).toEqual(['payments-dev-api-console']);
+    expect(namesOf(removed)).toEqual(groups);
   });
 
   test('name the resources with data, and whether they stay', async () => {
@@ -136,20 +142,27 @@ describe('the deployed stacks that a build no longer has', () => {
 describe('the limits of routes that a build no longer has', () => {
   const clients = { cloudFormation: client, gateway: new ApiGatewayV2Client({ region }) };
   const deployRoutes = (...routes: readonly string[]) => {
-    cloudFormation.on(DescribeStackResourcesCommand, { StackName: 'payments-dev-api' }).resolves({
-      StackResources: [{ ...RESOURCE, ResourceType: 'AWS::ApiGatewayV2::Api', PhysicalResourceId: 'a1' }],
+    cloudFormation
+      .on(ListStackResourcesCommand, { StackName: 'payments-dev-api' })
+      .resolves({ StackResourceSummaries: [{ ...RESOURCE, ResourceType: 'AWS::SQS::Queue' }], NextToken: 'more' });
+    cloudFormation.on(ListStackResourcesCommand, { StackName: 'payments-dev-api', NextToken: 'more' }).resolves({
+      StackResourceSummaries: [{ ...RESOURCE, ResourceType: 'AWS::ApiGatewayV2::Api', PhysicalResourceId: 'a1' }],
     });
     gateway.on(GetStageCommand, { ApiId: 'a1', StageName: '$default' }).resolves({
       RouteSettings: Object.fromEntries(routes.map((route) => [route, { ThrottlingRateLimit: 20 }])),
     });
     gateway.on(DeleteRouteSettingsCommand).resolves({});
   };
-  const RESOURCE = { LogicalResourceId: 'Api', Timestamp: new Date(0), ResourceStatus: 'CREATE_COMPLETE' } as const;
+  const RESOURCE = {
+    LogicalResourceId: 'Api',
+    LastUpdatedTimestamp: new Date(0),
+    ResourceStatus: 'CREATE_COMPLETE',
+  } as const;
   const deletedRoutes = () =>
     gateway.commandCalls(DeleteRouteSettingsCommand).map(({ args }) => args[0].input.RouteKey);
 
   test('are deleted before the deployment, and no others', async () => {
-    const { routes, routeSettings } = readBuiltStage(withConsole.outDir);
+    const { routes, routeSettings } = readBuiltStage(synthesized.outDir);
     expect([...routeSettings].filter((route) => !routes.has(route))).toEqual([]);
     deployRoutes('POST /old', ...routes);
     expect(await deleteOtherRouteSettings(clients, 'dev', routes)).toEqual(['POST /old']);
@@ -163,7 +176,7 @@ describe('the limits of routes that a build no longer has', () => {
   });
 
   test('do not exist before the first deployment, and before the first stage', async () => {
-    cloudFormation.on(DescribeStackResourcesCommand).rejects(named('ValidationError'));
+    cloudFormation.on(ListStackResourcesCommand).rejects(named('ValidationError'));
     expect(await deleteOtherRouteSettings(clients, 'dev', new Set())).toEqual([]);
     deployRoutes('POST /old');
     gateway.on(GetStageCommand).rejects(named('NotFoundException'));
@@ -174,5 +187,76 @@ describe('the limits of routes that a build no longer has', () => {
     deployRoutes('POST /old');
     gateway.on(GetStageCommand).rejects(named('AccessDeniedException'));
     await expect(deleteOtherRouteSettings(clients, 'dev', new Set())).rejects.toThrow('AccessDenied');
+  });
+});
+
+describe('the routes of stacks that a build no longer has', () => {
+  const built = readBuiltStage(synthesized.outDir);
+  const [served = '', other = ''] = built.routes;
+  const [alarm = ''] = built.alarms;
+  const clients = { cloudFormation: client, gateway: new ApiGatewayV2Client({ region }) };
+  const FORMER = 'payments-dev-api-payments';
+  const resourcesOf = (types: Readonly<Record<string, string>>) => ({
+    StackResourceSummaries: Object.entries(types).map(([LogicalResourceId, ResourceType]) => ({
+      LogicalResourceId,
+      ResourceType,
+      PhysicalResourceId: `id-of-${LogicalResourceId}`,
+      LastUpdatedTimestamp: new Date(0),
+      ResourceStatus: 'CREATE_COMPLETE' as const,
+    })),
+  });
+  const deploy = (resources: Readonly<Record<string, { readonly Type: string; readonly Properties?: object }>>) => {
+    const stacks = [FORMER, ...built.resources.keys()].map((name) => stackOf({ name }));
+    cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: stacks });
+    cloudFormation
+      .on(GetTemplateCommand, { StackName: `arn:${FORMER}` })
+      .resolves({ TemplateBody: template(resources) });
+    const types = Object.fromEntries(Object.entries(resources).map(([id, { Type }]) => [id, Type]));
+    cloudFormation.on(ListStackResourcesCommand, { StackName: `arn:${FORMER}` }).resolves(resourcesOf(types));
+    cloudFormation
+      .on(ListStackResourcesCommand, { StackName: 'payments-dev-api' })
+      .resolves(resourcesOf({ Api: 'AWS::ApiGatewayV2::Api' }));
+    gateway.on(DeleteRouteCommand).resolves({});
+  };
+  const route = (RouteKey: string) => ({ Type: 'AWS::ApiGatewayV2::Route', Properties: { RouteKey } });
+  const deleted = () => gateway.commandCalls(DeleteRouteCommand).map(({ args }) => args[0].input);
+
+  test('are deleted by their ids if the build has their keys, and may be missing already', async () => {
+    deploy({
+      One: route(served),
+      Two: route(other),
+      Gone: route('GET /gone'),
+      Code: { Type: 'AWS::Lambda::Function' },
+    });
+    gateway.on(DeleteRouteCommand, { RouteId: 'id-of-One' }).rejects(named('NotFoundException'));
+    await releaseMovedRoutes(clients, 'dev', built);
+    expect(deleted()).toEqual([
+      { ApiId: 'id-of-Api', RouteId: 'id-of-One' },
+      { ApiId: 'id-of-Api', RouteId: 'id-of-Two' },
+    ]);
+  });
+
+  test('stay, and the deployment stops, while reservations or alarms would exist twice', async () => {
+    deploy({
+      One: route(served),
+      Code: { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions: 50 } },
+      Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: { AlarmName: alarm } },
+      Other: { Type: 'AWS::CloudWatch::Alarm', Properties: { AlarmName: 'payments-dev-of-former' } },
+    });
+    await expect(releaseMovedRoutes(clients, 'dev', built)).rejects.toThrow(
+      [
+        'nothing is deployed:',
+        `${FORMER} reserves instances for 1 functions; deploy its own version with BULKHEADS=off first`,
+        `${FORMER} has the alarms ${alarm}; deploy its own version with DEPLOY=all-at-once first`,
+      ].join('\n'),
+    );
+    expect(deleted()).toEqual([]);
+  });
+
+  test('are none if every deployed stack is in the build', async () => {
+    deploy({});
+    cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [stackOf({ name: 'payments-dev-api' })] });
+    await releaseMovedRoutes(clients, 'dev', built);
+    expect(deleted()).toEqual([]);
   });
 });

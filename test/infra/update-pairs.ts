@@ -1,7 +1,7 @@
 /** @module Pairs of stages, of which each must be able to follow the other. */
 import { expect } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
-import { routeGroupOf } from '../../infra/deploy/stacks/api.ts';
+import { routeGroupOf } from '../../infra/deploy/stacks/routes.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { type StageTemplates, templatesOf } from './stage-templates.ts';
@@ -56,6 +56,13 @@ export const SWITCHES: readonly Switch[] = [
   { name: 'DUE_WORK', env: { DUE_WORK: 'off' } },
   { name: 'BULKHEADS', env: { BULKHEADS: 'on' } },
   { name: 'DEPLOY', env: { DEPLOY: 'canary' } },
+  { name: 'TRACING', env: { TRACING: 'off' } },
+  { name: 'PROVISIONED', env: { PROVISIONED: 'payments.get, payments.confirm, webhooks.provider-a' } },
+  {
+    name: 'DEPLOY of routes that are kept warm',
+    env: { PROVISIONED: 'payments.confirm', DEPLOY: 'canary' },
+    base: { PROVISIONED: 'payments.confirm' },
+  },
   { name: 'CUSTOM_DOMAIN', env: { CUSTOM_DOMAIN: 'pay.example.com' } },
   { name: 'CUSTOM_DOMAIN with BASE_PATH', env: { CUSTOM_DOMAIN: 'pay.example.com', BASE_PATH: '/pay' } },
   { name: 'PUBLIC_BASE_URL', env: { PUBLIC_BASE_URL: 'https://pay.example.com' } },

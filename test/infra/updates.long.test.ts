@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { constructId } from '../../infra/deploy/constructs/service-function.ts';
-import { byGroup } from '../../infra/deploy/stacks/api.ts';
+import { routeGroupOf } from '../../infra/deploy/stacks/routes.ts';
 import type { Right } from '../../shared/core/rights.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import type { Trigger } from '../../shared/platform/trigger.ts';
 import { templatesOf } from './stage-templates.ts';
 import { expectEndpointUpdates, expectUpdates, ofGroups, PROD, SWITCHES } from './update-pairs.ts';
 
-describe.each([...byGroup(endpoints)])('a removed, renamed or added endpoint of %s', (_, members) => {
+describe.each([...Map.groupBy(endpoints, routeGroupOf)])('a removed, renamed or added endpoint of %s', (_, members) => {
   test.each(members.map((endpoint) => [endpoint.id, endpoint] as const))(
     'leaves a stage that deploys: %s',
     (__, endpoint) => expectEndpointUpdates(endpoint, members),

@@ -8,8 +8,9 @@ import type { Endpoint } from '../../../shared/http/endpoint.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
 import type { DeploymentSettings } from '../stage/settings.ts';
 import { reservedForEndpoint } from './bulkheads.ts';
-import { type Canaries, Canary } from './canary.ts';
 import type { ServiceContext } from './context.ts';
+import type { SharedRoles } from './function-roles.ts';
+import { type Canaries, LiveVersion } from './live-version.ts';
 import { constructId, ServiceFunction } from './service-function.ts';
 
 export interface EndpointFunctionProps {
@@ -17,6 +18,7 @@ export interface EndpointFunctionProps {
   readonly api: IHttpApi;
   readonly endpoint: Endpoint;
   readonly logGroup: ILogGroup;
+  readonly roles: SharedRoles;
   /** If undefined, new versions get all requests immediately. */
   readonly canaries: Canaries | undefined;
 }
@@ -31,16 +33,20 @@ export const hasOwnUrl = ({ auth }: Endpoint, { functionUrls }: Pick<DeploymentS
 export class EndpointFunction extends Construct {
   readonly functionName: string;
 
-  constructor(scope: Construct, id: string, { context, api, endpoint, logGroup, canaries }: EndpointFunctionProps) {
+  constructor(scope: Construct, id: string, props: EndpointFunctionProps) {
     super(scope, id);
+    const { context, api, endpoint, logGroup, roles } = props;
     const { settings } = context;
     const reserved = reservedForEndpoint(endpoint, settings.bulkheads);
-    const { lambda } = new ServiceFunction(this, 'Handler', { context, spec: endpoint, logGroup, reserved });
-    const isShifted = canaries !== undefined && endpoint.paymentPath;
+    const { lambda } = new ServiceFunction(this, 'Handler', { context, spec: endpoint, logGroup, roles, reserved });
     this.functionName = lambda.functionName;
+    const canaries = endpoint.paymentPath ? props.canaries : undefined;
+    const isWarm = settings.provisioned.includes(endpoint.id);
     const name = endpoint.id.replaceAll('.', '-');
-    const { tableInUse } = settings;
-    const served = isShifted ? new Canary(this, 'Canary', { lambda, canaries, name, tableInUse }).alias : lambda;
+    const served =
+      canaries || isWarm
+        ? new LiveVersion(this, 'Canary', { lambda, canaries, isWarm, name, tableInUse: settings.tableInUse }).alias
+        : lambda;
     new HttpRoute(this, 'Route', {
       httpApi: api,
       routeKey: HttpRouteKey.with(endpoint.path, HttpMethod[endpoint.method]),

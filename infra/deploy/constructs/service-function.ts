@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
-import { type IRole, ManagedPolicy, type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   Code,
@@ -14,7 +14,8 @@ import { Construct } from 'constructs';
 import type { Right } from '../../../shared/core/rights.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
 import type { ServiceContext } from './context.ts';
-import { allow, denialsOf, environmentOf, statementsOf } from './rights.ts';
+import { functionRole, type SharedRoles } from './function-roles.ts';
+import { environmentOf } from './rights.ts';
 
 export interface FunctionSpec {
   readonly id: string;
@@ -29,7 +30,9 @@ export interface ServiceFunctionProps {
   readonly spec: FunctionSpec;
   /** One log group per stack, so that a stack of many functions stays within CloudFormation's 500 resources. */
   readonly logGroup: ILogGroup;
-  /** Rights that the function's event source needs, in addition to the declared rights. */
+  /** Roles that functions with the same rights share. If undefined, the function has its own. */
+  readonly roles?: SharedRoles;
+  /** Rights that the event source of a function with its own role needs, in addition to the declared rights. */
   readonly statements?: readonly PolicyStatement[];
   readonly environment?: Readonly<Record<string, string>>;
   /** Reserved concurrency. If undefined, the function shares the account's. */
@@ -43,13 +46,14 @@ export const constructId = (id: string): string =>
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('');
 
-/** One function with its own role, which holds exactly the declared rights. */
+/** One function, whose role holds exactly the declared rights. */
 export class ServiceFunction extends Construct {
   readonly lambda: LambdaFunction;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
-    const { context, spec, logGroup } = props;
+    const { context, spec, logGroup, roles, statements = [] } = props;
+    const own = { context, logGroup, uses: spec.uses, statements, description: `What ${spec.id} may do` };
     this.lambda = new LambdaFunction(this, 'Function', {
       description: `${spec.id}: ${spec.summary}`,
       runtime: Runtime.NODEJS_24_X,
@@ -59,8 +63,9 @@ export class ServiceFunction extends Construct {
       timeout: Duration.seconds(spec.timeoutSeconds),
       memorySize: spec.memoryMb,
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
-      role: roleOf(this, props),
-      tracing: Tracing.ACTIVE,
+      role: roles ? roles.roleFor(spec.uses) : functionRole(this, own),
+      // Given also if it is off, because CloudFormation need not take back a value that the template no longer has.
+      tracing: context.settings.tracing ? Tracing.ACTIVE : Tracing.PASS_THROUGH,
       deadLetterQueue: context.undone,
       logGroup,
       loggingFormat: LoggingFormat.JSON,
@@ -71,27 +76,6 @@ export class ServiceFunction extends Construct {
       },
     });
     acknowledge(this, 'PCI.DSS.321-LambdaInsideVPC');
+    if (!context.settings.tracing) acknowledge(this, 'Serverless-LambdaTracing');
   }
 }
-
-/** The rights are one inline policy of the role. Constructs that CDK connects later add none. */
-const roleOf = (scope: Construct, { context, spec, logGroup, statements = [] }: ServiceFunctionProps): IRole => {
-  const rights = new ManagedPolicy(scope, 'Rights', {
-    description: `What ${spec.id} may do`,
-    statements: [
-      // The log group's ARN ends in `:*`, so it covers the group's streams and nothing else.
-      allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
-      allow(['xray:PutTelemetryRecords', 'xray:PutTraceSegments'], ['*']),
-      allow(['sqs:SendMessage'], [context.undone.queueArn]),
-      ...spec.uses.flatMap((right) => statementsOf(right, context)),
-      ...denialsOf(spec.uses, context),
-      ...statements,
-    ],
-  });
-  acknowledge(rights, 'AwsSolutions-IAM5', 'Resource::*');
-  return new Role(scope, 'Role', {
-    description: `What ${spec.id} may do`,
-    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    managedPolicies: [rights],
-  }).withoutPolicyUpdates();
-};

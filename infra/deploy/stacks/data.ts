@@ -47,14 +47,6 @@ export class DataStack extends ServiceStack {
       const named = tableInUse?.arn ?? `<${this.logicalIdOf(table)}.Arn>`;
       acknowledge(backups, 'AwsSolutions-IAM5', `Resource::${named}/backup/*`);
     }
-    this.keepExports([
-      ...Object.values(ownTable(table)),
-      bus.eventBusName,
-      bus.eventBusArn,
-      key.keyArn,
-      topicArn,
-      ...[...secrets.values()].map(({ secretArn }) => secretArn),
-    ]);
   }
 
   /** The secrets by the names of their shared values. */

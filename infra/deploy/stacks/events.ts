@@ -96,7 +96,6 @@ export class EventsStack extends ServiceStack {
         [queueValue(name, 'url')]: queue.queueUrl,
         [queueValue(name, 'dead-letters-arn')]: deadLetters.queueArn,
       });
-      this.keepExports([queue.queueArn, ...[queue, deadLetters].flatMap((kept) => [kept.queueName, kept.queueUrl])]);
     }
   }
 
@@ -108,11 +107,9 @@ export class EventsStack extends ServiceStack {
       }
       if (child instanceof ScheduledJob || child instanceof StreamConsumer) {
         this.share({ [functionValue(child.trigger.id)]: child.functionName });
-        this.keepExports([child.functionName]);
       }
       if (child instanceof StreamConsumer) {
         this.share({ [sourceValue(child.trigger.id)]: child.sourceId });
-        this.keepExports([child.sourceId]);
       }
     }
   }

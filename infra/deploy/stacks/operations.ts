@@ -13,10 +13,10 @@ import { constructId } from '../constructs/service-function.ts';
 import { streamMetrics } from '../constructs/stream-consumer.ts';
 import { backupCounts } from '../constructs/table-backups.ts';
 import type { DeploymentSettings, Stage } from '../stage/settings.ts';
-import { routeGroupOf, routesPart } from './api.ts';
 import { addDashboard, type DashboardProps } from './dashboard.ts';
 import { metricAlarms } from './metric-alarms.ts';
 import { apiIn, functionValue, keptIn, queueValue, sourceValue, undoneIn } from './references.ts';
+import { routesPart } from './routes.ts';
 import { ServiceStack } from './service-stack.ts';
 import { serviceMetrics } from './watched.ts';
 
@@ -36,7 +36,7 @@ export class OperationsStack extends ServiceStack {
     const urls = new Map(
       endpoints
         .filter((endpoint) => hasOwnUrl(endpoint, settings))
-        .map((endpoint) => [endpoint.id, this.shared(routesPart(routeGroupOf(endpoint)), functionValue(endpoint.id))]),
+        .map((endpoint) => [endpoint.id, this.shared(routesPart(endpoint), functionValue(endpoint.id))]),
     );
     const metrics = serviceMetrics({
       stage,

@@ -55,12 +55,4 @@ export class ServiceStack extends Stack {
   shared(part: string, name: string): string {
     return readShared(this, { stage: this.#stage, part, name });
   }
-
-  /**
-   * Exports the values that the stacks of version 0.1.0 import, under the same names. CloudFormation refuses to remove an
-   * export in use, so the update from 0.1.0 needs them. The version after 0.2 removes them.
-   */
-  keepExports(values: readonly string[]): void {
-    for (const value of values) this.exportValue(value);
-  }
 }

@@ -3,11 +3,12 @@ import { AwsSolutionsChecks, PCIDSS321Checks, ServerlessChecks } from 'cdk-nag';
 import { type Endpoint, installedEndpoints } from '../../../shared/http/endpoint.ts';
 import { type Trigger, withOperatorSettings } from '../../../shared/platform/trigger.ts';
 import type { DeploymentSettings } from '../stage/settings.ts';
-import { ApiStack, byGroup, RoutesStack } from './api.ts';
+import { ApiStack } from './api.ts';
 import { DataStack } from './data.ts';
 import { EventsStack } from './events.ts';
 import { FrontStack } from './front.ts';
 import { OperationsStack } from './operations.ts';
+import { OPERATOR_ROUTES, OperatorRoutesStack, routesPart } from './routes.ts';
 
 export interface ServiceProps {
   readonly settings: DeploymentSettings;
@@ -20,19 +21,18 @@ export interface ServiceProps {
 }
 
 /**
- * The whole service as stacks, deployed in the order data, api, events, the groups of routes, operations, front. The
- * groups of routes are deployed in turn, because API Gateway refuses concurrent changes of one API.
+ * The whole service as stacks, deployed in the order data, api, events, api-webhooks, operations, front. They are deployed
+ * in turn, because each reads values of the stacks before it.
  */
 export const addStacks = (app: App, { settings, codeDir, defaultId, ...declared }: ServiceProps): void => {
   const endpoints = installedEndpoints(declared.endpoints, { CONSOLE: settings.console });
   const triggers = withOperatorSettings(declared.triggers, settings.operated);
+  const inPart = (part: string) => endpoints.filter((endpoint) => routesPart(endpoint) === part);
   const stacks = [
     new DataStack(app, settings),
-    new ApiStack(app, { settings, codeDir, defaultId }),
+    new ApiStack(app, { settings, codeDir, defaultId, endpoints: inPart('api') }),
     new EventsStack(app, { settings, codeDir, triggers }),
-    ...[...byGroup(endpoints)].map(
-      ([group, members]) => new RoutesStack(app, { settings, codeDir, group, endpoints: members, triggers }),
-    ),
+    new OperatorRoutesStack(app, { settings, codeDir, endpoints: inPart(OPERATOR_ROUTES), triggers }),
     // It lists the alarms of all stacks above.
     new OperationsStack(app, { settings, endpoints, triggers }),
     // The front is deployed last, so callers find every route and its alarms exist.

@@ -20,6 +20,7 @@ const REASONS = {
     'A queue as event source has no destination, so failed messages go to its dead-letter queue. The readers of the ' +
     'stream have a failure destination.',
   'Serverless-SQSRedrivePolicy': 'It is itself a dead-letter queue, with an alarm on its first message.',
+  'Serverless-LambdaTracing': 'The operator has turned traces off (TRACING), because each one costs.',
   'PCI.DSS.321-LambdaInsideVPC':
     'The functions reach AWS services and payment providers over TLS and nothing inside a network; a VPC would add a NAT ' +
     'gateway on their way out, and protect nothing, because no inbound connection to a function is possible.',

@@ -11,6 +11,8 @@ export interface BuiltStage {
   /** Every route of the API, such as `GET /payments`. */
   readonly routes: ReadonlySet<string>;
   readonly integrations: number;
+  /** The names of all alarms. */
+  readonly alarms: ReadonlySet<string>;
   /** The rules of the service's own bus. */
   readonly rules: number;
   /** The routes that have their own limits in the new stage. */
@@ -55,6 +57,7 @@ export const readBuiltStage = (folder: string): BuiltStage => {
   return {
     resources: new Map(stacks.map(({ name, resources }) => [name, resources.length])),
     routes: new Set(ofType('AWS::ApiGatewayV2::Route').map(({ Properties }) => String(Properties['RouteKey']))),
+    alarms: new Set(ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => String(Properties['AlarmName']))),
     integrations: ofType('AWS::ApiGatewayV2::Integration').length,
     rules: ofType('AWS::Events::Rule').filter(({ Properties }) => Properties['EventBusName'] !== undefined).length,
     routeSettings: new Set(

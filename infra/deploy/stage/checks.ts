@@ -221,6 +221,17 @@ export const CHECKS: readonly Check[] = [
     find: (facts) => lowConcurrency(facts, false),
   },
   {
+    name: 'warm routes',
+    applies: '`PROVISIONED` is set',
+    asks: 'is each of its ids an endpoint of the stage',
+    remedy: 'use the ids of the functions’ entries, such as payments.confirm for functions/payments/confirm.ts',
+    refuses: EVERY_STAGE,
+    find: ({ settings, catalogue }) =>
+      settings.provisioned
+        .filter((id) => !catalogue.endpoints.some((endpoint) => endpoint.id === id))
+        .map((id) => `PROVISIONED names ${id}, which is no endpoint`),
+  },
+  {
     name: 'routes of the API',
     applies: 'always',
     asks: 'do the routes fit the quota of one HTTP API (300 by default)',
@@ -258,7 +269,8 @@ export const CHECKS: readonly Check[] = [
     name: 'resources of a stack',
     applies: 'always',
     asks: 'does each stack fit the 500 resources that CloudFormation allows',
-    remedy: 'move a group of routes to another folder, which has its own stack',
+    remedy:
+      'move a folder of entries from the stack api to api-webhooks (infra/deploy/stacks/routes.ts), or add a stack',
     refuses: EVERY_STAGE,
     find: ({ built }) =>
       [...(built?.resources ?? [])].flatMap(([name, count]) =>

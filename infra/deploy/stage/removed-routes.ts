@@ -5,11 +5,11 @@
  */
 
 import { type ApiGatewayV2Client, DeleteRouteSettingsCommand, GetStageCommand } from '@aws-sdk/client-apigatewayv2';
-import { type CloudFormationClient, DescribeStackResourcesCommand } from '@aws-sdk/client-cloudformation';
+import { type CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation';
 import { type Stage, stackName } from './settings.ts';
 
 interface Clients {
-  readonly cloudFormation: Pick<CloudFormationClient, 'send'>;
+  readonly cloudFormation: CloudFormationClient;
   readonly gateway: Pick<ApiGatewayV2Client, 'send'>;
 }
 
@@ -35,17 +35,22 @@ export const deleteOtherRouteSettings = async (
   return removed;
 };
 
-const apiIdOf = async (client: Clients['cloudFormation'], stage: Stage): Promise<string | undefined> => {
-  const StackName = stackName(stage, 'api');
-  const described = await unlessMissing(client.send(new DescribeStackResourcesCommand({ StackName })));
-  return described?.StackResources?.find(({ ResourceType }) => ResourceType === 'AWS::ApiGatewayV2::Api')
-    ?.PhysicalResourceId;
+/** @returns undefined before the first deployment. */
+export const apiIdOf = async (client: CloudFormationClient, stage: Stage): Promise<string | undefined> =>
+  unlessMissing(findApi(client, stackName(stage, 'api')));
+
+const findApi = async (client: CloudFormationClient, StackName: string): Promise<string | undefined> => {
+  for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName })) {
+    const api = StackResourceSummaries.find(({ ResourceType }) => ResourceType === 'AWS::ApiGatewayV2::Api');
+    if (api) return api.PhysicalResourceId;
+  }
+  return undefined;
 };
 
 /** CloudFormation calls a missing stack a ValidationError. */
 const MISSING: readonly string[] = ['NotFoundException', 'ValidationError'];
 
-const unlessMissing = async <T>(sent: Promise<T>): Promise<T | undefined> =>
+export const unlessMissing = async <T>(sent: Promise<T>): Promise<T | undefined> =>
   sent.catch((error: unknown) => {
     if (error instanceof Error && MISSING.includes(error.name)) return undefined;
     throw error;

@@ -7,6 +7,7 @@ import {
   choiceSetting,
   type Environment,
   integerSetting,
+  listSetting,
   neverEmpty,
   readSettings,
   textSetting,
@@ -60,6 +61,10 @@ export interface DeploymentSettings {
   readonly logDays: number;
   /** Receivers of providers' events have their own URLs, beside their routes. */
   readonly functionUrls: boolean;
+  /** The functions send traces to X-Ray. */
+  readonly tracing: boolean;
+  /** Ids of the endpoints whose routes are kept warm. */
+  readonly provisioned: readonly string[];
   /** New versions of the payment path take a tenth of the requests first. */
   readonly canary: boolean;
   /** If undefined, no concurrency is reserved. */
@@ -216,6 +221,12 @@ export const deploymentFields = {
   FUNCTION_URLS: onOrOff('on').describe(
     'off: the functions have no URLs of their own, so providers reach only the webhook routes of the API',
   ),
+  TRACING: onOrOff('on').describe(
+    'off: the functions send no traces to X-Ray, which cost about $0.075 per 1,000 payments',
+  ),
+  PROVISIONED: listSetting().describe(
+    'ids of endpoints (such as `payments.confirm`), separated by commas, that keep one instance warm; the five of the payment path cost about $44 a month (believed)',
+  ),
   DEPLOY: choiceSetting(['all-at-once', 'canary'], 'all-at-once').describe(
     'canary: a new version of the payment path gets a tenth of the requests for five minutes; an alarm rolls it back',
   ),
@@ -271,6 +282,8 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     publicBaseUrl: service.PUBLIC_BASE_URL,
     logDays: deployment.LOG_RETENTION_DAYS,
     functionUrls: deployment.FUNCTION_URLS === 'on',
+    tracing: deployment.TRACING === 'on',
+    provisioned: deployment.PROVISIONED,
     canary: deployment.DEPLOY === 'canary',
     tableInUse,
     backupCopyTo: deployment.BACKUP_COPY_TO,

@@ -24,18 +24,16 @@ export interface Canaries {
   readonly alarms: Alarms;
 }
 
-/**
- * AWS/ApiGateway counts per API. Each stack has its own alarm on that metric, so no stack waits for another's alarm.
- */
+/** The payment path is in one stack, so its canaries share an alarm. */
 export const canariesOf = (
   scope: Construct,
-  { group, apiId, alarms }: { readonly group: string; readonly apiId: string; readonly alarms: Alarms },
+  { apiId, alarms }: { readonly apiId: string; readonly alarms: Alarms },
 ): Canaries => ({
   alarms,
   application: new LambdaApplication(scope, 'Canaries'),
   answers5xx: serviceAlarm(scope, 'CanaryAnswers', {
     alarms,
-    name: `canary-5xx-${group}`,
+    name: 'canary-5xx',
     metric: new Metric({
       namespace: 'AWS/ApiGateway',
       metricName: '5xx',
@@ -49,49 +47,72 @@ export const canariesOf = (
   }),
 });
 
-export interface CanaryProps {
+export interface LiveVersionProps {
   readonly lambda: LambdaFunction;
-  readonly canaries: Canaries;
+  /** If undefined, a new version gets all requests immediately. */
+  readonly canaries: Canaries | undefined;
+  /** True if one instance is always ready. */
+  readonly isWarm: boolean;
   /** The alarm's name is `canary-errors-<name>`. */
   readonly name: string;
   readonly tableInUse: TableInUse | undefined;
 }
 
-/**
- * An alias of a function. CodeDeploy shifts a tenth of the requests to a new version for five minutes, then all of
- * them. An alarm in that time shifts them back, and the stack's deployment fails and rolls back.
- */
-export class Canary extends Construct {
+/** One instance serves a request without a start; more requests at once start further instances. */
+const WARM_INSTANCES = 1;
+
+/** A version of a function under the alias `live`, which its route calls. It may be kept warm, and have a canary. */
+export class LiveVersion extends Construct {
   readonly alias: IFunction;
 
-  constructor(scope: Construct, id: string, { lambda, canaries, name, tableInUse }: CanaryProps) {
+  constructor(scope: Construct, id: string, { lambda, canaries, isWarm, name, tableInUse }: LiveVersionProps) {
     super(scope, id);
     // The template is the same for another table, but a version keeps the name of the table that it was published with.
     if (tableInUse) lambda.invalidateVersionBasedOn(tableInUse.streamArn);
     const { currentVersion: version } = lambda;
     if (!isVersion(version)) throw new Error('a function has a current version');
-    const alias = new Alias(this, 'Alias', { aliasName: 'live', version });
+    const alias = new Alias(this, 'Alias', {
+      aliasName: 'live',
+      version,
+      ...(isWarm && { provisionedConcurrentExecutions: WARM_INSTANCES }),
+    });
     if (!isFunction(alias)) throw new Error('an alias is a function');
     this.alias = alias;
-    const errors = serviceAlarm(this, 'Errors', {
-      alarms: canaries.alarms,
-      name: `canary-errors-${name}`,
-      metric: alias.metricErrors({ period: Duration.minutes(1), statistic: 'Sum' }),
-      threshold: 1,
-      watches: 'state',
-      description:
-        'A function of the payment path fails. A running deployment of the function is rolled back; otherwise payers get errors.',
-    });
-    new LambdaDeploymentGroup(this, 'Deployment', {
-      application: canaries.application,
-      alias,
-      deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
-      alarms: [errors, canaries.answers5xx],
-      autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
-      role: shifterOf(this, lambda),
-    });
+    if (canaries) shift(this, { lambda, alias, canaries, name });
   }
 }
+
+interface Shift {
+  readonly lambda: LambdaFunction;
+  readonly alias: Alias;
+  readonly canaries: Canaries;
+  /** The alarm's name is `canary-errors-<name>`. */
+  readonly name: string;
+}
+
+/**
+ * CodeDeploy shifts a tenth of the requests to a new version for five minutes, then all of them. An alarm in that time
+ * shifts them back, and the stack's deployment fails and rolls back.
+ */
+const shift = (scope: Construct, { lambda, alias, canaries, name }: Shift): void => {
+  const errors = serviceAlarm(scope, 'Errors', {
+    alarms: canaries.alarms,
+    name: `canary-errors-${name}`,
+    metric: alias.metricErrors({ period: Duration.minutes(1), statistic: 'Sum' }),
+    threshold: 1,
+    watches: 'state',
+    description:
+      'A function of the payment path fails. A running deployment of the function is rolled back; otherwise payers get errors.',
+  });
+  new LambdaDeploymentGroup(scope, 'Deployment', {
+    application: canaries.application,
+    alias,
+    deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
+    alarms: [errors, canaries.answers5xx],
+    autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
+    role: shifterOf(scope, lambda),
+  });
+};
 
 /** CDK's classes do not fit its interfaces under exactOptionalPropertyTypes. */
 const isVersion = (value: unknown): value is IVersion => value instanceof Version;

@@ -1,0 +1,84 @@
+/** @module The functions and routes of endpoints, and which of the two stacks has them. */
+import type { IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { Endpoint } from '../../../shared/http/endpoint.ts';
+import type { Trigger } from '../../../shared/platform/trigger.ts';
+import type { ServiceContext } from '../constructs/context.ts';
+import { EndpointFunction, hasOwnUrl } from '../constructs/endpoint-function.ts';
+import { SharedRoles } from '../constructs/function-roles.ts';
+import { canariesOf } from '../constructs/live-version.ts';
+import { constructId } from '../constructs/service-function.ts';
+import type { DeploymentSettings } from '../stage/settings.ts';
+import { apiIn, baseUrlIn, functionValue, keptIn, queuesIn, undoneIn } from './references.ts';
+import { ServiceStack } from './service-stack.ts';
+
+/**
+ * The stack of the receivers of provider events, whose URLs must not change, and of all other endpoints that operators call
+ * or that send to a queue. It is deployed after the queues.
+ */
+export const OPERATOR_ROUTES = 'api-webhooks';
+
+/**
+ * The folders of its entries. The endpoints of all other folders are in the stack `api`. In version 0.2.0 the stacks of these
+ * folders came after `api-webhooks`, so a return to it finds no route taken.
+ */
+const OPERATOR_FOLDERS: readonly string[] = ['webhooks', 'admin', 'api', 'console'];
+
+/** The part of the name of the stack that has the endpoint. */
+export const routesPart = (endpoint: Pick<Endpoint, 'id'>): 'api' | typeof OPERATOR_ROUTES =>
+  OPERATOR_FOLDERS.includes(routeGroupOf(endpoint)) ? OPERATOR_ROUTES : 'api';
+
+/** The folder of the endpoint's entry, such as `payments` for `payments.get`. */
+export const routeGroupOf = ({ id }: Pick<Endpoint, 'id'>): string => id.split('.')[0] ?? id;
+
+export interface RoutesProps {
+  readonly context: ServiceContext;
+  readonly api: IHttpApi;
+  readonly endpoints: readonly Endpoint[];
+  readonly logGroup: ILogGroup;
+}
+
+/** @returns the functions by the ids of their endpoints. */
+export const addRoutes = (
+  scope: Construct,
+  { context, api, endpoints, logGroup }: RoutesProps,
+): ReadonlyMap<Endpoint, EndpointFunction> => {
+  const { settings, kept } = context;
+  const roles = new SharedRoles(scope, 'Roles', { context, logGroup });
+  const hasCanaries = settings.canary && endpoints.some(({ paymentPath }) => paymentPath);
+  const canaries = hasCanaries ? canariesOf(scope, { apiId: api.apiId, alarms: kept.alarms }) : undefined;
+  return new Map(
+    endpoints.map((endpoint) => [
+      endpoint,
+      new EndpointFunction(scope, constructId(endpoint.id), { context, api, endpoint, logGroup, roles, canaries }),
+    ]),
+  );
+};
+
+export interface OperatorRoutesStackProps {
+  readonly settings: DeploymentSettings;
+  readonly codeDir: string;
+  readonly endpoints: readonly Endpoint[];
+  readonly triggers: readonly Trigger[];
+}
+
+export class OperatorRoutesStack extends ServiceStack {
+  constructor(scope: Construct, { settings, codeDir, endpoints, triggers }: OperatorRoutesStackProps) {
+    const { stage } = settings;
+    super(scope, { stage, part: OPERATOR_ROUTES, description: 'Payments: routes of providers and operators' });
+    const kept = keptIn(this, stage);
+    const context: ServiceContext = {
+      kept,
+      codeDir,
+      settings,
+      undone: undoneIn(this),
+      queues: queuesIn(this, triggers),
+      environment: { ...settings.environment, PUBLIC_BASE_URL: baseUrlIn(this, settings) },
+    };
+    const logGroup = this.logGroup('Logs', { encryptionKey: kept.key, days: settings.logDays });
+    for (const [endpoint, { functionName }] of addRoutes(this, { context, api: apiIn(this), endpoints, logGroup })) {
+      if (hasOwnUrl(endpoint, settings)) this.share({ [functionValue(endpoint.id)]: functionName });
+    }
+  }
+}
