@@ -70,12 +70,12 @@ export const compareStage = async (
 const failedStack = ({
   StackName = '',
   StackId,
-  StackStatus = '',
+  StackStatus: status,
   EnableTerminationProtection,
 }: Stack): FailedStack => ({
   name: StackName,
   id: StackId ?? StackName,
-  status: StackStatus,
+  status: status ?? '',
   isProtected: EnableTerminationProtection ?? false,
 });
 

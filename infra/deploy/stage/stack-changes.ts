@@ -79,7 +79,10 @@ const bothWithoutCode = (before: StackTemplateResource, after: StackTemplateReso
 };
 
 /** CDK notes where a construct and its files are. CloudFormation changes nothing for it. */
-const withoutMetadata = ({ Metadata: _metadata, ...resource }: StackTemplateResource): unknown => resource;
+const withoutMetadata = ({
+  Metadata: _metadata,
+  ...resource
+}: StackTemplateResource): Omit<StackTemplateResource, 'Metadata'> => resource;
 
 const sectionsOf = (before: StackTemplate, after: StackTemplate): readonly string[] => {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
