@@ -1,7 +1,7 @@
 /** @module The events of a payment's change. They follow from it alone, so two writers never publish one twice. */
 
 import { isClosedDispute, type RefundStatus } from '../core/money-back.ts';
-import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
+import { type BusEvent, type CanonicalEvent, canonicalBusEvent, orderView, payerOf } from '../platform/bus-event.ts';
 import { FAILURE_OF } from '../platform/command-end.ts';
 import { eventDetailsView } from './facts-view.ts';
 import { capturableOf } from './holds/hold-versions.ts';
@@ -143,4 +143,6 @@ const dataOf = (payment: VisiblePayment) => ({
   customer_id: payingCustomerIdOf(payment) ?? null,
   subscription_id: payment.subscriptionId ?? null,
   failure_code: payment.failureCode ?? null,
+  ...orderView(payment),
+  quantity: payment.quantity ?? 1,
 });
