@@ -12,7 +12,7 @@ import { membershipEndpoints } from '../memberships/endpoints.ts';
 import { organizationEndpoints } from '../organizations/endpoints.ts';
 import { methodEndpoints } from '../payment-methods/endpoints.ts';
 import { paymentEndpoints } from '../payments/endpoints.ts';
-import { capturePaymentEndpoint } from '../payments/hold-endpoints.ts';
+import { capturePaymentEndpoint, changeMetadataEndpoint } from '../payments/hold-endpoints.ts';
 import { projectEndpoints } from '../projects/endpoints.ts';
 import { refundEndpoints } from '../refunds/endpoints.ts';
 import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
@@ -25,6 +25,7 @@ import { docsEndpoints } from './endpoints.ts';
 export const endpoints: readonly Endpoint[] = [
   ...paymentEndpoints,
   capturePaymentEndpoint,
+  changeMetadataEndpoint,
   ...refundEndpoints,
   ...disputeEndpoints,
   ...methodEndpoints,

@@ -72,6 +72,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'payments.cancel-intent': { params: DOUBTFUL, body: {} },
   'payments.confirm': { params: BASKET, body: {} },
   'payments.capture': { params: HELD, body: { total_cents: 12_000 } },
+  'payments.change-metadata': { params: REFUNDED, body: { metadata: { shipped: true } } },
   'payments.sync': { params: { provider_payment_id: 'pi_3demo000000000015' }, body: {} },
   'payments.get': { params: BASKET, query: { include: 'payment_method' } },
   'payments.timeline': { params: BASKET },

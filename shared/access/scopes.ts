@@ -35,7 +35,7 @@ export const SCOPE_TABLE = {
   'subscriptions:write': { words: 'Create and change subscriptions for a payer.', roles: [] },
   'organizations:write': { words: 'Change organizations and their members for a payer.', roles: [] },
   'payments:operate': {
-    words: "Sync payments, and cancel anyone's unconfirmed payment.",
+    words: "Sync payments, cancel anyone's unconfirmed payment, and change the metadata of a final payment.",
     roles: ['support', 'operations'],
   },
   'payments:capture': { words: 'Capture and release holds.', roles: ['finance', 'operations'] },
@@ -75,6 +75,8 @@ export const scopesOfRole = (role: StaffRole): readonly Scope[] =>
  */
 export interface RouteScopes {
   readonly merchant?: Scope;
+  /** Permits the route to service keys, in place of `merchant`. */
+  readonly keys?: Scope;
   /** Permits the route to the merchant, in place of `merchant`, for a payment whose amount is held. */
   readonly held?: Scope;
   readonly payer?: Scope;
@@ -101,6 +103,7 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'payments.confirm': forPayer('payments:write'),
   'payments.cancel-intent': { merchant: 'payments:operate', held: 'payments:capture', payer: 'payments:write' },
   'payments.capture': forMerchant('payments:capture'),
+  'payments.change-metadata': { merchant: 'payments:operate', keys: 'payments:write' },
   'payments.sync': forMerchant('payments:operate'),
   'payments.get': reads('payments:read'),
   'payments.timeline': reads('payments:read'),

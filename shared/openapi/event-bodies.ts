@@ -262,6 +262,11 @@ export const EVENTS = {
     when: 'The response to the release left the outcome open (202), and the amount is still held. Release it again, also under the same `Idempotency-Key`.',
     data: { ...held, ...failedCall },
   },
+  'payment.updated': {
+    summary: 'Your own data of a payment changed',
+    when: 'The metadata of a final payment was changed. `status` is that of the payment.',
+    data: { ...attempted, reason: z.literal('metadata').describe('What changed.') },
+  },
   'payment.refunded': {
     summary: 'A refund succeeded',
     when: 'A refund became `succeeded`, whether it was made here or at the provider; at most once per refund. Do not add up the amounts: `refunded_cents` is the sum.',

@@ -46,6 +46,7 @@ const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readon
     ...(hasGrown ? ([CAPTURED_MORE] as const) : []),
     ...(isReminder ? (['payment.capture_due'] as const) : []),
     ...(failure ? [failure] : []),
+    ...(after.cause === 'metadata' ? (['payment.updated'] as const) : []),
   ];
 };
 
@@ -70,6 +71,7 @@ const dataFor = (name: CanonicalEvent, payment: VisiblePayment) => ({
     capturable_amount: capturableOf(payment),
     capture_before: payment.captureBefore ?? null,
   }),
+  ...(name === 'payment.updated' && { reason: 'metadata' }),
   ...(name === 'payment.released' && { reason: payment.holdEnd ?? 'provider' }),
   ...(HOLD_FAILURE_NAMES.includes(name) && {
     reason: payment.holdFailure?.reason ?? null,

@@ -36,6 +36,7 @@ export const CANONICAL_EVENTS = [
   'payment.captured_more',
   'payment.capture_failed',
   'payment.release_failed',
+  'payment.updated',
 ] as const;
 export type CanonicalEvent = (typeof CANONICAL_EVENTS)[number];
 

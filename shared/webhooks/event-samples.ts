@@ -153,6 +153,7 @@ export const SAMPLES: Readonly<Record<CanonicalEvent, Readonly<Record<string, un
   'payment.captured_more': { ...attempted('succeeded'), amount: 400, captured_amount: 1_000 },
   'payment.capture_failed': { ...held('requires_capture', 1_000), failure_code: 'do_not_honor', reason: 'declined' },
   'payment.release_failed': { ...held('requires_capture', 1_000), reason: 'not_done' },
+  'payment.updated': { ...attempted('succeeded'), reason: 'metadata' },
   'payment.refunded': refunded('succeeded'),
   'payment.refund_failed': refunded('failed'),
   'payment.dispute_opened': disputed('needs_response'),

@@ -19,6 +19,7 @@ import {
   textField,
   timeField,
 } from '../../http/fields.ts';
+import { metadataModeField } from '../../http/metadata.ts';
 import { guestDataField } from '../../http/guest-fields.ts';
 
 const MAX_TRIAL_DAYS = 730;
@@ -120,12 +121,7 @@ export const updateSubscriptionBody = z
         "A saved payment method of the caller, at the subscription's provider. Charged from the next charge on.",
       ),
     metadata: metadataSchema.optional().describe('Your own data, under the limits of the create request.'),
-    metadata_mode: z
-      .enum(['merge', 'replace'])
-      .default('merge')
-      .describe(
-        '`merge` keeps the keys that are not sent, and a null value deletes its key; `replace` stores exactly what is sent.',
-      ),
+    metadata_mode: metadataModeField,
   })
   .meta({ id: 'UpdateSubscription', description: 'At least one of `payment_method_id` and `metadata`.' });
 export type UpdateSubscriptionBody = z.output<typeof updateSubscriptionBody>;
