@@ -159,6 +159,9 @@ const subscription = {
   current_period_end: time.describe('When the current period ends and the next charge is due.'),
   cancel_at_period_end: z.boolean().describe('True if the subscription ends with its current period.'),
   trial_end: time.nullable().describe('When the trial ends or ended; null without a trial.'),
+  next_billing_date: time
+    .optional()
+    .describe('Present with the reason `renewal_due`: when the renewal is charged; `amount` is then what it costs.'),
   reason: z.enum(REASONS).nullable().describe('What changed; `created` in the first event.'),
   previous: z
     .object({

@@ -26,6 +26,10 @@ const dataOf = (before: Subscription | undefined, subscription: VisibleSubscript
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
   trial_end: subscription.trialEnd ?? null,
   reason: subscription.reason ?? null,
+  ...(subscription.reason === 'renewal_due' && {
+    amount: subscription.scheduledChange?.totalCents ?? subscription.totalCents,
+    next_billing_date: subscription.currentPeriodEnd,
+  }),
   previous: previousPlan(before, subscription),
   user: payerOf(subscription),
   project: subscription.projectId ? { id: subscription.projectId } : null,

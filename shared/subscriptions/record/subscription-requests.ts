@@ -136,6 +136,17 @@ export const cancelBody = z
   .meta({ id: 'CancelSubscription', description: 'When the cancellation takes effect.' });
 export type CancelBody = z.output<typeof cancelBody>;
 
+export const pauseBody = z
+  .object({
+    resume_at: timeField()
+      .nullish()
+      .describe(
+        'When the subscription resumes by itself: at least 1 hour and at most 400 days from now. Without it a pause has no end, and a repeat keeps the date.',
+      ),
+  })
+  .meta({ id: 'PauseSubscription', description: 'Until when the subscription is paused; `{}` pauses without an end.' });
+export type PauseBody = z.output<typeof pauseBody>;
+
 const intervalUnit = z.enum(BILLING_INTERVALS).optional();
 
 /** The fields of another plan. Prices or an interval without a product are a free price, which only the merchant sets. */

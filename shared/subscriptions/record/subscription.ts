@@ -56,6 +56,8 @@ export const REASONS = [
   'cancel_failed',
   'reactivate_failed',
   'resume_failed',
+  'renewal_due',
+  'method_expiring',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
@@ -201,6 +203,14 @@ export const subscriptionSchema = z.lazy(() =>
     paidPeriod: paidPeriodSchema.optional(),
     trialEnd: optional,
     trialNoticed: z.literal(true).optional(),
+    /** When a paused subscription resumes by itself. */
+    resumeAt: optional,
+    /** When due work looks at the notices next. */
+    noticesAt: optional,
+    /** The end of the period whose renewal was announced. */
+    renewalNoticed: optional,
+    /** The method and the month (`pmt_…:YYYY-MM`) whose end was announced. */
+    expiryNoticed: optional,
     cancelAtPeriodEnd: z.boolean(),
     /** The date on which the provider ends it, which may be later than the period's end. */
     cancelAt: optional,
