@@ -48,7 +48,7 @@ export const SCOPE_TABLE = {
   'webhooks:read': { words: 'Read the webhook log of every owner.', roles: ['support', 'operations'] },
   'webhooks:write': { words: 'Send logged events again, and send test events.', roles: ['operations'] },
   'admin:cache': { words: 'Clear caches.', roles: ['operations'] },
-  'admin:erasures': { words: 'Erase a person, and read the state of an erasure.', roles: [] },
+  'admin:erasures': { words: 'Erase a person, read the state of an erasure, and export what is stored about a person.', roles: [] },
 } as const satisfies Readonly<Record<string, ScopeRow>>;
 
 export type Scope = keyof typeof SCOPE_TABLE;
@@ -165,6 +165,10 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'admin.search': forMerchant('payments:read'),
   'admin.list-payments': forMerchant('payments:read'),
   'admin.list-subscriptions': forMerchant('subscriptions:read'),
+  'admin.list-customers': forMerchant('customers:read'),
+  'admin.export-payments': forMerchant('payments:read'),
+  'admin.export-refunds': forMerchant('payments:read'),
+  'admin.export-person': forMerchant('admin:erasures'),
   'admin.summary': forMerchant('payments:read'),
   'admin.clear-cache': forMerchant('admin:cache'),
   'admin.request-erasure': forMerchant('admin:erasures'),
