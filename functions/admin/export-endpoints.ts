@@ -2,12 +2,10 @@
 
 import * as z from 'zod';
 import { subjectOf } from '../../shared/access/caller.ts';
-import { EXPORT_PAYMENT_COLUMNS, EXPORT_REFUND_COLUMNS, exportQuery } from '../../shared/admin/export-money.ts';
-import { everyPaymentSchema } from '../../shared/admin/list-every-payment.ts';
+import { EXPORT_PAYMENT_COLUMNS, EXPORT_REFUND_COLUMNS, exportQuery, exportRowSchema } from '../../shared/admin/export-money.ts';
 import { everyCustomerQuery } from '../../shared/admin/list-every-customer.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { cursorMeta } from '../../shared/queries/list-meta.ts';
-import { listedRefundSchema } from '../../shared/queries/list-refunds.ts';
 import { personExportQuery, personExportSchema, personParams } from '../../shared/admin/export-person.ts';
 import { shownCustomerSchema } from '../customers/endpoints.ts';
 
@@ -33,24 +31,24 @@ export const listEveryCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
 }));
 
 const TOTALS = `The header \`X-Totals\` has the sums of the page per settlement currency in minor units: \`USD fee=120 net=2380; EUR fee=0 net=500\`.
-    A page has at most 1,000 rows, possibly none; the Link header leads to the next.`;
+    With \`Accept: text/csv\` the list comes as CSV. A page may have no rows while more follow; the Link header leads to the next.`;
 
 export const exportPaymentsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.export-payments',
   method: 'GET',
   path: '/admin/export/payments',
-  summary: 'Export payments with fees as CSV',
-  description: `Always CSV, by the date of creation, of success, or when the provider makes the money available, newest creation first. Without
+  summary: 'Export payments with fees, also as CSV',
+  description: `Lists payments for bookkeeping, by the date of creation, of success, or when the provider makes the money available, newest creation first. Without
     \`from\`, the payments of the last 31 days. ${TOTALS}`,
   auth: 'platform-admin',
   params: none,
   query: exportQuery,
   body: null,
-  response: () => z.array(everyPaymentSchema()),
+  response: () => z.array(exportRowSchema()),
   meta: () => cursorMeta,
   status: 200,
   form: 'envelope',
-  csv: { name: 'payments', columns: EXPORT_PAYMENT_COLUMNS, isOnly: true },
+  csv: { name: 'payments', columns: EXPORT_PAYMENT_COLUMNS },
   errors: ['VALIDATION_ERROR'],
   uses: ['table:read'],
 }));
@@ -59,17 +57,17 @@ export const exportRefundsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.export-refunds',
   method: 'GET',
   path: '/admin/export/refunds',
-  summary: 'Export refunds with fees as CSV',
-  description: `Always CSV, by the date of creation, of success, or when the provider books the refund, newest creation first. ${TOTALS}`,
+  summary: 'Export refunds with fees, also as CSV',
+  description: `Lists refunds for bookkeeping, by the date of creation, of success, or when the provider books the refund, newest creation first. ${TOTALS}`,
   auth: 'platform-admin',
   params: none,
   query: exportQuery,
   body: null,
-  response: () => z.array(listedRefundSchema()),
+  response: () => z.array(exportRowSchema()),
   meta: () => cursorMeta,
   status: 200,
   form: 'envelope',
-  csv: { name: 'refunds', columns: EXPORT_REFUND_COLUMNS, isOnly: true },
+  csv: { name: 'refunds', columns: EXPORT_REFUND_COLUMNS },
   errors: ['VALIDATION_ERROR'],
   uses: ['table:read'],
 }));

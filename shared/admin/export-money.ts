@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import { once } from '../core/once.ts';
 import { DAY_MS, instant, iso } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { StoreDeps } from '../platform/table.ts';
@@ -19,6 +20,24 @@ const SETTLEMENT = ['fee_cents', 'net_cents', 'settlement_currency', 'available_
 
 export const EXPORT_PAYMENT_COLUMNS = [...EVERY_PAYMENT_COLUMNS, 'available_on', 'exchange_rate'] as const;
 export const EXPORT_REFUND_COLUMNS = [...LISTED_REFUND_COLUMNS, ...SETTLEMENT] as const;
+
+const cents = z.int().nullable();
+
+export const exportRowSchema = /* @__PURE__ */ once(() =>
+  z
+    .looseObject({
+      id: z.string().describe('Names the payment or the refund.'),
+      fee_cents: cents.describe('What the provider keeps, in minor units of `settlement_currency`; null if unknown.'),
+      net_cents: cents.describe('What you receive, negative for a refund; null if unknown.'),
+      settlement_currency: z.string().nullable().describe('The currency that you receive; null if unknown.'),
+      available_on: z.string().nullable().describe('When the provider makes the money available; null if unknown.'),
+      exchange_rate: z
+        .string()
+        .nullable()
+        .describe('Units of `settlement_currency` for one unit of the currency; null if they are equal or unknown.'),
+    })
+    .meta({ id: 'ExportedRow', description: 'A payment or refund with its settlement, and the columns of its list.' }),
+);
 
 export const exportQuery = z
   .object({

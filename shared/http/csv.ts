@@ -12,8 +12,6 @@ export interface CsvForm {
   readonly name: string;
   /** Fields of the list's records with simple values, in the order of the columns. */
   readonly columns: readonly string[];
-  /** True if the list has no other form. */
-  readonly isOnly?: true;
 }
 
 export interface CsvPage {

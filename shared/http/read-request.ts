@@ -106,7 +106,7 @@ const idempotencyOf = (
 const csvPageOf = (exchange: Exchange): CsvPage | undefined => {
   if (!exchange.spec.csv) return undefined;
   const { prefersCsv, csvPageAt } = rendererOf(exchange);
-  return exchange.spec.csv?.isOnly || prefersCsv(exchange.headers['accept']) ? csvPageAt(exchange.query['cursor']) : undefined;
+  return prefersCsv(exchange.headers['accept']) ? csvPageAt(exchange.query['cursor']) : undefined;
 };
 
 export const rendererOf = ({ csv, spec }: Exchange): CsvRenderer => {

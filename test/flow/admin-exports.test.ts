@@ -62,7 +62,7 @@ describe('GET /admin/export', () => {
     await service.advance(DAY_SECONDS);
     await service.settle();
     const rows = async (path: string) => {
-      const answer = await service.get(path, admin.options);
+      const answer = await service.get(path, { ...admin.options, headers: { accept: 'text/csv' } });
       expect(answer.headers.get('content-type')).toContain('text/csv');
       const [head = '', ...lines] = String(answer.body).trim().split('\r\n');
       const names = head.split(',');
@@ -83,7 +83,7 @@ describe('GET /admin/export', () => {
     await service.advance(DAY_SECONDS);
     await service.settle();
     const refunds = await rows('/admin/export/refunds');
-    expect(refunds.records).toMatchObject([{ payment_id: plain.id, net_cents: "'-100", settlement_currency: 'USD' }]);
+    expect(refunds.records).toMatchObject([{ payment_id: plain.id, net_cents: '-100', settlement_currency: 'USD' }]);
     expect(refunds.totals).toBe('USD fee=0 net=-100');
   });
 });

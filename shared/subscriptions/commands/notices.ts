@@ -84,7 +84,7 @@ const NEXT_PERIOD_MS = HOUR_MS;
  * its month ends.
  * @returns undefined if none may follow without a change of the subscription
  */
-export const nextLook = (
+export const nextNoticesLook = (
   subscription: Subscription,
   method: PaymentMethod | undefined,
   { policy, now }: { readonly policy: NoticePolicy; readonly now: Instant },

@@ -39,7 +39,7 @@ import { isFirst } from '../record/subscription-states.ts';
 import { type SubscriptionStore, subscriptionStore } from '../record/subscription-store.ts';
 import { edit } from '../record/subscription-versions.ts';
 import { holdAgain, removeMethodFrom } from './change-method.ts';
-import { type NoticePolicy, nextLook, nextNotice } from './notices.ts';
+import { type NoticePolicy, nextNoticesLook, nextNotice } from './notices.ts';
 import { resumeUnattended } from './pause-subscription.ts';
 import { detachDeletedRecords, detachFormerMember } from './replace-method.ts';
 
@@ -340,7 +340,7 @@ const lookAtNotices = async (work: DueWork): Promise<string> => {
     const { reason, sent } = notice;
     return commitStep(work, edit(subscription, { reason, now }, { ...sent, noticesAt: iso(now) }), reason);
   }
-  await store.setTimes(subscription, { noticesAt: nextLook(subscription, method, at) });
+  await store.setTimes(subscription, { noticesAt: nextNoticesLook(subscription, method, at) });
   return 'notices planned';
 };
 
