@@ -2,11 +2,16 @@
 
 import * as z from 'zod';
 import { subjectOf } from '../../shared/access/caller.ts';
-import { EXPORT_PAYMENT_COLUMNS, EXPORT_REFUND_COLUMNS, exportQuery, exportRowSchema } from '../../shared/admin/export-money.ts';
+import {
+  EXPORT_PAYMENT_COLUMNS,
+  EXPORT_REFUND_COLUMNS,
+  exportQuery,
+  exportRowSchema,
+} from '../../shared/admin/export-money.ts';
+import { personExportQuery, personExportSchema, personParams } from '../../shared/admin/export-person.ts';
 import { everyCustomerQuery } from '../../shared/admin/list-every-customer.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { cursorMeta } from '../../shared/queries/list-meta.ts';
-import { personExportQuery, personExportSchema, personParams } from '../../shared/admin/export-person.ts';
 import { shownCustomerSchema } from '../customers/endpoints.ts';
 
 const none = z.object({});

@@ -1,5 +1,5 @@
-import { lambda } from '../../shared/http/lambda.ts';
 import { exportPerson } from '../../shared/admin/export-person.ts';
+import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { exportPersonEndpoint } from './export-endpoints.ts';
 

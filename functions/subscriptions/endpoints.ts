@@ -22,8 +22,8 @@ import { SUBSCRIPTION_STATUSES, subscriptionRecord } from '../../shared/subscrip
 import {
   type CreateSubscriptionBody,
   cancelBody,
-  pauseBody,
   createSubscriptionBody,
+  pauseBody,
   updateSubscriptionBody,
 } from '../../shared/subscriptions/record/subscription-requests.ts';
 import {

@@ -48,7 +48,10 @@ export const SCOPE_TABLE = {
   'webhooks:read': { words: 'Read the webhook log of every owner.', roles: ['support', 'operations'] },
   'webhooks:write': { words: 'Send logged events again, and send test events.', roles: ['operations'] },
   'admin:cache': { words: 'Clear caches.', roles: ['operations'] },
-  'admin:erasures': { words: 'Erase a person, read the state of an erasure, and export what is stored about a person.', roles: [] },
+  'admin:erasures': {
+    words: 'Erase a person, read the state of an erasure, and export what is stored about a person.',
+    roles: [],
+  },
 } as const satisfies Readonly<Record<string, ScopeRow>>;
 
 export type Scope = keyof typeof SCOPE_TABLE;

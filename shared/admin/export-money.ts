@@ -98,7 +98,9 @@ const rowSchema = z.object({
 /** `USD fee=120 net=2380; EUR fee=0 net=500`, in minor units. Rows without a settlement do not count. */
 const withTotals = (reply: Reply): Reply => {
   const totals = new Map<string, { fee: number; net: number }>();
-  for (const { fee_cents: fee, net_cents: net, settlement_currency: currency } of z.array(rowSchema).parse(reply.data)) {
+  for (const { fee_cents: fee, net_cents: net, settlement_currency: currency } of z
+    .array(rowSchema)
+    .parse(reply.data)) {
     if (currency === null) continue;
     const sum = totals.get(currency) ?? { fee: 0, net: 0 };
     totals.set(currency, { fee: sum.fee + (fee ?? 0), net: sum.net + (net ?? 0) });

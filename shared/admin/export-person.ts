@@ -67,7 +67,7 @@ export const exportPerson = async (
   const cursor = after && encodePlace([String(after['pk']), String(after['sk'])], list);
   return {
     data: found,
-    meta: { has_more: cursor !== undefined, next_cursor: cursor ?? null },
+    meta: { limit: ENOUGH, has_more: cursor !== undefined, next_cursor: cursor ?? null },
     ...(cursor !== undefined && { next: { cursor } }),
   };
 };
@@ -107,7 +107,9 @@ const entryOf = (subject: Subject, sought: Sought, item: Item) => {
   if (item['tombstone'] === true) return undefined;
   const isRecord = rowOf(RECORD_ERASURES, sk) !== undefined;
   const isTheirs = isRecord ? isPersonsRecord(subject, sought.emails, item) : isTraceOf(sought, item);
-  return isTheirs ? { kind: KIND_NAMES[sk] ?? 'other', id: pk.slice(pk.indexOf('#') + 1), data: dataOf(item) } : undefined;
+  return isTheirs
+    ? { kind: KIND_NAMES[sk] ?? 'other', id: pk.slice(pk.indexOf('#') + 1), data: dataOf(item) }
+    : undefined;
 };
 
 const KIND_NAMES: Readonly<Record<string, string>> = {
@@ -124,7 +126,19 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Keys of the table and its indexes, and fields that open something. */
-const INTERNAL = new Set(['pk', 'sk', 'owner', 'project', 'sort', 'f', 'due', 'due_at', 'ttl', 'methodRef', 'requestHash']);
+const INTERNAL = new Set([
+  'pk',
+  'sk',
+  'owner',
+  'project',
+  'sort',
+  'f',
+  'due',
+  'due_at',
+  'ttl',
+  'methodRef',
+  'requestHash',
+]);
 const SECRET = /secret|token|password|authorization|signature|api_?key/i;
 
 const dataOf = (item: Item): unknown => {
@@ -136,9 +150,7 @@ const dataOf = (item: Item): unknown => {
     ...(body !== undefined && { body: parsed(String(body)) }),
     ...(content !== undefined && { content: openedContent(content) }),
   };
-  return withoutSecretFields(
-    Object.fromEntries(Object.entries(opened).filter(([name]) => !INTERNAL.has(name))),
-  );
+  return withoutSecretFields(Object.fromEntries(Object.entries(opened).filter(([name]) => !INTERNAL.has(name))));
 };
 
 const openedContent = (content: unknown): unknown =>

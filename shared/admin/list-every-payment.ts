@@ -111,7 +111,10 @@ export const listEveryPayment = (deps: EveryDeps, request: ApiRequest<unknown, E
 /** Every payment of the creations that the query names, as rows of CSV, if it passes. */
 export const listPaymentsWhere = (
   deps: EveryDeps,
-  { query, csvPage }: Pick<ApiRequest<unknown, Pick<EveryPaymentQuery, 'limit' | 'from' | 'to' | 'cursor'>>, 'query' | 'csvPage'>,
+  {
+    query,
+    csvPage,
+  }: Pick<ApiRequest<unknown, Pick<EveryPaymentQuery, 'limit' | 'from' | 'to' | 'cursor'>>, 'query' | 'csvPage'>,
   passes: (payment: VisiblePayment) => boolean,
 ): Promise<Reply> =>
   listEvery(
