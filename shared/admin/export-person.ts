@@ -89,17 +89,21 @@ const EMAIL_FIELDS = ['userEmail', 'guestEmail', 'email'] as const;
 const PROVIDER_IDS = /^provider\w*Id$|^attemptRef$/;
 
 const noteValues = (item: Item, { ids, emails }: { readonly ids: Set<string>; readonly emails: Set<string> }): void => {
-  ids.add(keyOf(item).pk.slice(keyOf(item).pk.indexOf('#') + 1));
+  for (const id of idsOfRecord(item)) ids.add(id);
   for (const name of EMAIL_FIELDS) {
     const email = item[name];
     if (typeof email === 'string') emails.add(normalizedEmail(email));
   }
-  for (const [name, value] of Object.entries(item)) {
-    if (typeof value === 'string' && PROVIDER_IDS.test(name) && name !== 'providerId') ids.add(value);
-    if (name === 'priorAttemptRefs' || name === 'formerProviderIds') {
-      for (const id of Array.isArray(value) ? value : []) ids.add(String(id));
-    }
-  }
+};
+
+/** Our id and the provider's ids of a record, its attempts and its predecessors. */
+const idsOfRecord = (item: Item): readonly string[] => {
+  const { pk } = keyOf(item);
+  const ofProvider = Object.entries(item).filter(([name]) => PROVIDER_IDS.test(name) && name !== 'providerId');
+  const earlier = [item['priorAttemptRefs'], item['formerProviderIds']].flat();
+  return [pk.slice(pk.indexOf('#') + 1), ...ofProvider.map(([, id]) => id), ...earlier].filter(
+    (id) => typeof id === 'string',
+  );
 };
 
 const entryOf = (subject: Subject, sought: Sought, item: Item) => {

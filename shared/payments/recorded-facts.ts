@@ -70,8 +70,7 @@ export const factsOfNext = (
     details: details && isMethodErased(was) ? withoutPersonDetails(details) : details,
     decline: status === 'failed' ? merged(known.decline, reported.decline) : undefined,
     settlement: status === 'succeeded' ? merged(known.settlement, reported.settlement) : undefined,
-    receiptUrl:
-      status === 'succeeded' && !isMethodErased(was) ? (reported.receiptUrl ?? known.receiptUrl) : undefined,
+    receiptUrl: status === 'succeeded' && !isMethodErased(was) ? (reported.receiptUrl ?? known.receiptUrl) : undefined,
   };
   if (!lacksFacts(status, facts)) return { ...facts, ...NO_LOOK };
   const looks = isNewOutcome ? firstFactLook(now) : { factsAt: was.factsAt, factLooks: was.factLooks };

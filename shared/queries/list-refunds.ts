@@ -20,8 +20,8 @@ import { type Cursor, type IndexRow, type ListQuery, listRows } from '../platfor
 import type { Item, StoreDeps, Table } from '../platform/table.ts';
 import { listCounted } from '../platform/totals.ts';
 import { cursorParameter, moment } from './parameters.ts';
-import { datedCells, settlementCells } from './payment-csv.ts';
 import { PAYER_COLUMNS, payerFields, payersOf } from './payers.ts';
+import { datedCells, settlementCells } from './payment-csv.ts';
 
 type Kind = 'RFD' | 'DSP';
 

@@ -109,10 +109,7 @@ const projectCustomers: Project = ({ table }, records) =>
     const change = changeOf(record);
     const [was, is] = change ? [change.before, change.after] : [removedItem(record), undefined];
     const [before, after] = [was && customerRecord.parse(was), is && customerRecord.parse(is)];
-    await Promise.all([
-      projectCustomerEmail(table, { before, after }),
-      projectCustomerEntry(table, { before, after }),
-    ]);
+    await Promise.all([projectCustomerEmail(table, { before, after }), projectCustomerEntry(table, { before, after })]);
     return before?.email !== after?.email;
   });
 

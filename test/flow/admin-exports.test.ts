@@ -1,7 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
-import { findPlanted, plantedRefund, planter, platformAdmin, requestErasure, untilErased, userLife } from './erasures.ts';
+import {
+  findPlanted,
+  plantedRefund,
+  planter,
+  platformAdmin,
+  requestErasure,
+  untilErased,
+  userLife,
+} from './erasures.ts';
 import { confirm, createIntent, createPaidIntent, read, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { createCustomer } from './payers.ts';
@@ -23,7 +31,11 @@ describe('GET /admin/customers', () => {
       await service.advance(1);
       const user = await signIn(service);
       const provider_id = count === 2 ? 'provider_b' : 'provider_a';
-      const { id } = await createCustomer(service, user.options, { provider_id, name: `Paging ${count}`, email: `p${count}@x.example.com` });
+      const { id } = await createCustomer(service, user.options, {
+        provider_id,
+        name: `Paging ${count}`,
+        email: `p${count}@x.example.com`,
+      });
       made.unshift(id);
     }
     await service.settle();
@@ -37,7 +49,9 @@ describe('GET /admin/customers', () => {
     expect(seen.filter((id) => made.includes(id))).toEqual(made);
     expect(new Set(seen).size).toBe(seen.length);
     const found = async (query: string) =>
-      (await service.get(`/admin/customers?${query}`, admin.options)).body.data.map(({ id }: { readonly id: string }) => id);
+      (await service.get(`/admin/customers?${query}`, admin.options)).body.data.map(
+        ({ id }: { readonly id: string }) => id,
+      );
     expect(await found('provider_id=provider_b&limit=100')).toEqual([made[2]]);
     const [newest] = (await service.get(`/admin/customers?limit=1`, admin.options)).body.data;
     for (const search of ['P4@X.example.com', 'PAGING 4', newest.id, newest.provider_customer_id]) {
@@ -66,7 +80,9 @@ describe('GET /admin/export', () => {
       expect(answer.headers.get('content-type')).toContain('text/csv');
       const [head = '', ...lines] = String(answer.body).trim().split('\r\n');
       const names = head.split(',');
-      const records = lines.map((line) => Object.fromEntries(line.split(',').map((cell, at) => [names[at] ?? '', cell])));
+      const records = lines.map((line) =>
+        Object.fromEntries(line.split(',').map((cell, at) => [names[at] ?? '', cell])),
+      );
       return { records, totals: answer.headers.get('x-totals') };
     };
     const { records, totals } = await rows('/admin/export/payments?date=completed');
@@ -76,7 +92,8 @@ describe('GET /admin/export', () => {
     expect(usd).toMatchObject({ settlement_currency: 'USD', available_on: expect.stringMatching(/^\d{4}-/) });
     expect(totals).toContain(`EUR fee=${eur?.['fee_cents']} net=${eur?.['net_cents']}`);
     const available = String(usd?.['available_on']);
-    const on = async (day: string) => (await rows(`/admin/export/payments?date=available&from=${day}&to=${day}`)).records;
+    const on = async (day: string) =>
+      (await rows(`/admin/export/payments?date=available&from=${day}&to=${day}`)).records;
     expect((await on(available.slice(0, 10))).map(({ id }) => id)).toContain(plain.id);
     expect(await on('2020-01-01')).toEqual([]);
     await service.post(`/payments/${plain.id}/refunds`, { amount_cents: 100 }, admin.options);
@@ -114,7 +131,10 @@ describe('the export of a person', () => {
     const entries: { kind: string }[] = [];
     let cursor = '';
     do {
-      const { status, body } = await service.get(`/admin/persons/${encodeURIComponent(id)}/export${cursor}`, admin.options);
+      const { status, body } = await service.get(
+        `/admin/persons/${encodeURIComponent(id)}/export${cursor}`,
+        admin.options,
+      );
       expect(status).toBe(200);
       entries.push(...body.data);
       cursor = body.meta.next_cursor === null ? '' : `?cursor=${body.meta.next_cursor}`;
@@ -138,7 +158,18 @@ describe('the export of a person', () => {
     expect(plant.values.filter((value) => !text.includes(value.toLowerCase()))).toEqual([]);
     expect(text).not.toMatch(/_secret|guest_token|clientsecret/);
     expect(new Set(entries.map(({ kind }) => kind))).toEqual(
-      new Set(['subscription', 'payment', 'refund', 'payment_method', 'customer', 'address', 'webhook_log', 'provider_event', 'webhook_delivery', 'stored_answer']),
+      new Set([
+        'subscription',
+        'payment',
+        'refund',
+        'payment_method',
+        'customer',
+        'address',
+        'webhook_log',
+        'provider_event',
+        'webhook_delivery',
+        'stored_answer',
+      ]),
     );
     const left = JSON.stringify(await exported(`user:${life.user.userId}`)).toLowerCase();
     expect(plant.values.filter((value) => left.includes(value.toLowerCase()))).toEqual([]);

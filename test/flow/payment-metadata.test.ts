@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createIntent, createPaidIntent, confirm, eventsOf, read, signIn, type User } from './flow.ts';
+import { platformAdmin, requestErasure, untilErased } from './erasures.ts';
+import { confirm, createIntent, createPaidIntent, eventsOf, read, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { createKey } from './keys.ts';
-import { platformAdmin, requestErasure, untilErased } from './erasures.ts';
 
 /** The merchant changes the metadata of a final payment. */
 const service = withHost({ frozen: true });

@@ -23,7 +23,10 @@ describe.each(BILLERS)('a subscription that %s bills', (_, billing) => {
     const method = await storedRecord(service, 'PM', who.names.payment_method_id);
     const ends = new Date(service.now() + 100 * DAY_MS);
     const [month, year] = [ends.getUTCMonth() + 1, ends.getUTCFullYear()];
-    await atStripe(service, `POST payment_methods/${method.providerMethodId}`, { 'card[exp_month]': String(month), 'card[exp_year]': String(year) });
+    await atStripe(service, `POST payment_methods/${method.providerMethodId}`, {
+      'card[exp_month]': String(month),
+      'card[exp_year]': String(year),
+    });
     await service.settle();
     const yearly = await subscribe(service, who, { billing_interval: 'yearly', total_cents: 9_900 });
     const monthly = await subscribe(service, who);
@@ -37,7 +40,11 @@ describe.each(BILLERS)('a subscription that %s bills', (_, billing) => {
     expect(more).toEqual([]);
     const cardEnds = Date.UTC(year, month);
     expect(expiring).toMatchObject({ reason: 'method_expiring' });
-    expect(renewal).toMatchObject({ reason: 'renewal_due', amount: 9_900, next_billing_date: yearly.current_period_end });
+    expect(renewal).toMatchObject({
+      reason: 'renewal_due',
+      amount: 9_900,
+      next_billing_date: yearly.current_period_end,
+    });
     expect(Math.abs(expiring.at - (cardEnds - 30 * DAY_MS))).toBeLessThan(HOUR_MS);
     expect(Math.abs(renewal.at - (Date.parse(yearly.current_period_end) - 14 * DAY_MS))).toBeLessThan(HOUR_MS);
     expect((await noticesOf(monthly.id)).map(({ reason }) => reason)).toEqual(['method_expiring']);

@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
-import { withHost } from './host.ts';
-import { command, OWN_BILLING, paymentsOf, readSubscription, subscribe, subscriber, subscriptionEventsOf } from './subscribers.ts';
 import type { TestHost } from './host.ts';
+import { withHost } from './host.ts';
+import {
+  command,
+  OWN_BILLING,
+  paymentsOf,
+  readSubscription,
+  subscribe,
+  subscriber,
+  subscriptionEventsOf,
+} from './subscribers.ts';
 
 /** A pause with an end, at three providers, whoever bills. */
 const at = (service: TestHost, seconds: number): string => new Date(service.now() + seconds * 1_000).toISOString();
@@ -14,7 +22,7 @@ const PLACES = [
   ['the service bills at Square', {}, 'provider_c', 'cnon:card-nonce-ok', 'cnon:sim-ok-1-then-stopped'],
 ] as const;
 
-describe.each(PLACES)('a pause with an end where %s', (_, env, provider_id, good, declining) => {
+describe.each(PLACES)('a pause with an end where %s', (...[_, env, provider_id, good, declining]) => {
   const service = withHost({ frozen: true, env });
   const begin = async (token: string) => {
     const who = await subscriber(service, token, { provider_id });
@@ -54,7 +62,9 @@ describe.each(PLACES)('a pause with an end where %s', (_, env, provider_id, good
 
   test('is over with a resumption before its end', async () => {
     const { who, id, resume_at } = await begin(good);
-    expect(await command(service, who, { id, name: 'resume' })).toMatchObject({ body: { status: 'active', resume_at: null } });
+    expect(await command(service, who, { id, name: 'resume' })).toMatchObject({
+      body: { status: 'active', resume_at: null },
+    });
     await command(service, who, { id, name: 'pause' });
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused', resume_at: null });
     await service.moveTo(resume_at);
@@ -82,7 +92,10 @@ describe('the end of a pause', () => {
     expect(await readSubscription(own, who, id)).toMatchObject({ status: 'canceled', resume_at: null });
   });
 
-  test.each([['too soon', HOUR_SECONDS - 60], ['too late', 400 * DAY_SECONDS + 60]])('is refused if it is %s', async (_, seconds) => {
+  test.each([
+    ['too soon', HOUR_SECONDS - 60],
+    ['too late', 400 * DAY_SECONDS + 60],
+  ])('is refused if it is %s', async (_, seconds) => {
     const who = await subscriber(own);
     const { id } = await subscribe(own, who);
     const answer = await command(own, who, { id, name: 'pause', body: { resume_at: at(own, seconds) } });

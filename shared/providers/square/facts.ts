@@ -11,7 +11,13 @@ import { type SquareMoney, squareAmounts } from './currencies.ts';
 import { squareAdvice } from './decline-codes.ts';
 import type { SquareCard, SquareFees, SquarePayment } from './schemas.ts';
 
-type FactFields = 'card_details' | 'bank_account_details' | 'wallet_details' | 'processing_fee' | 'amount_money' | 'receipt_url';
+type FactFields =
+  | 'card_details'
+  | 'bank_account_details'
+  | 'wallet_details'
+  | 'processing_fee'
+  | 'amount_money'
+  | 'receipt_url';
 type Attempt = { readonly [F in FactFields]?: SquarePayment[F] | undefined };
 
 /** A payment in progress has no facts, because its outcome is not known. */

@@ -57,7 +57,9 @@ const resumeTime = ({ resume_at: sent }: PauseBody, now: Instant): string | unde
 
 /** A further pause with another date moves it, and one without a date keeps it. */
 const moveResumption = (paused: Subscription, resumeAt: string | undefined, now: Instant): Subscription =>
-  resumeAt === undefined || resumeAt === paused.resumeAt ? paused : edit(paused, { reason: 'paused', now }, { resumeAt });
+  resumeAt === undefined || resumeAt === paused.resumeAt
+    ? paused
+    : edit(paused, { reason: 'paused', now }, { resumeAt });
 
 /** The date is stored before the provider pauses, so that no pause loses it. Readers see it with the pause. */
 const pauseUntil = async (

@@ -39,7 +39,7 @@ import { isFirst } from '../record/subscription-states.ts';
 import { type SubscriptionStore, subscriptionStore } from '../record/subscription-store.ts';
 import { edit } from '../record/subscription-versions.ts';
 import { holdAgain, removeMethodFrom } from './change-method.ts';
-import { type NoticePolicy, nextNoticesLook, nextNotice } from './notices.ts';
+import { type NoticePolicy, nextNotice, nextNoticesLook } from './notices.ts';
 import { resumeUnattended } from './pause-subscription.ts';
 import { detachDeletedRecords, detachFormerMember } from './replace-method.ts';
 

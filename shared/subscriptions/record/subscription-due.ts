@@ -63,9 +63,7 @@ const dueSteps = (subscription: Subscription): readonly DueStep[] => {
     ...(subscription.status === 'past_due' ? at('end dunning', subscription.held?.finalAt) : []),
     ...(isLive(subscription) ? [...at('sync', openCommand?.lookAt), ...at('sync', syncAt)] : []),
     ...(mayResume(subscription) ? at('resume', subscription.resumeAt) : []),
-    ...(subscription.status === 'active' && !endsWithPeriod(subscription)
-      ? at('notices', subscription.noticesAt)
-      : []),
+    ...(subscription.status === 'active' && !endsWithPeriod(subscription) ? at('notices', subscription.noticesAt) : []),
   ];
 };
 

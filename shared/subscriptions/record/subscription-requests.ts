@@ -19,8 +19,8 @@ import {
   textField,
   timeField,
 } from '../../http/fields.ts';
-import { metadataModeField } from '../../http/metadata.ts';
 import { guestDataField } from '../../http/guest-fields.ts';
+import { metadataModeField } from '../../http/metadata.ts';
 
 const MAX_TRIAL_DAYS = 730;
 const MAX_MULTIPLIER = 100;

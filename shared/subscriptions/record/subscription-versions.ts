@@ -46,7 +46,8 @@ const NOTICES_AFTER_MS = 10 * MINUTE_MS;
 /** True if the change makes the subscription active, or may move the times of its notices. */
 const hasNewNotices = (was: Subscription, to: StoredStatus, changed: Partial<Subscription>): boolean => {
   const next = { ...was, ...changed };
-  const isLonger = next.intervalMultiplier > 1 || next.billingInterval === 'yearly' || next.billingInterval === 'quarterly';
+  const isLonger =
+    next.intervalMultiplier > 1 || next.billingInterval === 'yearly' || next.billingInterval === 'quarterly';
   return (
     to === 'active' &&
     (was.status !== 'active' ||
