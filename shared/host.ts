@@ -86,7 +86,7 @@ const site = () => ({ env: host.env, transport: host.transport });
 const bus = /* @__PURE__ */ perHost(() => openBus(openEventBridge(site()), settings().EVENT_BUS_NAME, now));
 export const queues = /* @__PURE__ */ perHost(() => openQueues(openSqs(site()), settings().queueUrls));
 
-export const publishDeps = /* @__PURE__ */ perHost(() => ({ bus: bus(), log: log() }));
+export const publishDeps = /* @__PURE__ */ perHost(() => ({ bus: bus(), table: table(), log: log() }));
 export const projectDeps = /* @__PURE__ */ perHost(() => ({ table: table(), log: log() }));
 export const probeDeps = /* @__PURE__ */ perHost(() => ({
   fetch: fetchOverHttp,

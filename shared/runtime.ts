@@ -315,6 +315,11 @@ export const dueDeps = /* @__PURE__ */ perInstance(() => ({
   ...workerDeps(),
   providers: dueProviders(),
   callRate: callRate(),
+  notices: {
+    renewalDays: settings().RENEWAL_NOTICE_DAYS,
+    renewalMinMonths: settings().RENEWAL_NOTICE_MIN_MONTHS,
+    methodDays: settings().METHOD_NOTICE_DAYS,
+  },
 }));
 
 export const dispatchDeps = /* @__PURE__ */ perInstance(() => ({

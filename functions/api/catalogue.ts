@@ -3,6 +3,7 @@ import type { Trigger } from '../../shared/platform/trigger.ts';
 import { addressEndpoints } from '../addresses/endpoints.ts';
 import { adminEndpoints } from '../admin/endpoints.ts';
 import { erasureEndpoints } from '../admin/erasure-endpoints.ts';
+import { exportEndpoints } from '../admin/export-endpoints.ts';
 import { keyEndpoints } from '../admin/key-endpoints.ts';
 import { referenceEndpoints } from '../admin/reference-endpoints.ts';
 import { consoleEndpoints } from '../console/endpoints.ts';
@@ -12,7 +13,7 @@ import { membershipEndpoints } from '../memberships/endpoints.ts';
 import { organizationEndpoints } from '../organizations/endpoints.ts';
 import { methodEndpoints } from '../payment-methods/endpoints.ts';
 import { paymentEndpoints } from '../payments/endpoints.ts';
-import { capturePaymentEndpoint } from '../payments/hold-endpoints.ts';
+import { capturePaymentEndpoint, changeMetadataEndpoint } from '../payments/hold-endpoints.ts';
 import { projectEndpoints } from '../projects/endpoints.ts';
 import { refundEndpoints } from '../refunds/endpoints.ts';
 import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
@@ -25,6 +26,7 @@ import { docsEndpoints } from './endpoints.ts';
 export const endpoints: readonly Endpoint[] = [
   ...paymentEndpoints,
   capturePaymentEndpoint,
+  changeMetadataEndpoint,
   ...refundEndpoints,
   ...disputeEndpoints,
   ...methodEndpoints,
@@ -38,6 +40,7 @@ export const endpoints: readonly Endpoint[] = [
   ...webhookEndpoints,
   ...adminEndpoints,
   ...erasureEndpoints,
+  ...exportEndpoints,
   ...keyEndpoints,
   ...referenceEndpoints,
   ...docsEndpoints,

@@ -72,6 +72,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'payments.cancel-intent': { params: DOUBTFUL, body: {} },
   'payments.confirm': { params: BASKET, body: {} },
   'payments.capture': { params: HELD, body: { total_cents: 12_000 } },
+  'payments.change-metadata': { params: REFUNDED, body: { metadata: { shipped: true } } },
   'payments.sync': { params: { provider_payment_id: 'pi_3demo000000000015' }, body: {} },
   'payments.get': { params: BASKET, query: { include: 'payment_method' } },
   'payments.timeline': { params: BASKET },
@@ -177,6 +178,10 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
 
   'admin.list-payments': { query: { status: 'succeeded', min_cents: '100', limit: '2' } },
   'admin.list-subscriptions': { query: { status: 'active', limit: '2' } },
+  'admin.list-customers': { query: { limit: '1' } },
+  'admin.export-payments': { query: { date: 'completed' } },
+  'admin.export-refunds': {},
+  'admin.export-person': { params: { id: 'guest:nobody.known@example.com' } },
   'admin.search': { query: { q: '4242' } },
   'admin.summary': { query: { interval: 'month', group_by: 'provider' } },
   'admin.clear-cache': { body: { cache_type: 'organization_membership' } },

@@ -22,7 +22,7 @@ const byId = z.object({ id: idSchema.describe('Names the customer, `cust_…`.')
 
 const text = z.string().nullable();
 
-const customerSchema = z
+export const shownCustomerSchema = z
   .looseObject({
     id: z.string().meta({
       description: 'Names the customer: `cust_` and 24 characters.',
@@ -52,7 +52,7 @@ const customerSchema = z
   })
   .meta({ id: 'Customer', description: 'A person or an organization at one provider.' });
 
-const createdCustomerSchema = customerSchema
+const createdCustomerSchema = shownCustomerSchema
   .extend(guestTokenView)
   .meta({ id: 'CreatedCustomer', description: 'The new customer and, for a guest, a guest token.' });
 
@@ -100,7 +100,7 @@ export const getCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
   params: byId,
   query: none,
   body: null,
-  response: () => customerSchema,
+  response: () => shownCustomerSchema,
   status: 200,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
@@ -118,7 +118,7 @@ export const listCustomersEndpoint = /* @__PURE__ */ endpoint(() => ({
   params: none,
   query: listCustomersQuery,
   body: null,
-  response: () => z.array(customerSchema),
+  response: () => z.array(shownCustomerSchema),
   status: 200,
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
@@ -138,7 +138,7 @@ export const updateCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
   query: none,
   body: updateCustomerBody,
   sentBack: { changedBy: {} },
-  response: () => customerSchema,
+  response: () => shownCustomerSchema,
   status: 200,
   form: 'bare',
   errors: [

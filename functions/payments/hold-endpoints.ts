@@ -1,9 +1,10 @@
-/** @module The HTTP endpoints that end a payment before it is paid, or take what it holds. */
+/** @module The HTTP endpoints that end a payment before it is paid, take what it holds, or change a final payment. */
 
 import * as z from 'zod';
 import { subjectOf } from '../../shared/access/caller.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { CHANGE_METADATA, changeMetadataBody } from '../../shared/payments/change-metadata.ts';
 import { captureBody } from '../../shared/payments/holds/capture-request.ts';
 import { paymentRecord } from '../../shared/payments/payment.ts';
 import { byPaymentId } from '../../shared/payments/payment-requests.ts';
@@ -99,4 +100,27 @@ export const capturePaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   limits: [{ name: 'capture-admin', max: 120, windowSeconds: 60, by: ({ caller }) => subjectOf(caller) }],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:ids'],
   timeoutSeconds: 25,
+}));
+
+export const changeMetadataEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: CHANGE_METADATA,
+  method: 'PATCH',
+  path: '/payments/{id}',
+  summary: 'Change the metadata of a final payment',
+  description: `Changes your own data of a payment that is \`succeeded\` or \`canceled\`, for example after an order was shipped. Nothing is
+    sent to the provider. \`payment.updated\` with the reason \`metadata\` follows as an event, unless nothing changes.
+
+    - 409 \`INVALID_STATE\`: the payment is not final; use \`PUT /payments/intents/{id}\`. Or its payer was erased
+      (\`details.reason: erased\`).
+    - 403 \`INSUFFICIENT_PERMISSIONS\` with \`details.reason: own_payment\`: the caller pays. Another person of the merchant must change it.`,
+  auth: 'platform-admin',
+  access: { action: 'merchant', record: paymentRecord },
+  params: byPaymentId,
+  query: z.object({}),
+  body: changeMetadataBody,
+  response: paymentViewSchema,
+  status: 200,
+  form: 'bare',
+  errors: ['VALIDATION_ERROR', 'INSUFFICIENT_PERMISSIONS', 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'VERSION_CONFLICT'],
+  uses: ['table:read', 'table:put'],
 }));

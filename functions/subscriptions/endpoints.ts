@@ -23,6 +23,7 @@ import {
   type CreateSubscriptionBody,
   cancelBody,
   createSubscriptionBody,
+  pauseBody,
   updateSubscriptionBody,
 } from '../../shared/subscriptions/record/subscription-requests.ts';
 import {
@@ -298,9 +299,13 @@ export const pauseSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/subscriptions/{id}/pause',
   summary: 'Pause a subscription: nothing is charged until it is resumed',
   description: `Stops all charges of an active or past-due subscription until it is resumed. Paid time is not lost. A
-    repeat returns 200 again; other states get 409 \`INVALID_STATE\`.`,
+    repeat returns 200 again; other states get 409 \`INVALID_STATE\`.
+
+    With \`resume_at\` the subscription resumes by itself then, as \`POST /subscriptions/{id}/resume\` does, and charges its method. After a
+    decline it stays paused, and \`subscription.updated\` with the reason \`resume_failed\` follows. A repeat with another \`resume_at\` moves
+    the date; a resumption or a cancellation clears it.`,
   access,
-  body: none,
+  body: pauseBody,
   errors: CHANGE_ERRORS,
 }));
 

@@ -18,7 +18,7 @@ export const workerTriggers = [
     sortKeys: keysOf(EVENTS_OF),
     batchSize: 100,
     batchesAtOnce: 4,
-    uses: ['events:put'],
+    uses: ['table:read', 'events:put'],
     timeoutSeconds: 60,
     memoryMb: MEMORY_MB.request,
     impact: 'Changes of payments are not published, so no webhook is sent and no provider event is applied.',

@@ -14,6 +14,7 @@ import {
   keyPermits,
   mayAsMerchant,
   mayOnRoute,
+  merchantScopeOn,
   merchantScopesOf,
 } from './caller.ts';
 import { PERMISSIONS, type Permission, ROLES, type Role } from './permissions.ts';
@@ -51,7 +52,8 @@ export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule' | 're
 export const decideAccess = (action: Action, request: AccessRequest): AccessDecision => {
   const { caller, scopes, kind } = request;
   if (action === 'merchant') {
-    return mayAsMerchant(caller, scopes?.merchant) ? grantedAsAdmin : refused(merchantRefusal(caller, scopes));
+    const scope = merchantScopeOn(caller, scopes);
+    return mayAsMerchant(caller, scope) ? grantedAsAdmin : refused(merchantRefusal(caller, scope));
   }
   const decision = decideForOwners(action, request);
   if (decision.kind !== 'refused') return decision;
@@ -79,10 +81,8 @@ export const scopeMissing = (scope: Scope | undefined): DomainError =>
   });
 
 /** Staff learn which scope they lack; for other users the route does not exist as theirs. */
-const merchantRefusal = (caller: Caller, scopes: RouteScopes | undefined): DomainError =>
-  merchantScopesOf(caller).length > 0 && scopes?.merchant
-    ? scopeMissing(scopes.merchant)
-    : new DomainError('ADMIN_REQUIRED');
+const merchantRefusal = (caller: Caller, scope: Scope | undefined): DomainError =>
+  merchantScopesOf(caller).length > 0 && scope ? scopeMissing(scope) : new DomainError('ADMIN_REQUIRED');
 
 /** True if the caller may read the user's records. Users may read their own, the merchant everyone's. */
 export const mayReadUser = (caller: Caller, userId: string, scope: Scope): boolean =>

@@ -80,9 +80,13 @@ export const merchantScopesOf = (caller: Caller): readonly Scope[] => {
 export const mayAsMerchant = (caller: Caller, scope: Scope | undefined): boolean =>
   scope !== undefined && merchantScopesOf(caller).includes(scope);
 
+/** The merchant's scope of the route for the caller. */
+export const merchantScopeOn = (caller: Caller, scopes: RouteScopes | undefined): Scope | undefined =>
+  (caller.kind === 'key' ? scopes?.keys : undefined) ?? scopes?.merchant;
+
 /** True if one of the merchant's scopes of the route permits it. */
 export const mayOnRoute = (caller: Caller, scopes: RouteScopes | undefined): boolean =>
-  mayAsMerchant(caller, scopes?.merchant) || mayAsMerchant(caller, scopes?.held);
+  mayAsMerchant(caller, merchantScopeOn(caller, scopes)) || mayAsMerchant(caller, scopes?.held);
 
 export const keyOfCaller = (caller: Caller): KeyIdentity | undefined => ('key' in caller ? caller.key : undefined);
 

@@ -35,7 +35,7 @@ export const SCOPE_TABLE = {
   'subscriptions:write': { words: 'Create and change subscriptions for a payer.', roles: [] },
   'organizations:write': { words: 'Change organizations and their members for a payer.', roles: [] },
   'payments:operate': {
-    words: "Sync payments, and cancel anyone's unconfirmed payment.",
+    words: "Sync payments, cancel anyone's unconfirmed payment, and change the metadata of a final payment.",
     roles: ['support', 'operations'],
   },
   'payments:capture': { words: 'Capture and release holds.', roles: ['finance', 'operations'] },
@@ -48,7 +48,10 @@ export const SCOPE_TABLE = {
   'webhooks:read': { words: 'Read the webhook log of every owner.', roles: ['support', 'operations'] },
   'webhooks:write': { words: 'Send logged events again, and send test events.', roles: ['operations'] },
   'admin:cache': { words: 'Clear caches.', roles: ['operations'] },
-  'admin:erasures': { words: 'Erase a person, and read the state of an erasure.', roles: [] },
+  'admin:erasures': {
+    words: 'Erase a person, read the state of an erasure, and export what is stored about a person.',
+    roles: [],
+  },
 } as const satisfies Readonly<Record<string, ScopeRow>>;
 
 export type Scope = keyof typeof SCOPE_TABLE;
@@ -75,6 +78,8 @@ export const scopesOfRole = (role: StaffRole): readonly Scope[] =>
  */
 export interface RouteScopes {
   readonly merchant?: Scope;
+  /** Permits the route to service keys, in place of `merchant`. */
+  readonly keys?: Scope;
   /** Permits the route to the merchant, in place of `merchant`, for a payment whose amount is held. */
   readonly held?: Scope;
   readonly payer?: Scope;
@@ -101,6 +106,7 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'payments.confirm': forPayer('payments:write'),
   'payments.cancel-intent': { merchant: 'payments:operate', held: 'payments:capture', payer: 'payments:write' },
   'payments.capture': forMerchant('payments:capture'),
+  'payments.change-metadata': { merchant: 'payments:operate', keys: 'payments:write' },
   'payments.sync': forMerchant('payments:operate'),
   'payments.get': reads('payments:read'),
   'payments.timeline': reads('payments:read'),
@@ -162,6 +168,10 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'admin.search': forMerchant('payments:read'),
   'admin.list-payments': forMerchant('payments:read'),
   'admin.list-subscriptions': forMerchant('subscriptions:read'),
+  'admin.list-customers': forMerchant('customers:read'),
+  'admin.export-payments': forMerchant('payments:read'),
+  'admin.export-refunds': forMerchant('payments:read'),
+  'admin.export-person': forMerchant('admin:erasures'),
   'admin.summary': forMerchant('payments:read'),
   'admin.clear-cache': forMerchant('admin:cache'),
   'admin.request-erasure': forMerchant('admin:erasures'),

@@ -12,7 +12,7 @@ import { paymentRecord, type VisiblePayment } from '../payments/payment.ts';
 import { paymentView, paymentViewSchema, REFUND_EXTENTS, refundStatusOf } from '../payments/payment-view.ts';
 import { moment, paymentStatusList } from '../queries/parameters.ts';
 import { payerFields, payersOf } from '../queries/payers.ts';
-import { paymentRow, settlementCells } from '../queries/payment-csv.ts';
+import { datedCells, paymentRow, settlementCells } from '../queries/payment-csv.ts';
 import { endOfHold } from '../queries/payment-entry.ts';
 import {
   type EveryDeps,
@@ -107,6 +107,31 @@ export const everyPaymentSchema = /* @__PURE__ */ once(() =>
 
 export const listEveryPayment = (deps: EveryDeps, request: ApiRequest<unknown, EveryPaymentQuery>): Promise<Reply> =>
   listEvery(deps, PAYMENTS, request);
+
+/** Every payment of the creations that the query names, as rows of CSV, if it passes. */
+export const listPaymentsWhere = (
+  deps: EveryDeps,
+  {
+    query,
+    csvPage,
+  }: Pick<ApiRequest<unknown, Pick<EveryPaymentQuery, 'limit' | 'from' | 'to' | 'cursor'>>, 'query' | 'csvPage'>,
+  passes: (payment: VisiblePayment) => boolean,
+): Promise<Reply> =>
+  listEvery(
+    deps,
+    {
+      ...PAYMENTS,
+      matches: passes,
+      viewsOf: async (table, payments) => {
+        const payers = await payersOf(table, payments);
+        return payments.map((payment, index) => ({
+          ...{ ...paymentRow(payment), ...settlementCells(payment), ...payers[index] },
+          ...datedCells(payment),
+        }));
+      },
+    },
+    { query, csvPage },
+  );
 
 const PAYMENTS: EveryKind<VisiblePayment, EveryPaymentQuery> = {
   kind: 'PAY',

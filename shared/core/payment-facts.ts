@@ -76,4 +76,6 @@ export interface PaymentFacts {
   /** Set for a declined attempt. */
   readonly decline?: ProviderDecline | undefined;
   readonly settlement?: Settlement | undefined;
+  /** The provider's page with the receipt of a succeeded attempt, https. */
+  readonly receiptUrl?: string | undefined;
 }

@@ -111,6 +111,22 @@ export const addressView = (address: Address, isDefault: boolean) => ({
   updated_at: address.updatedAt,
 });
 
+/** The address as an event shows it, for an invoice. */
+export const eventAddressView = (address: Address) => ({
+  id: address.id,
+  country: address.country,
+  line1: address.line1 ?? null,
+  line2: address.line2 ?? null,
+  city: address.city ?? null,
+  state: address.state ?? null,
+  postal_code: address.postalCode ?? null,
+  name: address.name ?? null,
+  is_business: address.isBusiness,
+  business_name: address.businessName ?? null,
+  tax_id: address.taxId ?? null,
+  tax_id_type: address.taxIdType ?? null,
+});
+
 /** An owner has one default address per type. */
 type AddressType = Address['type'];
 

@@ -85,9 +85,9 @@ const ORGANIZATION_ROUTES = 'organizations.';
 const requireMerchantScope = (
   exchange: Exchange,
   key: KeyIdentity,
-  { merchant, held, payer, ownersList }: RouteScopes,
+  { merchant, keys, held, payer, ownersList }: RouteScopes,
 ): void => {
-  if (held === undefined || !key.scopes.includes(held)) requireScope(key, merchant ?? payer);
+  if (held === undefined || !key.scopes.includes(held)) requireScope(key, keys ?? merchant ?? payer);
   if (merchant === undefined && exchange.spec.auth !== 'session-or-guest') throw new DomainError('ACTING_REQUIRED');
   if (ownersList === undefined) return;
   const { parameter, ofAll } = ownersList;

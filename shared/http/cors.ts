@@ -15,7 +15,15 @@ export const CORS = {
     'x-response-form',
     'x-session-id',
   ],
-  responseHeaders: ['idempotent-replayed', 'link', 'retry-after', 'x-api-version', 'x-request-id', 'x-total-count'],
+  responseHeaders: [
+    'idempotent-replayed',
+    'link',
+    'retry-after',
+    'x-api-version',
+    'x-request-id',
+    'x-total-count',
+    'x-totals',
+  ],
   /** A browser keeps the response to a preflight for this time. */
   maxAgeSeconds: 600,
 } as const;

@@ -124,14 +124,18 @@ const spanOf = (event: APIGatewayProxyEventV2, context: Context) => {
   return newSpan(traceContextOf(traceparent, tracestate), requestIdAt(event, context));
 };
 
-const renderCsv = (exchange: Exchange, { data, more }: Reply, page: CsvPage): HttpResponse => {
+/** Of the list's own headers, the totals of the page stay. */
+const renderCsv = (exchange: Exchange, { data, more, headers: own }: Reply, page: CsvPage): HttpResponse => {
   const { name, columns } = exchange.spec.csv ?? { name: '', columns: [] };
   const { csvCursor, csvText } = rendererOf(exchange);
   const records: readonly unknown[] = Array.isArray(data) ? data : [];
   const cursor = csvCursor(page, records.length, more);
   const { headers } = withLink(exchange, {
     data: undefined,
-    headers: { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="${name}.csv"` },
+    headers: {
+      ...(own?.['x-totals'] !== undefined && { 'x-totals': own['x-totals'] }),
+      ...{ 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="${name}.csv"` },
+    },
     ...(cursor !== undefined && { next: { cursor } }),
   });
   return renderText(csvText(columns, records), headers ?? {});

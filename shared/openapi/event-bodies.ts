@@ -5,6 +5,8 @@ import { BILLING_INTERVALS } from '../catalog/billing-intervals.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
+import { TAX_ID_TYPES } from '../customers/address.ts';
+import { jsonValue } from '../http/fields.ts';
 import { MEMBERSHIP_STATUSES } from '../memberships/membership.ts';
 import { eventDetailsSchema } from '../payments/facts-view.ts';
 import { HOLD_ENDS, HOLD_FAILURES } from '../payments/holds/hold-record.ts';
@@ -37,6 +39,36 @@ const owner = {
 };
 const organizationId = id.nullable().describe('The organization that owns the record; null for a personal record.');
 
+const address = z
+  .object({
+    id: id.describe('Names the address, `addr_…`.'),
+    country: z.string().describe('The ISO 3166 code of two letters.'),
+    line1: z.string().nullable().describe('Street and number; null if not given.'),
+    line2: z.string().nullable().describe('A further line; null if not given.'),
+    city: z.string().nullable().describe('The city; null if not given.'),
+    state: z.string().nullable().describe('The state or province; null if not given.'),
+    postal_code: z.string().nullable().describe('The postal code; null if not given.'),
+    name: z.string().nullable().describe('The name on the address; null if not given.'),
+    is_business: z.boolean().describe('True for the address of a business.'),
+    business_name: z.string().nullable().describe('The name of the business; null for a person.'),
+    tax_id: z.string().nullable().describe('The tax id as it was sent; null if not given.'),
+    tax_id_type: z.enum(TAX_ID_TYPES).nullable().describe('The kind of the tax id; null without one.'),
+  })
+  .meta({ id: 'EventAddress', description: 'A billing address as it was when the event was made.' });
+
+const order = {
+  reference_code: z.string().nullable().describe('Your own reference, such as an order number; null without one.'),
+  metadata: z.record(z.string(), jsonValue).describe('Your own data; an empty object without metadata.'),
+  product_id: id.nullable().describe('The product that is paid for; null for a custom price.'),
+  quantity: z.int().positive().describe('How many of the product; 1 without a product.'),
+  subtotal: minorUnits.describe('The price before tax and discount, in the minor unit of `currency`.'),
+  tax: minorUnits.describe('The tax, in the minor unit of `currency`.'),
+  discount: minorUnits.describe('The discount, in the minor unit of `currency`.'),
+  billing_address: address
+    .nullable()
+    .describe('The billing address as it was when the event was made; null if the record names none.'),
+};
+
 const payment = {
   payment_id: id.describe('Names the payment, `pay_…`; read it with `GET /payments/{id}`.'),
   amount: minorUnits.describe('The total of the payment in the minor unit of `currency`.'),
@@ -57,6 +89,7 @@ const payment = {
     .enum(DECLINE_CODES)
     .nullable()
     .describe('Why the last attempt failed; null unless `status` is `failed`.'),
+  ...order,
 };
 
 const attempted = {
@@ -115,8 +148,7 @@ const subscription = {
   status: z.enum(SUBSCRIPTION_STATUSES).describe('The status of the subscription after the change.'),
   billing_status: z.enum(BILLING_STATUSES).describe('The status of the charges after the change.'),
   customer_id: id.describe('Names the customer that pays, `cust_…`.'),
-  product_id: id.nullable().describe('The product of the subscription; null for a custom subscription.'),
-  quantity: z.int().positive().describe('How many of the product one period pays for; 1 without a product.'),
+  ...order,
   amount: minorUnits.describe('The price of one period in the minor unit of `currency`, for the whole quantity.'),
   currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
   billing_interval: z
@@ -127,6 +159,9 @@ const subscription = {
   current_period_end: time.describe('When the current period ends and the next charge is due.'),
   cancel_at_period_end: z.boolean().describe('True if the subscription ends with its current period.'),
   trial_end: time.nullable().describe('When the trial ends or ended; null without a trial.'),
+  next_billing_date: time
+    .optional()
+    .describe('Present with the reason `renewal_due`: when the renewal is charged; `amount` is then what it costs.'),
   reason: z.enum(REASONS).nullable().describe('What changed; `created` in the first event.'),
   previous: z
     .object({
@@ -229,6 +264,11 @@ export const EVENTS = {
     summary: 'A pending release did not happen',
     when: 'The response to the release left the outcome open (202), and the amount is still held. Release it again, also under the same `Idempotency-Key`.',
     data: { ...held, ...failedCall },
+  },
+  'payment.updated': {
+    summary: 'Your own data of a payment changed',
+    when: 'The metadata of a final payment was changed. `status` is that of the payment.',
+    data: { ...attempted, reason: z.literal('metadata').describe('What changed.') },
   },
   'payment.refunded': {
     summary: 'A refund succeeded',

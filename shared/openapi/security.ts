@@ -67,11 +67,11 @@ export const securitySchemes = {
 
 /** Who may call, in sentences of the operation's description. */
 export const whoMayCall = ({ id, auth }: Pick<Endpoint, 'id' | 'auth'>): string => {
-  const { merchant, held, payer, ownersList } = scopesOfRoute(id) ?? {};
+  const { merchant, keys, held, payer, ownersList } = scopesOfRoute(id) ?? {};
   if (merchant === undefined && payer === undefined) return WHO_MAY_CALL[auth];
   return [
     auth === 'platform-admin' ? FOR_THE_MERCHANT : WHO_MAY_CALL[auth],
-    `A service key needs the scope ${scopesOfKey({ merchant, payer }, auth)}.`,
+    `A service key needs the scope ${scopesOfKey({ merchant: keys ?? merchant, payer }, auth)}.`,
     ...(ownersList ? [withoutPayer(ownersList)] : []),
     ...(merchant === undefined ? [] : [staffWith(merchant)]),
     ...(held === undefined ? [] : [`For a held payment, the merchant needs \`${held}\` instead.`, staffWith(held)]),

@@ -171,6 +171,10 @@ export const paymentFactSchemas = () => ({
   decline: declineViewSchema()
     .nullable()
     .describe('Why the last attempt was declined, while the payment is `failed`; else null.'),
+  receipt_url: z
+    .string()
+    .nullable()
+    .describe("The provider's page with the receipt; null until the provider reports it, and if it has none (PayPal)."),
   settlement: settlementViewSchema()
     .nullable()
     .optional()

@@ -1,7 +1,7 @@
 /** @module The events of a payment's change. They follow from it alone, so two writers never publish one twice. */
 
 import { isClosedDispute, type RefundStatus } from '../core/money-back.ts';
-import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
+import { type BusEvent, type CanonicalEvent, canonicalBusEvent, orderView, payerOf } from '../platform/bus-event.ts';
 import { FAILURE_OF } from '../platform/command-end.ts';
 import { eventDetailsView } from './facts-view.ts';
 import { capturableOf } from './holds/hold-versions.ts';
@@ -46,6 +46,7 @@ const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readon
     ...(hasGrown ? ([CAPTURED_MORE] as const) : []),
     ...(isReminder ? (['payment.capture_due'] as const) : []),
     ...(failure ? [failure] : []),
+    ...(after.cause === 'metadata' ? (['payment.updated'] as const) : []),
   ];
 };
 
@@ -70,6 +71,7 @@ const dataFor = (name: CanonicalEvent, payment: VisiblePayment) => ({
     capturable_amount: capturableOf(payment),
     capture_before: payment.captureBefore ?? null,
   }),
+  ...(name === 'payment.updated' && { reason: 'metadata' }),
   ...(name === 'payment.released' && { reason: payment.holdEnd ?? 'provider' }),
   ...(HOLD_FAILURE_NAMES.includes(name) && {
     reason: payment.holdFailure?.reason ?? null,
@@ -143,4 +145,6 @@ const dataOf = (payment: VisiblePayment) => ({
   customer_id: payingCustomerIdOf(payment) ?? null,
   subscription_id: payment.subscriptionId ?? null,
   failure_code: payment.failureCode ?? null,
+  ...orderView(payment),
+  quantity: payment.quantity ?? 1,
 });

@@ -61,6 +61,8 @@ export const factGroup = z.lazy(() =>
     /** The provider's words for the last decline, set while the payment is failed. */
     decline: providerDeclineSchema.optional(),
     settlement: settlementSchema.optional(),
+    /** The provider's page with the receipt; it shows the payer's card. */
+    receiptUrl: optional,
     /** The next read for facts that the record lacks. */
     factsAt: optional,
     /** Counts these reads while a further one is due. */

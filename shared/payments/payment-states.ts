@@ -36,7 +36,8 @@ export type PaymentCause =
   | 'erasure'
   | 'facts'
   | 'capture'
-  | 'capture_due';
+  | 'capture_due'
+  | 'metadata';
 
 /** An authoritative read of the provider may make any transition, also backward. */
 const ANYWHERE = PAYMENT_STATUSES;
@@ -116,6 +117,7 @@ const TABLE_CAUSES: Readonly<Record<HistoryCause, PaymentCause>> = {
   facts: 'facts',
   capture: 'capture',
   capture_due: 'capture_due',
+  metadata: 'metadata',
   // A restored payment is inserted, so no transition leads to it.
   restore: 'read',
 };

@@ -43,7 +43,7 @@ export const advancePayment = (
   const isFixed = isSettled(status) || status === 'requires_capture';
   const draft = isFixed ? WITHOUT_DRAFT : {};
   const unclear = isUnderWay(status) || (payment.draft !== undefined && !isFixed);
-  const { details, decline, settlement, ...fields } = changed;
+  const { details, decline, settlement, receiptUrl, ...fields } = changed;
   const attempt = changed.attempt ?? payment.attempt;
   return {
     ...payment,
@@ -56,7 +56,7 @@ export const advancePayment = (
     ...holdOfNext(payment, { to: status, now, reported }),
     ...fields,
     ...methodOf(payment, status, changed),
-    ...factsOfNext(payment, { status, attempt }, { reported: { details, decline, settlement }, now }),
+    ...factsOfNext(payment, { status, attempt }, { reported: { details, decline, settlement, receiptUrl }, now }),
     status,
     cause,
     version: payment.version + 1,
@@ -203,8 +203,9 @@ const TEXTS = {
 } as const;
 
 /** The fields of the method that identify its holder are blank from now on, also in later reports. */
-const withoutMethod = ({ details }: Payment): Pick<Payment, 'details' | 'factsAt' | 'factLooks'> => ({
+const withoutMethod = ({ details }: Payment): Pick<Payment, 'details' | 'receiptUrl' | 'factsAt' | 'factLooks'> => ({
   details: details && withoutPersonDetails(details),
+  receiptUrl: undefined,
   factsAt: undefined,
   factLooks: undefined,
 });

@@ -42,6 +42,7 @@ export const paymentView = (payment: VisiblePayment, audience: Audience) => ({
   payment_method_id: payment.paymentMethodId ?? null,
   payment_method_details: methodDetailsView(payment.details),
   decline: declineView(payment),
+  receipt_url: payment.receiptUrl ?? null,
   ...settlementFor(audience, payment),
   ...holdView(payment),
   ...accountView(payment),

@@ -38,7 +38,7 @@ export const sameFactLook = ({ factsAt }: FactLooks): readonly Clause[] => [{ eq
 /** One read now, because an event tells another settlement than the record. */
 export const oneFactLook = (now: Instant): FactLooks => ({ factsAt: iso(now), factLooks: FACT_LOOKS_MS.length - 1 });
 
-export type FactFields = Pick<Payment, 'details' | 'decline' | 'settlement'>;
+export type FactFields = Pick<Payment, 'details' | 'decline' | 'settlement' | 'receiptUrl'>;
 
 const hasOutcome = (status: Payment['status']): boolean =>
   status === 'succeeded' || status === 'failed' || status === 'requires_capture';
@@ -48,6 +48,7 @@ export const reportedFacts = (status: PaymentStatus, facts: PaymentFacts = {}): 
   ...(hasOutcome(status) && facts.details && { details: facts.details }),
   ...(status === 'failed' && facts.decline && { decline: facts.decline }),
   ...(status === 'succeeded' && facts.settlement && { settlement: facts.settlement }),
+  ...(status === 'succeeded' && facts.receiptUrl && { receiptUrl: facts.receiptUrl }),
 });
 
 const lacksFacts = (status: Payment['status'], { details, settlement }: FactFields): boolean =>
@@ -69,6 +70,7 @@ export const factsOfNext = (
     details: details && isMethodErased(was) ? withoutPersonDetails(details) : details,
     decline: status === 'failed' ? merged(known.decline, reported.decline) : undefined,
     settlement: status === 'succeeded' ? merged(known.settlement, reported.settlement) : undefined,
+    receiptUrl: status === 'succeeded' && !isMethodErased(was) ? (reported.receiptUrl ?? known.receiptUrl) : undefined,
   };
   if (!lacksFacts(status, facts)) return { ...facts, ...NO_LOOK };
   const looks = isNewOutcome ? firstFactLook(now) : { factsAt: was.factsAt, factLooks: was.factLooks };
@@ -181,7 +183,9 @@ export const differs = (known: object | undefined, reported: object | undefined)
     return typeof value === 'object' ? differs(value, Object(other)) : value !== other;
   });
 
-const factsIn = ({ details, decline, settlement }: FactFields): FactFields => ({ details, decline, settlement });
+const factsIn = ({ details, decline, settlement, receiptUrl }: FactFields): FactFields => ({
+  ...{ details, decline, settlement, receiptUrl },
+});
 
 /** True if everything in the report is known already. */
 export const containsFacts = (known: unknown, reported: unknown): boolean => {

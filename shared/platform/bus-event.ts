@@ -1,5 +1,7 @@
 /** @module Events for the bus. A canonical event's id derives from its record, version and name. */
 
+import * as z from 'zod';
+
 export interface BusEvent {
   /** record : version : event name */
   readonly id: string;
@@ -34,6 +36,7 @@ export const CANONICAL_EVENTS = [
   'payment.captured_more',
   'payment.capture_failed',
   'payment.release_failed',
+  'payment.updated',
 ] as const;
 export type CanonicalEvent = (typeof CANONICAL_EVENTS)[number];
 
@@ -67,6 +70,32 @@ export const canonicalBusEvent = (
     },
   };
 };
+
+/** What was ordered, as the record shows it. The publisher sets the address, which the record only names. */
+export const orderView = (record: {
+  readonly referenceCode?: string | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly productId?: string | undefined;
+  readonly subtotalCents: number;
+  readonly taxCents: number;
+  readonly discountCents: number;
+}) => ({
+  reference_code: record.referenceCode ?? null,
+  metadata: record.metadata ?? {},
+  product_id: record.productId ?? null,
+  subtotal: record.subtotalCents,
+  tax: record.taxCents,
+  discount: record.discountCents,
+  billing_address: null,
+});
+
+/** The event with further fields of its data. */
+export const withData = (event: BusEvent, fields: Readonly<Record<string, unknown>>): BusEvent => {
+  const payload = fieldsSchema.parse(event.detail['payload']);
+  return { ...event, detail: { ...event.detail, payload: { ...payload, data: { ...payload.data, ...fields } } } };
+};
+
+const fieldsSchema = z.looseObject({ data: z.looseObject({}) });
 
 /** The `user` field of an event's payload. */
 export const payerOf = (record: {

@@ -9,6 +9,12 @@ export const knownFacts = (facts: PaymentFacts): PaymentFacts | undefined =>
 
 type Word = string | null | undefined;
 
+const LONGEST_URL = 2_048;
+
+/** A receipt's URL as the provider sent it, if a browser can open it safely. */
+export const receiptUrlOf = (url: Word): string | undefined =>
+  url && url.length <= LONGEST_URL && url.startsWith('https://') && URL.canParse(url) ? url : undefined;
+
 export const fundingOf = (word: Word): Funding | undefined =>
   FUNDINGS.find((funding) => funding === word?.toLowerCase());
 

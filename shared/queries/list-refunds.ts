@@ -21,6 +21,7 @@ import type { Item, StoreDeps, Table } from '../platform/table.ts';
 import { listCounted } from '../platform/totals.ts';
 import { cursorParameter, moment } from './parameters.ts';
 import { PAYER_COLUMNS, payerFields, payersOf } from './payers.ts';
+import { datedCells, settlementCells } from './payment-csv.ts';
 
 type Kind = 'RFD' | 'DSP';
 
@@ -119,6 +120,8 @@ interface MoneyBack<T extends Refund | Dispute> {
   readonly kind: Kind;
   readonly recordOf: (item: Item) => T;
   readonly viewOf: (record: T) => object;
+  /** A further filter. */
+  readonly passes?: (record: T) => boolean;
 }
 
 const REFUNDS: MoneyBack<Refund> = {
@@ -127,6 +130,21 @@ const REFUNDS: MoneyBack<Refund> = {
   viewOf: (refund) => refundView(refund, 'staff'),
 };
 const DISPUTES: MoneyBack<Dispute> = { kind: 'DSP', recordOf: disputeOf, viewOf: disputeView };
+
+type CreatedRange = Pick<RangeQuery, 'limit' | 'from' | 'to' | 'cursor'>;
+
+/** Every refund of the creations that the query names, with its settlement, if it passes. */
+export const exportedRefunds = (
+  deps: StoreDeps,
+  { query, csvPage }: Pick<ApiRequest<unknown, CreatedRange>, 'query' | 'csvPage'>,
+  passes: (refund: Refund) => boolean,
+): Promise<Reply> => {
+  const viewOf = (refund: Refund) => ({
+    ...refundView(refund, 'staff'),
+    ...{ ...settlementCells(refund), ...datedCells(refund) },
+  });
+  return listByMonth(deps, { query, csvPage }, { ...REFUNDS, viewOf, passes });
+};
 
 export const listRefunds = (deps: StoreDeps, request: InRange): Promise<Reply> => listByMonth(deps, request, REFUNDS);
 
@@ -151,13 +169,13 @@ const monthsOf = (query: RangeQuery, now: number): readonly string[] => {
 const listByMonth = async <T extends Refund | Dispute>(
   { table, now }: StoreDeps,
   { query, csvPage }: InRange,
-  { kind, recordOf, viewOf }: MoneyBack<T>,
+  { kind, recordOf, viewOf, passes }: MoneyBack<T>,
 ): Promise<Reply> =>
   runList(table, {
     findPage: () => pageByMonth({ table, now }, { ...query, ...positionOf(query, csvPage, kind) }, kind),
     recordOf: (item) => {
       const record = recordOf(item);
-      return isAsked(record, query) ? record : undefined;
+      return isAsked(record, query) && (passes?.(record) ?? true) ? record : undefined;
     },
     viewsOf: async (records) => {
       const payers = await payersOfPayments(table, records);

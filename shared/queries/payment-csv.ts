@@ -37,10 +37,16 @@ export const PAYMENT_CSV_COLUMNS = [...UP_TO_METHOD, ...HOLD_COLUMNS, ...LOST_CO
 export const paymentRow = (payment: VisiblePayment) => ({ ...paymentView(payment, 'payer'), ...methodCells(payment) });
 
 /** The amounts that only platform admins see, in minor units of the settlement currency. */
-export const settlementCells = ({ settlement }: VisiblePayment) => ({
+export const settlementCells = ({ settlement }: Pick<VisiblePayment, 'settlement'>) => ({
   fee_cents: settlement?.feeCents ?? null,
   net_cents: settlement?.netCents ?? null,
   settlement_currency: settlement?.currency ?? null,
+});
+
+/** When the provider pays the money out, and at which rate. */
+export const datedCells = ({ settlement }: Pick<VisiblePayment, 'settlement'>) => ({
+  available_on: settlement?.availableOn ?? null,
+  exchange_rate: settlement?.exchangeRate ?? null,
 });
 
 const SETTLEMENT_COLUMNS = [

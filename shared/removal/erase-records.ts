@@ -77,6 +77,14 @@ const isOf = (subject: Subject, { userId, guestEmail }: Pick<Owned, 'userId' | '
     ? userId === subject.userId
     : guestEmail !== undefined && normalizedEmail(guestEmail) === normalizedEmail(subject.email);
 
+/** True if the stored record holds data of the person that an erasure removes. */
+export const isPersonsRecord = (subject: Subject, emails: readonly string[], item: Item): boolean => {
+  const { userId, guestEmail, email } = item;
+  const owned = { userId: textOf(userId), guestEmail: textOf(guestEmail) };
+  const known = textOf(email);
+  return isOf(subject, owned) || (known !== undefined && emails.includes(normalizedEmail(known)));
+};
+
 const inProgress = (): DomainError => new DomainError('PAYMENT_IN_PROGRESS');
 
 const eraseSubscriptionOf = async (erasing: Erasing, subscription: Subscription | undefined): Promise<boolean> => {

@@ -79,6 +79,10 @@ const TRACES: Readonly<Record<PayloadKind, Trace>> = {
   IDEM: { counted: 'stored_answers', blanked: (sought, item) => blankedAnswer(sought, item) },
 };
 
+/** True if an erasure would change or remove the copy. */
+export const isTraceOf = (sought: Sought, item: Item): boolean =>
+  rowOf(TRACES, item['sk'])?.blanked(sought, item) !== undefined || isClaimOf(sought, item);
+
 /** @returns the counter of the changed item; undefined if the item did not change */
 export const blankTrace = async (table: Table, sought: Sought, item: Item): Promise<Counted | undefined> => {
   const trace = rowOf(TRACES, item['sk']);
@@ -181,13 +185,14 @@ const blankedAnswer = (sought: Sought, item: Item) => {
 const CLAIM_PREFIX = ownerCustomerKey('', '').sk;
 
 /** Removes the claim to create a customer. It holds the customer's fields until the provider has responded. */
-export const removeClaim = async (table: Table, { userId, emails }: Sought, item: Item): Promise<boolean> => {
-  const { pk, sk, claim } = item;
+export const removeClaim = async (table: Table, sought: Sought, item: Item): Promise<boolean> =>
+  isClaimOf(sought, item) && (await table.remove(keyOf(item), [{ has: 'claim' }])).ok;
+
+const isClaimOf = ({ userId, emails }: Sought, { pk, sk, claim }: Item): boolean => {
   if (!String(sk).startsWith(CLAIM_PREFIX) || claim === undefined) return false;
   const isUsers = userId !== undefined && pk === `OWNER#${ownerKeyOf({ kind: 'user', userId })}`;
   const text = comparableText(JSON.stringify(claim));
-  if (!isUsers && !emails.some((email) => text.includes(JSON.stringify(email)))) return false;
-  return (await table.remove(keyOf(item), [{ has: 'claim' }])).ok;
+  return isUsers || emails.some((email) => text.includes(JSON.stringify(email)));
 };
 
 /** Removes the counters of a guest's list, whose key holds a hash of the e-mail address. The list is empty by then. */

@@ -31,7 +31,7 @@ export const chatMessage = (event: string, body: unknown): ChatMessage => {
   const object = objectOf(redact(body));
   const kind = fieldsOf(body)?.['test'] === true ? `Test: ${titleOf(event)}` : titleOf(event);
   const title = plain([kind, amountOf(object)].filter(Boolean).join(': '));
-  const facts = factsOf(object).slice(0, MOST_FACTS);
+  const facts = factsOf(withoutOrder(event, object)).slice(0, MOST_FACTS);
   const lines = facts.map(([name, value]) => `*${plain(name)}*: ${plain(value)}`);
   const sections = [`*${title}*`, fittingLines(lines), `\`${plain(event)}\``].filter(Boolean);
   return { text: title, blocks: sections.map(section) };
@@ -74,6 +74,15 @@ const amountOf = ({ refund, dispute, amount: paid, currency }: Fields): string =
   if (typeof amount !== 'number' || typeof currency !== 'string') return '';
   return amountWithCurrency(amount, currency.toUpperCase());
 };
+
+/** A chat message shows no order and no address. A subscription's message shows its product and quantity. */
+const withoutOrder = (event: string, object: Fields): Fields => {
+  const hidden = event.startsWith('payment.') ? [...ORDER_FIELDS, 'product_id', 'quantity'] : ORDER_FIELDS;
+  if (event.includes(':')) return object;
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !hidden.includes(name)));
+};
+
+const ORDER_FIELDS = ['reference_code', 'metadata', 'subtotal', 'tax', 'discount', 'billing_address'];
 
 const factsOf = (object: Fields): Facts =>
   Object.entries(object).flatMap(([name, value]) => {

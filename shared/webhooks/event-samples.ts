@@ -45,6 +45,17 @@ const USER = { id: 'user_test', type: 'authenticated', email: 'test@example.com'
 const PERIOD = { start: '2026-01-01T00:00:00.000Z', end: '2026-02-01T00:00:00.000Z' };
 const OWNER = { user: USER, project: null };
 
+const ORDER = {
+  reference_code: 'ORDER-1',
+  metadata: { cart: 'test' },
+  product_id: null,
+  quantity: 1,
+  subtotal: 1_000,
+  tax: 0,
+  discount: 0,
+  billing_address: null,
+};
+
 const payment = (status: string) => ({
   payment_id: 'pay_test',
   amount: 1_000,
@@ -56,6 +67,7 @@ const payment = (status: string) => ({
   customer_id: null,
   subscription_id: null,
   failure_code: status === 'failed' ? 'insufficient_funds' : null,
+  ...ORDER,
 });
 
 const METHOD = {
@@ -94,8 +106,7 @@ const subscription = (status: string, reason: string) => ({
   status,
   billing_status: status === 'canceled' ? 'ended' : 'active',
   customer_id: 'cust_test',
-  product_id: null,
-  quantity: 1,
+  ...ORDER,
   amount: 1_000,
   currency: 'USD',
   billing_interval: 'monthly',
@@ -142,6 +153,7 @@ export const SAMPLES: Readonly<Record<CanonicalEvent, Readonly<Record<string, un
   'payment.captured_more': { ...attempted('succeeded'), amount: 400, captured_amount: 1_000 },
   'payment.capture_failed': { ...held('requires_capture', 1_000), failure_code: 'do_not_honor', reason: 'declined' },
   'payment.release_failed': { ...held('requires_capture', 1_000), reason: 'not_done' },
+  'payment.updated': { ...attempted('succeeded'), reason: 'metadata' },
   'payment.refunded': refunded('succeeded'),
   'payment.refund_failed': refunded('failed'),
   'payment.dispute_opened': disputed('needs_response'),

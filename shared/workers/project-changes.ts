@@ -15,6 +15,7 @@ import type { HistoricKind } from '../platform/keys.ts';
 import { changeOf, type ItemChange, removedItem } from '../platform/stream-images.ts';
 import type { Table } from '../platform/table.ts';
 import { projectCustomerEmail } from '../queries/customer-emails.ts';
+import { projectCustomerEntry } from '../queries/customer-entry.ts';
 import { type ProjectedChange, writePaymentEntries } from '../queries/payment-entry.ts';
 import { removeSubscriptionEntry, writeSubscriptionEntry } from '../queries/subscription-entry.ts';
 import { subscriptionOf } from '../subscriptions/record/subscription.ts';
@@ -108,7 +109,7 @@ const projectCustomers: Project = ({ table }, records) =>
     const change = changeOf(record);
     const [was, is] = change ? [change.before, change.after] : [removedItem(record), undefined];
     const [before, after] = [was && customerRecord.parse(was), is && customerRecord.parse(is)];
-    await projectCustomerEmail(table, { before, after });
+    await Promise.all([projectCustomerEmail(table, { before, after }), projectCustomerEntry(table, { before, after })]);
     return before?.email !== after?.email;
   });
 

@@ -17,11 +17,14 @@ import { newSpan } from '../platform/doors.ts';
 import type { PublishedKind } from '../platform/keys.ts';
 import { traceOfItem } from '../platform/stored-trace.ts';
 import { changeOf, type ItemChange } from '../platform/stream-images.ts';
+import type { Table } from '../platform/table.ts';
 import { subscriptionOf } from '../subscriptions/record/subscription.ts';
 import { subscriptionEvents } from '../subscriptions/record/subscription-events.ts';
+import { withAddresses } from './event-addresses.ts';
 
 export interface PublishDeps {
   readonly bus: Bus;
+  readonly table: Pick<Table, 'getMany'>;
   readonly log: Log;
 }
 
@@ -46,9 +49,7 @@ export const publishChanges = async (
   records: readonly DynamoDBRecord[],
 ): Promise<string | undefined> => {
   const changes = records.map(changeOf).filter((change) => change !== undefined);
-  const events = changes.flatMap((change) =>
-    (rowOf(EVENTS_OF, change.after['sk'])?.(change) ?? []).map((event) => ({ event: traced(event, change), change })),
-  );
+  const events = await withAddresses(deps.table, changes.flatMap(eventsOfChange));
   const failed = new Set(await deps.bus.publish(events.map(({ event }) => event)));
   const firstFailed = events.findIndex(({ event }) => failed.has(event));
   // The stream delivers the rest again.
@@ -65,6 +66,13 @@ export const publishChanges = async (
   deps.log.info('changes published', { count: events.length - failed.size, failed: failed.size });
   return events[firstFailed]?.change.sequenceNumber;
 };
+
+const eventsOfChange = (change: ItemChange) =>
+  (rowOf(EVENTS_OF, change.after['sk'])?.(change) ?? []).map((event) => ({
+    event: traced(event, change),
+    item: change.after,
+    change,
+  }));
 
 /** The event in the trace of the work that stored the change. */
 const traced = (event: BusEvent, { after }: ItemChange): BusEvent => {

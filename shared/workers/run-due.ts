@@ -17,9 +17,8 @@ import type { RemovalDeps } from '../removal/organization-children.ts';
 import { runDueMethod } from '../removal/remove-method.ts';
 import { runDueOrganization } from '../removal/remove-organization.ts';
 import { runDueErasure } from '../removal/run-erasure.ts';
-import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { isChargeOpen } from '../subscriptions/billing/subscription-charge.ts';
-import { runDueSubscription } from '../subscriptions/commands/run-subscription-due.ts';
+import { runDueSubscription, type SubscriptionDueDeps } from '../subscriptions/commands/run-subscription-due.ts';
 import { runDueDelivery } from '../webhooks/waiting-delivery.ts';
 
 const RUN_LEASE_MS = 15 * MINUTE_MS;
@@ -29,7 +28,7 @@ const PUT_BACK_MS = MINUTE_MS;
 
 export type RunDeps = Omit<DuePaymentDeps, 'isChargeOpen'> &
   RemovalDeps &
-  BillingDeps & {
+  SubscriptionDueDeps & {
     readonly log: Log;
     readonly callRate: Pick<CallRate, 'admit'>;
     readonly queues: Pick<Queues, 'send'>;

@@ -29,13 +29,13 @@ export const MIRRORED_FIELDS: Readonly<Record<string, ObjectFields>> = {
   'Stripe: Charge': {
     read: `
       id payment_method_details outcome.network_decline_code outcome.advice_code outcome.network_advice_code
-      balance_transaction status created`,
+      balance_transaction status created receipt_url`,
     ignored: `
       amount amount_captured amount_refunded application application_fee application_fee_amount authorization_code
       billing_details calculated_statement_descriptor captured currency customer description disputed
       failure_balance_transaction failure_code failure_message fraud_details level3 livemode metadata object
       on_behalf_of paid payment_intent payment_method presentment_details radar_options receipt_email receipt_number
-      receipt_url refunded refunds review shipping source source_transfer statement_descriptor
+      refunded refunds review shipping source source_transfer statement_descriptor
       statement_descriptor_suffix transfer transfer_data transfer_group`,
   },
   'Stripe: Refund': {
@@ -189,12 +189,12 @@ export const MIRRORED_FIELDS: Readonly<Record<string, ObjectFields>> = {
       bank_account_details.errors[].code bank_account_details.bank_name bank_account_details.country
       bank_account_details.fingerprint bank_account_details.ach_details.account_number_suffix wallet_details.brand
       processing_fee approved_money.amount delayed_until updated_at amount_money.amount amount_money.currency
-      approved_money.currency reference_id refund_ids note version_token`,
+      approved_money.currency reference_id refund_ids note version_token receipt_url`,
     ignored: `
       app_fee_allocations app_fee_money application_details billing_address buy_now_pay_later_details
       buyer_currency_exchange buyer_email_address capabilities cash_details created_at customer_id delay_action
       delay_duration device_details electronic_money_details employee_id external_details is_offline_payment
-      location_id offline_payment_details receipt_number receipt_url refunded_money risk_evaluation shipping_address
+      location_id offline_payment_details receipt_number refunded_money risk_evaluation shipping_address
       source_type square_account_details statement_description_identifier team_member_id terminal_checkout_id tip_money
       total_money`,
   },

@@ -163,8 +163,11 @@ export const userLife = async (service: TestHost, plant: Planter, rounds = 1): P
     alias: plant.name(),
     is_default: true,
   };
-  await must(service.post('/addresses', address, options));
-  const named = { customer_id: customer.id, payment_method_id: method.id, provider_id: 'provider_a' };
+  const { id: billingAddress } = await must(service.post('/addresses', address, options));
+  const named = {
+    ...{ customer_id: customer.id, payment_method_id: method.id, provider_id: 'provider_a' },
+    billing_address_id: billingAddress,
+  };
   const price = { subtotal_cents: 1_900, total_cents: 1_900, currency: 'USD', billing_interval: 'monthly' };
   const subscription = await must(
     service.post('/subscriptions', { ...price, ...named, ...plantedTexts(plant) }, options),
@@ -217,11 +220,12 @@ export const guestLife = async (service: TestHost, plant: Planter): Promise<Gues
   const paid = await must(service.post('/payments/intents', { ...body, guest_data: guest, ...plantedTexts(plant) }));
   const options = { guestToken: paid.guest_token };
   await must(service.post(`/payments/confirm/${paid.id}`, {}, options), 200);
-  const open = await must(service.post('/payments/intents', { ...body, ...plantedTexts(plant) }, options));
+  const address = { country: 'US', line1: plant.line(), city: plant.name(), postal_code: '02108', name: plant.name() };
+  const { id: billingAddress } = await must(service.post('/addresses', address, options));
+  const addressed = { ...body, billing_address_id: billingAddress };
+  const open = await must(service.post('/payments/intents', { ...addressed, ...plantedTexts(plant) }, options));
   const card = { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa', alias: plant.name() };
   await must(service.post('/payment-methods', card, options));
-  const address = { country: 'US', line1: plant.line(), city: plant.name(), postal_code: '02108', name: plant.name() };
-  await must(service.post('/addresses', address, options));
   await sendPersonalEvents(service, plant, { intentId: paid.provider_intent_id });
   await service.settle();
   return { email, token: paid.guest_token, payments: [paid, open] };

@@ -67,6 +67,8 @@ const paymentData = (payment: PaymentBody, fields: object) => ({
   customer_id: null,
   subscription_id: null,
   failure_code: null,
+  ...{ reference_code: null, metadata: {}, product_id: null, quantity: 1, billing_address: null },
+  ...{ subtotal: 2_500, tax: 0, discount: 0 },
   ...fields,
 });
 

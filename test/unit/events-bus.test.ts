@@ -13,7 +13,7 @@ import { openBus } from '../../shared/platform/bus.ts';
 import type { BusEvent } from '../../shared/platform/bus-event.ts';
 import { batchConsumer, queueConsumer, streamConsumer } from '../../shared/platform/consumers.ts';
 import { openQueues } from '../../shared/platform/queues.ts';
-import { publishChanges } from '../../shared/workers/publish-changes.ts';
+import { type PublishDeps, publishChanges } from '../../shared/workers/publish-changes.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { NOON, payment } from '../builders/payment.ts';
 import { inTime, waitsOf } from '../builders/waits.ts';
@@ -112,6 +112,36 @@ const change = (sequence: string, before: Payment | undefined, after: Payment): 
   };
 };
 
+/** A table that holds one address, and counts its reads. */
+const addresses = (): { readonly asked: string[][]; readonly table: PublishDeps['table'] } => {
+  const asked: string[][] = [];
+  const fields = {
+    providerId: 'provider_a',
+    createdAt: '',
+    updatedAt: '',
+    version: 1,
+    type: 'billing',
+    isPartial: true,
+  };
+  const item = { id: 'addr_1', country: 'US', city: 'Boston', isBusiness: false, userId: 'user_1', ...fields };
+  const getMany: PublishDeps['table']['getMany'] = async (keys) => {
+    asked.push(keys.map(({ pk }) => pk));
+    return keys.map(({ pk }) => (pk === 'ADDR#addr_1' ? { pk, sk: 'ADDR', ...item } : undefined));
+  };
+  return { asked, table: { getMany } };
+};
+const noTable: PublishDeps['table'] = {
+  getMany: async () => {
+    throw new Error('nothing is read for records without an address');
+  },
+};
+
+const addressSent = (): readonly unknown[] =>
+  eventBridge
+    .commandCalls(PutEventsCommand)
+    .flatMap(({ args }) => args[0].input.Entries ?? [])
+    .map(({ Detail }) => JSON.parse(Detail ?? '{}').payload.data.billing_address?.city);
+
 describe('the outbox', () => {
   const { log, lines } = logLines();
   const paid = advancePayment(payment(), { to: 'succeeded', now: NOON, cause: 'event' });
@@ -121,15 +151,31 @@ describe('the outbox', () => {
     leavesBehind(() => false);
     const leased = { ...paid, reconcileAt: 'later' };
     const records = [change('1', undefined, payment()), change('2', payment(), paid), change('3', paid, leased)];
-    expect(await publishChanges({ bus, log }, records)).toBeUndefined();
+    expect(await publishChanges({ bus, table: noTable, log }, records)).toBeUndefined();
     const { id } = payment();
     expect(sent()).toEqual([[`${id}:1:payment.created`, `${id}:2:payment.succeeded`]]);
+  });
+
+  test('reads each address of a batch once, for records that name one and are not erased', async () => {
+    leavesBehind(() => false);
+    const { asked, table } = addresses();
+    const of = (id: string, fields: Partial<Payment>) => change(id, undefined, { ...payment({ id }), ...fields });
+    const records = [
+      of('pay_a', { billingAddressId: 'addr_1', status: 'succeeded' }),
+      of('pay_b', { billingAddressId: 'addr_1' }),
+      of('pay_c', { billingAddressId: 'addr_gone' }),
+      of('pay_d', { billingAddressId: 'addr_1', erasedAt: '2026-01-01T00:00:00.000Z' }),
+      of('pay_e', {}),
+    ];
+    await publishChanges({ bus, table, log }, records);
+    expect(asked).toEqual([['ADDR#addr_1', 'ADDR#addr_gone']]);
+    expect(addressSent()).toEqual(['Boston', 'Boston', 'Boston', undefined, undefined, undefined]);
   });
 
   test('continues from the first change whose event was refused', async () => {
     leavesBehind((id) => id.startsWith('pay_b') || id.startsWith('pay_d'));
     const records = ['pay_a', 'pay_b', 'pay_c', 'pay_d'].map(failing);
-    expect(await publishChanges({ bus, log }, records)).toBe('at pay_b');
+    expect(await publishChanges({ bus, table: noTable, log }, records)).toBe('at pay_b');
   });
 
   test('logs each decision of a provider once, and marks a decline', async () => {
@@ -144,7 +190,7 @@ describe('the outbox', () => {
       of('pay_e', { status: 'succeeded' }),
     ];
     const before = lines.length;
-    expect(await publishChanges({ bus, log }, records)).toBe('at pay_d');
+    expect(await publishChanges({ bus, table: noTable, log }, records)).toBe('at pay_d');
     const said = lines.slice(before).map(({ message, fields }) => [message, fields]);
     const settled = (payment_id: string, outcome: string) => [
       'payment settled',
@@ -168,7 +214,9 @@ describe('the outbox', () => {
     } as Payment;
     const start = lines.length;
     expect(
-      await publishChanges({ bus, log }, [change('1', { ...declined, status: 'processing' }, declined)]),
+      await publishChanges({ bus, table: noTable, log }, [
+        change('1', { ...declined, status: 'processing' }, declined),
+      ]),
     ).toBeUndefined();
     expect(lines.slice(start).map(({ message, fields }) => [message, fields])).toEqual([
       ['payment settled', { payment_id: 'pay_w', provider: 'provider_a', outcome: 'declined' }],
@@ -183,13 +231,13 @@ describe('the outbox', () => {
       eventName: 'INSERT',
       dynamodb: { SequenceNumber: '2', NewImage: { pk: { S: 'RATE#x' }, sk: { S: '1' } } },
     } as const;
-    expect(await publishChanges({ bus, log }, [removed, rate])).toBeUndefined();
+    expect(await publishChanges({ bus, table: noTable, log }, [removed, rate])).toBeUndefined();
     expect(sent()).toEqual([]);
   });
 
   test('starts again if the bus cannot be reached', async () => {
     eventBridge.on(PutEventsCommand).rejects(new Error('no route'));
-    const handler = streamConsumer('publish-changes', () => ({ bus, log }), publishChanges);
+    const handler = streamConsumer('publish-changes', () => ({ bus, table: noTable, log }), publishChanges);
     expect(await handler({ Records: [failing('pay_a'), failing('pay_b')] })).toEqual({
       batchItemFailures: [{ itemIdentifier: 'at pay_a' }],
     });

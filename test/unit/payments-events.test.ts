@@ -121,6 +121,27 @@ describe('the payload of a payment’s event', () => {
           customer_id: null,
           subscription_id: null,
           failure_code: null,
+          reference_code: null,
+          metadata: {},
+          product_id: null,
+          quantity: 1,
+          subtotal: 2_500,
+          tax: 0,
+          discount: 0,
+          billing_address: null,
+        },
+      },
+    });
+  });
+
+  test('carries the order of the version', () => {
+    const order = { referenceCode: 'R-1', metadata: { cart: 7 }, productId: 'prod_1', quantity: 3 };
+    const amounts = { subtotalCents: 3_000, taxCents: 600, discountCents: 100, totalCents: 3_500 };
+    expect(payloadOf(payment({ ...order, ...amounts }))).toMatchObject({
+      payload: {
+        data: {
+          ...{ reference_code: 'R-1', metadata: { cart: 7 }, product_id: 'prod_1', quantity: 3 },
+          ...{ amount: 3_500, subtotal: 3_000, tax: 600, discount: 100 },
         },
       },
     });
@@ -145,7 +166,6 @@ describe('the payload of a payment’s event', () => {
       requestHash: 'CANARY-hash',
       guestPhone: 'CANARY-phone',
       anomaly: 'CANARY-anomaly',
-      metadata: { note: 'CANARY-metadata' },
       failureCode: 'lost_card',
     });
     const text = JSON.stringify(paymentEvents(creating, after));

@@ -75,6 +75,7 @@ describe('the view of a payment', () => {
       payment_method_id: null,
       payment_method_details: null,
       decline: null,
+      receipt_url: null,
       refunded_cents: 0,
       refundable_cents: 0,
       disputed_cents: 0,

@@ -3,8 +3,7 @@ import type { Outcome } from '../../shared/core/outcome.ts';
 import { DAY_MS, iso } from '../../shared/core/time.ts';
 import { recordItem } from '../../shared/platform/versioned-record.ts';
 import { carryOutAtProvider, scheduleCancelCommand } from '../../shared/subscriptions/at-provider/provider-commands.ts';
-import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
-import { runDueSubscription } from '../../shared/subscriptions/commands/run-subscription-due.ts';
+import { runDueSubscription, type SubscriptionDueDeps } from '../../shared/subscriptions/commands/run-subscription-due.ts';
 import { subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
 import { subscriptionStore } from '../../shared/subscriptions/record/subscription-store.ts';
 import { logLines } from '../builders/log-lines.ts';
@@ -37,7 +36,7 @@ test.each([
   await table.put(recordItem(subscriptionShape, record));
   const subscriptions = { scheduleCancel: async () => sent, find: async () => read };
   const providers = { find: async () => ({ subscriptions }) };
-  const deps = { table, now: () => NOON, providers } as unknown as BillingDeps;
+  const deps = { table, now: () => NOON, providers } as unknown as SubscriptionDueDeps;
   await expect(carryOutAtProvider(deps, record, scheduleCancelCommand)).rejects.toMatchObject({ code });
   expect((await subscriptionStore(table).load(record.id))?.openCommand?.kind).toBe(left);
 });
@@ -48,7 +47,7 @@ test('an open command is reported as failed if the provider does not know the su
   await table.put(recordItem(subscriptionShape, open));
   const providers = { find: async () => ({ subscriptions: { find: async () => REFUSED } }) };
   const { log, lines } = logLines();
-  const deps = { table, now: () => NOON, log, providers } as unknown as BillingDeps;
+  const deps = { table, now: () => NOON, log, providers } as unknown as SubscriptionDueDeps;
   await runDueSubscription(deps, record.id);
   const { openCommand, ...after } = (await subscriptionStore(table).load(record.id)) ?? expect.fail();
   expect([openCommand, after.status, after.reason]).toEqual([undefined, 'active', 'cancel_failed']);

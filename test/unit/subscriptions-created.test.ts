@@ -7,8 +7,7 @@ import { paymentMethodShape } from '../../shared/payment-methods/payment-method.
 import { recordItem } from '../../shared/platform/versioned-record.ts';
 import type { SubscriptionsPort } from '../../shared/providers/subscription-port.ts';
 import { providerBiller } from '../../shared/subscriptions/at-provider/create-at-provider.ts';
-import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
-import { runDueSubscription } from '../../shared/subscriptions/commands/run-subscription-due.ts';
+import { runDueSubscription, type SubscriptionDueDeps } from '../../shared/subscriptions/commands/run-subscription-due.ts';
 import { subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
 import { subscriptionStore } from '../../shared/subscriptions/record/subscription-store.ts';
 import { logLines } from '../builders/log-lines.ts';
@@ -51,7 +50,7 @@ const stage = async (created: Outcome<never>, now: Instant = NOON + MINUTE_MS) =
   const providers = { find: async () => ({ subscriptions: port }) };
   const dunning = { days: [1], finalAction: 'cancel' };
   const { log } = logLines();
-  const deps = { table, now: () => now, log, dunning, providers } as unknown as BillingDeps;
+  const deps = { table, now: () => now, log, dunning, providers } as unknown as SubscriptionDueDeps;
   const load = () => subscriptionStore(table).load(ended.id);
   return { deps, keys, load };
 };

@@ -30,6 +30,23 @@ describe('a message for a chat service', () => {
     });
   });
 
+  test('shows no order and no address, but the product of a subscription', () => {
+    const order = {
+      reference_code: 'R-1',
+      metadata: { cart: 'c1' },
+      product_id: 'prod_1',
+      quantity: 2,
+      subtotal: 900,
+      tax: 100,
+      discount: 0,
+      billing_address: { id: 'addr_1', name: 'Jane Roe' },
+    };
+    const textsOf = (event: string) => JSON.stringify(chatMessage(event, canonical(event, { ...order, id: 'x' })));
+    expect(textsOf('payment.succeeded')).not.toMatch(/R-1|c1|prod_1|quantity|subtotal|tax|discount|Jane|addr_1/);
+    expect(textsOf('subscription.created')).toMatch(/prod_1.*quantity/);
+    expect(textsOf('subscription.created')).not.toMatch(/R-1|c1|subtotal|tax|discount|Jane|addr_1/);
+  });
+
   test('marks a test event', () => {
     const data = { test: true, ...SAMPLES['payment.succeeded'] };
     const { text, blocks } = chatMessage('payment.succeeded', {

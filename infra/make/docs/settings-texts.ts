@@ -86,6 +86,11 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
   DUNNING_DAYS:
     'days after the first failure of a renewal on which the charge is retried, ascending; only for subscriptions that the service bills, because Stripe has its own retry settings',
   DUNNING_FINAL_ACTION: 'action on a subscription after the last retry; only if the service bills the subscription',
+  RENEWAL_NOTICE_DAYS:
+    'days before a renewal on which `subscription.updated` with the reason `renewal_due` is sent; 0 sends none',
+  RENEWAL_NOTICE_MIN_MONTHS: 'the shortest interval of a subscription, in months, whose renewals have this notice',
+  METHOD_NOTICE_DAYS:
+    'days before the end of the month of a card on which `subscription.updated` with the reason `method_expiring` is sent for each active subscription that charges it; 0 sends none',
   PLAN_CHANGE_UPGRADE: 'when a change to a plan that costs the same or more takes effect, if the request does not say',
   PLAN_CHANGE_DOWNGRADE:
     'when a change to a cheaper plan takes effect, if the request does not say; with period_end only the merchant may let it take effect now',

@@ -56,6 +56,8 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
     refunds: z.enum(REFUND_COURSES).optional(),
     disputed: z.object({ reason: z.enum(DISPUTE_REASONS), inquiry: z.boolean() }).optional(),
     holdMs: z.int().optional(),
+    /** The merchant receives this currency, converted. */
+    settlesIn: z.string().optional(),
     declinesCapture: z.literal(true).optional(),
     delaysCapture: z.enum(['succeeded', 'failed']).optional(),
   }),
@@ -84,6 +86,7 @@ export type Behaviour = z.infer<typeof behaviourSchema>;
 
 export const succeeds: Behaviour = { kind: 'succeeds' };
 export const heldForAnHour: Behaviour = { kind: 'succeeds', holdMs: 3_600_000 };
+export const settlesInEuros: Behaviour = { kind: 'succeeds', settlesIn: 'EUR' };
 export const captureDeclined: Behaviour = { kind: 'succeeds', declinesCapture: true };
 export const captureDelayed: Behaviour = { kind: 'succeeds', delaysCapture: 'succeeded' };
 export const captureDeclinedLater: Behaviour = { kind: 'succeeds', delaysCapture: 'failed' };

@@ -6,12 +6,18 @@ import type { FingerprintOf } from '../card-fingerprint.ts';
 import { monthText } from '../contract-event.ts';
 import type { ProviderMethod } from '../method-port.ts';
 import type { ReportedStatus } from '../payment-port.ts';
-import { countryCodeOf, declineOf, fundingOf, knownFacts } from '../reported-facts.ts';
+import { countryCodeOf, declineOf, fundingOf, knownFacts, receiptUrlOf } from '../reported-facts.ts';
 import { type SquareMoney, squareAmounts } from './currencies.ts';
 import { squareAdvice } from './decline-codes.ts';
 import type { SquareCard, SquareFees, SquarePayment } from './schemas.ts';
 
-type FactFields = 'card_details' | 'bank_account_details' | 'wallet_details' | 'processing_fee' | 'amount_money';
+type FactFields =
+  | 'card_details'
+  | 'bank_account_details'
+  | 'wallet_details'
+  | 'processing_fee'
+  | 'amount_money'
+  | 'receipt_url';
 type Attempt = { readonly [F in FactFields]?: SquarePayment[F] | undefined };
 
 /** A payment in progress has no facts, because its outcome is not known. */
@@ -27,6 +33,7 @@ export const attemptFacts = (
     details: detailsOf(payment, fingerprintOf),
     decline: status === 'failed' ? declineIn(error?.code, card?.auth_result_code) : undefined,
     settlement: status === 'succeeded' && amount ? squareSettlement(payment.processing_fee, amount, 1) : undefined,
+    receiptUrl: status === 'succeeded' ? receiptUrlOf(payment.receipt_url) : undefined,
   });
 };
 

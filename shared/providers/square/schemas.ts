@@ -59,6 +59,7 @@ export const squarePaymentSchema = z.looseObject({
   ),
   wallet_details: fact(z.looseObject({ brand: word })),
   processing_fee: fees,
+  receipt_url: word,
 });
 export type SquarePayment = z.infer<typeof squarePaymentSchema>;
 

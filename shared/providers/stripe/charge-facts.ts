@@ -10,7 +10,7 @@ import { iso } from '../../core/time.ts';
 import { wordTable } from '../adapter.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
 import { monthText } from '../contract-event.ts';
-import { countryCodeOf, declineOf, fundingOf, knownFacts } from '../reported-facts.ts';
+import { countryCodeOf, declineOf, fundingOf, knownFacts, receiptUrlOf } from '../reported-facts.ts';
 import { stripeAmounts } from './currencies.ts';
 import { stripeAdvice } from './decline-codes.ts';
 
@@ -59,6 +59,7 @@ const charge = z.object({
   outcome: z.nullish(z.object({ network_decline_code: text, advice_code: text, network_advice_code: text })),
   payment_method_details: z.nullish(method),
   balance_transaction: z.nullish(z.union([z.string(), balanceTransaction])),
+  receipt_url: text,
 });
 
 const failure = z.object({
@@ -105,6 +106,7 @@ export const intentFacts = (
   return knownFacts({
     details: details ? stripeMethodDetails(details, fingerprintOf) : undefined,
     settlement: stripeSettlement(last?.balance_transaction),
+    receiptUrl: receiptUrlOf(last?.receipt_url),
   });
 };
 

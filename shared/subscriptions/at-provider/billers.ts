@@ -5,7 +5,7 @@ import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
 import { requireHeld, type UsableMethod } from '../../payment-methods/usable-method.ts';
 import { declinedError } from '../../providers/unwrap.ts';
-import { type AttendedCharge, type Biller, type BillingDeps, nowOrLater, settlementOf } from '../billing/biller.ts';
+import { type Biller, type BillingDeps, type ChargeRequest, nowOrLater, settlementOf } from '../billing/biller.ts';
 import { serviceBiller } from '../billing/service-biller.ts';
 import { dropCharge, settleCharge } from '../billing/subscription-charge.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
@@ -66,7 +66,8 @@ const reportedSince = (chosen: Subscription, current: Subscription): Subscriptio
   return { ...current, customerId, paymentMethodId, methodRef };
 };
 
-interface Start extends AttendedCharge {
+/** Without a right, due work starts the period, and the charge is made without the payer. */
+interface Start extends Pick<ChargeRequest, 'method' | 'right'> {
   readonly cause: 'reactivate' | 'resume';
 }
 

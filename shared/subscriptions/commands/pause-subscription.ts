@@ -1,9 +1,11 @@
 /** @module Pauses and resumes subscriptions. */
 
 import { requireFree } from '../../calls/exclusions.ts';
-import { DomainError } from '../../core/errors.ts';
+import { DomainError, invalid } from '../../core/errors.ts';
 import { allows } from '../../core/states.ts';
+import { DAY_MS, HOUR_MS, type Instant, instant, iso } from '../../core/time.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
+import { findUnattended, requireHeld, type UsableMethod } from '../../payment-methods/usable-method.ts';
 import { requireStartable, startPeriod, stopAbandonedCharge } from '../at-provider/billers.ts';
 import { invalidStateError } from '../at-provider/provider-biller.ts';
 import { carryOutAtProvider, pauseCommand, resumeAtProvider } from '../at-provider/provider-commands.ts';
@@ -13,29 +15,64 @@ import { markPaused, resumeInPaidPeriod, withdrawReturn } from '../billing/lifec
 import { isPaidFor } from '../billing/periods.ts';
 import { endChange, endOvertakenChange } from '../plan-changes/end-change.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
+import type { PauseBody } from '../record/subscription-requests.ts';
 import { openCallsOf, SUBSCRIPTION_TRANSITIONS } from '../record/subscription-states.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
+import { edit } from '../record/subscription-versions.ts';
 import { commandView, standingReply } from '../record/subscription-view.ts';
 
-/** Pauses a subscription, so that nothing is charged until it is resumed. Idempotent. */
+/** Pauses a subscription, so that nothing is charged until it is resumed, or until `resume_at`. Idempotent. */
 export const pauseSubscription = async (
   deps: BillingDeps,
-  { record: read }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+  { record: read, body }: ApiRequest<unknown, unknown, PauseBody, VisibleSubscription>,
 ): Promise<Reply> => {
+  const resumeAt = resumeTime(body, deps.now());
   const record = await readAgainIf(deps, await endChange(deps, read), 'paused');
   if (isProviderBilled(record) && (record.status !== 'paused' || record.owed !== undefined)) {
     requireState(record, record.status === 'paused' || mayPause(record));
     requireNotHeld(record);
-    const paused = await carryOutAtProvider(deps, record, pauseCommand);
+    const paused = await pauseUntil(deps, record, resumeAt);
     return { data: commandView(await endOvertakenChange(deps, paused)) };
   }
   const paused = await subscriptionStore(deps.table).change(record, (current) => {
-    if (current.status === 'paused') return withdrawReturn(current, deps.now());
+    if (current.status === 'paused') return moveResumption(withdrawReturn(current, deps.now()), resumeAt, deps.now());
     requireFree('pause', openCallsOf(current));
     requireState(current, mayPause(current));
-    return markPaused(current, deps.now());
+    return markPaused({ ...current, resumeAt }, deps.now());
   });
   return { data: commandView(await stopAbandonedCharge(deps, paused)) };
+};
+
+const SOONEST_MS = HOUR_MS;
+const LATEST_MS = 400 * DAY_MS;
+
+/** @returns undefined if the request names no date @throws DomainError VALIDATION_ERROR */
+const resumeTime = ({ resume_at: sent }: PauseBody, now: Instant): string | undefined => {
+  if (!sent) return undefined;
+  const at = instant(sent);
+  if (at >= now + SOONEST_MS && at <= now + LATEST_MS) return iso(at);
+  const message = 'must be at least 1 hour and at most 400 days from now';
+  throw invalid([{ path: 'resume_at', rule: 'range', message }]);
+};
+
+/** A further pause with another date moves it, and one without a date keeps it. */
+const moveResumption = (paused: Subscription, resumeAt: string | undefined, now: Instant): Subscription =>
+  resumeAt === undefined || resumeAt === paused.resumeAt
+    ? paused
+    : edit(paused, { reason: 'paused', now }, { resumeAt });
+
+/** The date is stored before the provider pauses, so that no pause loses it. Readers see it with the pause. */
+const pauseUntil = async (
+  deps: BillingDeps,
+  record: Subscription,
+  resumeAt: string | undefined,
+): Promise<Subscription> => {
+  const store = subscriptionStore(deps.table);
+  const dated = await store.change(record, (current) => {
+    if (current.status === 'paused') return moveResumption(current, resumeAt, deps.now());
+    return current.resumeAt === resumeAt ? current : { ...current, resumeAt };
+  });
+  return carryOutAtProvider(deps, dated, pauseCommand);
 };
 
 /** Resumes in the current period if it is still paid for. Otherwise starts a new period now, and charges it. */
@@ -87,4 +124,35 @@ const requireNotHeld = ({ held }: Subscription): void => {
 
 const requireState = (subscription: Subscription, allowed: boolean): void => {
   if (!allowed) throw invalidStateError(subscription);
+};
+
+/**
+ * Resumes as `resumeSubscription` does, without a caller.
+ * @throws DomainError for a decline, or the reason why the subscription cannot be resumed
+ */
+export const resumeUnattended = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  requireFree('start', openCallsOf(subscription));
+  const method = await unattendedMethod(deps, subscription);
+  if (isProviderBilled(subscription)) {
+    if (method?.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+    return resumeAtProvider(deps, subscription, method.onlyIf);
+  }
+  if (!isPaidFor(subscription, deps.now())) {
+    if (method === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+    return startPeriod(deps, subscription, { cause: 'resume', method });
+  }
+  return subscriptionStore(deps.table).change(subscription, (current) =>
+    current.status === 'paused' ? resumeInPaidPeriod(current, deps.now()) : current,
+  );
+};
+
+/** A subscription that costs nothing needs no method. */
+const unattendedMethod = async (
+  { table }: BillingDeps,
+  subscription: Subscription,
+): Promise<UsableMethod | undefined> => {
+  if (subscription.paymentMethodId === undefined && subscription.totalCents === 0) {
+    return requireHeld({ table, caller: { kind: 'anonymous' } }, subscription, {});
+  }
+  return findUnattended(table, subscription, subscription);
 };

@@ -39,10 +39,16 @@ import { isFirst } from '../record/subscription-states.ts';
 import { type SubscriptionStore, subscriptionStore } from '../record/subscription-store.ts';
 import { edit } from '../record/subscription-versions.ts';
 import { holdAgain, removeMethodFrom } from './change-method.ts';
+import { type NoticePolicy, nextNotice, nextNoticesLook } from './notices.ts';
+import { resumeUnattended } from './pause-subscription.ts';
 import { detachDeletedRecords, detachFormerMember } from './replace-method.ts';
 
+export interface SubscriptionDueDeps extends BillingDeps {
+  readonly notices: NoticePolicy;
+}
+
 /** Runs the due step of a subscription. @returns the outcome, for the log */
-export const runDueSubscription = async (deps: BillingDeps, id: string): Promise<string> => {
+export const runDueSubscription = async (deps: SubscriptionDueDeps, id: string): Promise<string> => {
   const store = subscriptionStore(deps.table);
   const subscription = await store.load(id);
   if (!subscription) return 'gone';
@@ -63,7 +69,7 @@ export const runDueSubscription = async (deps: BillingDeps, id: string): Promise
 };
 
 interface DueWork {
-  readonly deps: BillingDeps;
+  readonly deps: SubscriptionDueDeps;
   readonly store: SubscriptionStore;
   readonly subscription: Subscription;
 }
@@ -303,6 +309,41 @@ const dropCreation = async (work: DueWork): Promise<string> => {
   return commitStep(work, subscription.status === 'past_due' ? markCanceled(dropped, deps.now()) : dropped, DROPPED);
 };
 
+/** The provider or the service may do it later, so the date stays. */
+const MAY_SUCCEED: readonly string[] = [
+  ...['PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PAYMENT_IN_PROGRESS', 'VERSION_CONFLICT'],
+];
+
+/** A resumption that is refused leaves the subscription paused, without a date. */
+const resumeDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
+  try {
+    return (await resumeUnattended(deps, subscription)).status;
+  } catch (error) {
+    if (!(error instanceof DomainError) || MAY_SUCCEED.includes(error.code)) throw error;
+    await store.change(subscription, (current) =>
+      current.status === 'paused' && current.resumeAt !== undefined && current.charge === undefined
+        ? edit(current, { reason: 'resume_failed', now: deps.now() }, {})
+        : current,
+    );
+    return error.code;
+  }
+};
+
+/** Sends the notice that is due, or plans the next. */
+const lookAtNotices = async (work: DueWork): Promise<string> => {
+  const { deps, store, subscription } = work;
+  const now = deps.now();
+  const at = { policy: deps.notices, now };
+  const { method } = await readLinkedRecords(deps.table, subscription);
+  const notice = nextNotice(subscription, method, at);
+  if (notice && notice.at <= now) {
+    const { reason, sent } = notice;
+    return commitStep(work, edit(subscription, { reason, now }, { ...sent, noticesAt: iso(now) }), reason);
+  }
+  await store.setTimes(subscription, { noticesAt: nextNoticesLook(subscription, method, at) });
+  return 'notices planned';
+};
+
 const STEPS: Readonly<Record<Step, (work: DueWork) => Promise<string>>> = {
   confirm: confirmRecords,
   'check charge': (work) => (isProviderBilled(work.subscription) ? checkCreation(work) : checkCharge(work)),
@@ -324,4 +365,6 @@ const STEPS: Readonly<Record<Step, (work: DueWork) => Promise<string>>> = {
   retry: claimAndAttempt,
   'end dunning': finishDunning,
   sync: syncDue,
+  resume: resumeDue,
+  notices: lookAtNotices,
 };

@@ -4,8 +4,8 @@ import { requireSameOwner } from '../../access/may-charge.ts';
 import { type DomainError, invalid } from '../../core/errors.ts';
 import { type Address, addressRecord } from '../../customers/address.ts';
 import type { BillingAddressBody } from '../../customers/address-requests.ts';
-import { metadataSchema } from '../../http/fields.ts';
 import { canonicalJson } from '../../http/idempotency.ts';
+import { nextMetadata } from '../../http/metadata.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { type UsableMethod, useSaved } from '../../payment-methods/usable-method.ts';
@@ -75,25 +75,6 @@ const storeMetadata = async (
     if (canonicalJson(next) === canonicalJson(current.metadata ?? {})) return current;
     return edit(current, { reason: 'updated', now: deps.now() }, { metadata: next });
   });
-};
-
-type Metadata = NonNullable<Subscription['metadata']>;
-
-/** @throws DomainError VALIDATION_ERROR if stored and sent metadata together exceed a limit */
-const nextMetadata = (
-  { metadata: stored = {} }: Subscription,
-  { metadata: sent, metadata_mode: mode }: UpdateSubscriptionBody,
-): Metadata => {
-  if (!sent) return stored;
-  return mode === 'replace' ? sent : mergeMetadata(stored, sent);
-};
-
-/** A null value deletes its key. */
-const mergeMetadata = (stored: Metadata, sent: Metadata): Metadata => {
-  const kept = Object.entries({ ...stored, ...sent }).filter(([, value]) => value !== null);
-  const checked = metadataSchema.safeParse(Object.fromEntries(kept));
-  if (checked.success) return checked.data;
-  throw invalid(checked.error.issues.map(({ message }) => ({ path: 'metadata', rule: 'too_big', message })));
 };
 
 /** Links or unlinks a billing address. */

@@ -1,7 +1,7 @@
 /** @module The due work of a subscription. The record alone determines the due step and its time. */
 
 import { DAY_MS, type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
-import { isLive, type Subscription } from './subscription.ts';
+import { endsWithPeriod, isLive, type Subscription } from './subscription.ts';
 import { firstChargeEnds, hasOpenAttempt, isFirst, noticeTime } from './subscription-states.ts';
 
 export type Step =
@@ -30,7 +30,11 @@ export type Step =
   /** The retries are exhausted. */
   | 'end dunning'
   /** Read the subscription at the provider that bills it, because an event may have been lost. */
-  | 'sync';
+  | 'sync'
+  /** Resume a paused subscription at the date that its pause named. */
+  | 'resume'
+  /** Announce the renewal, or the end of the card that is charged. */
+  | 'notices';
 
 /** A creation or deletion that runs now has ended after this time. */
 const CONFIRM_AFTER_MS = MINUTE_MS;
@@ -58,8 +62,14 @@ const dueSteps = (subscription: Subscription): readonly DueStep[] => {
     ...at('check charge', charge?.lookAt),
     ...(subscription.status === 'past_due' ? at('end dunning', subscription.held?.finalAt) : []),
     ...(isLive(subscription) ? [...at('sync', openCommand?.lookAt), ...at('sync', syncAt)] : []),
+    ...(mayResume(subscription) ? at('resume', subscription.resumeAt) : []),
+    ...(subscription.status === 'active' && !endsWithPeriod(subscription) ? at('notices', subscription.noticesAt) : []),
   ];
 };
+
+/** While the outcome of an earlier resumption is unknown, its own step looks it up. */
+const mayResume = ({ status, charge, openCommand }: Subscription): boolean =>
+  status === 'paused' && charge === undefined && openCommand === undefined;
 
 const changeSteps = (subscription: Subscription): readonly DueStep[] => {
   const { change, priceUpdate, scheduledChange, currentPeriodEnd, status, billingOwner } = subscription;

@@ -1,4 +1,4 @@
-import { type BusEvent, canonicalBusEvent, payerOf } from '../../platform/bus-event.ts';
+import { type BusEvent, canonicalBusEvent, orderView, payerOf } from '../../platform/bus-event.ts';
 import { billingStatusOf, isVisibleSubscription, type Subscription, type VisibleSubscription } from './subscription.ts';
 
 /** One created, updated or cancelled event per version. Empty if readers do not see the change. */
@@ -15,7 +15,7 @@ const dataOf = (before: Subscription | undefined, subscription: VisibleSubscript
   status: subscription.status,
   billing_status: billingStatusOf(subscription),
   customer_id: subscription.customerId,
-  product_id: subscription.productId ?? null,
+  ...orderView(subscription),
   quantity: subscription.quantity,
   amount: subscription.totalCents,
   currency: subscription.currency,
@@ -26,6 +26,10 @@ const dataOf = (before: Subscription | undefined, subscription: VisibleSubscript
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
   trial_end: subscription.trialEnd ?? null,
   reason: subscription.reason ?? null,
+  ...(subscription.reason === 'renewal_due' && {
+    amount: subscription.scheduledChange?.totalCents ?? subscription.totalCents,
+    next_billing_date: subscription.currentPeriodEnd,
+  }),
   previous: previousPlan(before, subscription),
   user: payerOf(subscription),
   project: subscription.projectId ? { id: subscription.projectId } : null,

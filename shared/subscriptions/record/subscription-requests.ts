@@ -20,6 +20,7 @@ import {
   timeField,
 } from '../../http/fields.ts';
 import { guestDataField } from '../../http/guest-fields.ts';
+import { metadataModeField } from '../../http/metadata.ts';
 
 const MAX_TRIAL_DAYS = 730;
 const MAX_MULTIPLIER = 100;
@@ -120,12 +121,7 @@ export const updateSubscriptionBody = z
         "A saved payment method of the caller, at the subscription's provider. Charged from the next charge on.",
       ),
     metadata: metadataSchema.optional().describe('Your own data, under the limits of the create request.'),
-    metadata_mode: z
-      .enum(['merge', 'replace'])
-      .default('merge')
-      .describe(
-        '`merge` keeps the keys that are not sent, and a null value deletes its key; `replace` stores exactly what is sent.',
-      ),
+    metadata_mode: metadataModeField,
   })
   .meta({ id: 'UpdateSubscription', description: 'At least one of `payment_method_id` and `metadata`.' });
 export type UpdateSubscriptionBody = z.output<typeof updateSubscriptionBody>;
@@ -139,6 +135,17 @@ export const cancelBody = z
   })
   .meta({ id: 'CancelSubscription', description: 'When the cancellation takes effect.' });
 export type CancelBody = z.output<typeof cancelBody>;
+
+export const pauseBody = z
+  .object({
+    resume_at: timeField()
+      .nullish()
+      .describe(
+        'When the subscription resumes by itself: at least 1 hour and at most 400 days from now. Without it a pause has no end, and a repeat keeps the date.',
+      ),
+  })
+  .meta({ id: 'PauseSubscription', description: 'Until when the subscription is paused; `{}` pauses without an end.' });
+export type PauseBody = z.output<typeof pauseBody>;
 
 const intervalUnit = z.enum(BILLING_INTERVALS).optional();
 

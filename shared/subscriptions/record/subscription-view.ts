@@ -49,6 +49,7 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
   canceled_at: (subscription.status === 'canceled' && subscription.canceledAt) || null,
   trial_end: orNull(subscription.trialEnd),
+  resume_at: (subscription.status === 'paused' && subscription.resumeAt) || null,
   subtotal_cents: subscription.subtotalCents,
   tax_cents: subscription.taxCents,
   discount_cents: subscription.discountCents,
@@ -110,6 +111,7 @@ export const SUBSCRIPTION_COLUMNS = [
   'created_at',
   'updated_at',
   'quantity',
+  'resume_at',
 ] as const satisfies readonly (keyof ReturnType<typeof subscriptionView>)[];
 
 export const subscriptionBeside: Showing<VisibleSubscription> = { kind: subscriptionRecord, view: subscriptionView };
@@ -263,6 +265,9 @@ export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
       }),
       current_period_start: timestamp.describe('When the current period, or the trial, began.'),
       trial_end: timestamp.nullable().describe('When the trial ends or ended; null without a trial.'),
+      resume_at: timestamp
+        .nullable()
+        .describe('When the paused subscription resumes by itself; null if it does not, and in other states.'),
       project_id: textOrNull.describe('The project that gets the membership; null without one.'),
       organization_id: textOrNull.describe('The organization that pays; null for a personal subscription.'),
       user_id: textOrNull.describe('The user who made the subscription; null for a guest.'),

@@ -56,6 +56,8 @@ export const REASONS = [
   'cancel_failed',
   'reactivate_failed',
   'resume_failed',
+  'renewal_due',
+  'method_expiring',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
@@ -112,6 +114,18 @@ const heldSchema = z.lazy(() =>
     isCollecting: z.literal(true).optional(),
   }),
 );
+
+/** Dates that due work keeps: the end of a pause, and the notices. */
+const announcedFields = {
+  /** When a paused subscription resumes by itself. */
+  resumeAt: optional,
+  /** When due work looks at the notices next. */
+  noticesAt: optional,
+  /** The end of the period whose renewal was announced. */
+  renewalNoticed: optional,
+  /** The method and the month (`pmt_…:YYYY-MM`) whose end was announced. */
+  expiryNoticed: optional,
+};
 
 /** Built when the first subscription is read. */
 export const subscriptionSchema = z.lazy(() =>
@@ -201,6 +215,7 @@ export const subscriptionSchema = z.lazy(() =>
     paidPeriod: paidPeriodSchema.optional(),
     trialEnd: optional,
     trialNoticed: z.literal(true).optional(),
+    ...announcedFields,
     cancelAtPeriodEnd: z.boolean(),
     /** The date on which the provider ends it, which may be later than the period's end. */
     cancelAt: optional,

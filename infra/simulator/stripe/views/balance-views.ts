@@ -30,11 +30,24 @@ interface Moved {
   readonly fee: number | null;
 }
 
+/** Units of the settlement currency for one unit of another. */
+const RATE = 0.9;
+
+/** The currency that the method of the charge settles in, if it is another than the charge's. */
+const settledIn = (unit: Unit, source: LedgerCharge | LedgerRefund): string | undefined => {
+  const charge = 'chargeId' in source ? unit.documents.charges.get(unit.slot, source.chargeId) : source;
+  const behaviour = charge && unit.documents.methods.get(unit.slot, charge.methodId)?.behaviour;
+  const settlesIn = behaviour?.kind === 'succeeds' ? behaviour.settlesIn : undefined;
+  return settlesIn === source.currency ? undefined : settlesIn;
+};
+
 const transactionView = (unit: Unit, source: LedgerCharge | LedgerRefund, moved: Moved): StripeObject => {
-  const { type, amount } = moved;
-  const fee = moved.fee ?? 0;
+  const { type } = moved;
+  const other = settledIn(unit, source);
+  const converted = (minorUnits: number): number => (other ? Math.round(minorUnits * RATE) : minorUnits);
+  const [amount, fee] = [converted(moved.amount), converted(moved.fee ?? 0)];
   const availableAt = source.createdAt + AVAILABLE_AFTER_MS;
-  const currency = lower(source.currency);
+  const currency = lower(other ?? source.currency);
   return {
     id: nameOf(source.id),
     object: 'balance_transaction',
@@ -44,7 +57,7 @@ const transactionView = (unit: Unit, source: LedgerCharge | LedgerRefund, moved:
     created: seconds(source.createdAt),
     currency,
     description: null,
-    exchange_rate: null,
+    exchange_rate: other ? RATE : null,
     fee,
     fee_details:
       fee === 0

@@ -45,7 +45,7 @@ export const chargeView = (charge: LedgerCharge, unit: Unit, version = API_VERSI
     payment_method_details: method ? detailsOf(method, charge) : null,
     receipt_email: charge.wire['receipt_email'] ?? null,
     receipt_number: null,
-    receipt_url: null,
+    receipt_url: statusOf(charge) === 'succeeded' ? `https://pay.stripe.com/receipts/payment/${charge.id}` : null,
     refunded: refunded > 0 && refunded === (refundsUntaken(version) ? charge.amount : charge.amountCaptured),
     review: null,
     shipping: charge.wire['shipping'] ?? null,

@@ -6,6 +6,7 @@ import {
   declines,
   heldForAnHour,
   laterDecline,
+  settlesInEuros,
   succeeds,
 } from '../../ledger/behaviours.ts';
 
@@ -93,6 +94,7 @@ const CARDS: readonly TestCard[] = [
   visa('sim_agreement_canceled', OWN_NUMBER, declines('agreement_canceled')),
   visa('sim_wrong_data', OWN_NUMBER, declines('wrong_data')),
   visa('sim_hold_1h', OWN_NUMBER, heldForAnHour),
+  visa('sim_settles_eur', OWN_NUMBER, settlesInEuros),
   visa('sim_capture_declined', OWN_NUMBER, captureDeclined),
   { ...visa('sim_apple_pay', OWN_NUMBER, succeeds), wallet: 'apple_pay' },
   { token: 'sim_google_pay', brand: 'mastercard', number: OWN_NUMBER, behaviour: succeeds, wallet: 'google_pay' },

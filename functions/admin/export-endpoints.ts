@@ -1,0 +1,116 @@
+/** @module The HTTP endpoints that list all customers, and export payments, refunds and what is stored about a person. */
+
+import * as z from 'zod';
+import { subjectOf } from '../../shared/access/caller.ts';
+import {
+  EXPORT_PAYMENT_COLUMNS,
+  EXPORT_REFUND_COLUMNS,
+  exportQuery,
+  exportRowSchema,
+} from '../../shared/admin/export-money.ts';
+import { personExportQuery, personExportSchema, personParams } from '../../shared/admin/export-person.ts';
+import { everyCustomerQuery } from '../../shared/admin/list-every-customer.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { cursorMeta } from '../../shared/queries/list-meta.ts';
+import { shownCustomerSchema } from '../customers/endpoints.ts';
+
+const none = z.object({});
+
+export const listEveryCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.list-customers',
+  method: 'GET',
+  path: '/admin/customers',
+  summary: 'Find customers of all owners, newest first',
+  description: `Lists the customers of every user, guest and organization. \`search\` compares whole values in any case. A new customer
+    appears within moments. A customer from before this route existed appears after its next change.`,
+  auth: 'platform-admin',
+  params: none,
+  query: everyCustomerQuery,
+  body: null,
+  response: () => z.array(shownCustomerSchema),
+  meta: () => cursorMeta,
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR'],
+  uses: ['table:read'],
+}));
+
+const TOTALS = `The header \`X-Totals\` has the sums of the page per settlement currency in minor units: \`USD fee=120 net=2380; EUR fee=0 net=500\`.
+    With \`Accept: text/csv\` the list comes as CSV. A page may have no rows while more follow; the Link header leads to the next.`;
+
+export const exportPaymentsEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.export-payments',
+  method: 'GET',
+  path: '/admin/export/payments',
+  summary: 'Export payments with fees, also as CSV',
+  description: `Lists payments for bookkeeping, by the date of creation, of success, or when the provider makes the money available, newest creation first. Without
+    \`from\`, the payments of the last 31 days. ${TOTALS}`,
+  auth: 'platform-admin',
+  params: none,
+  query: exportQuery,
+  body: null,
+  response: () => z.array(exportRowSchema()),
+  meta: () => cursorMeta,
+  status: 200,
+  form: 'envelope',
+  csv: { name: 'payments', columns: EXPORT_PAYMENT_COLUMNS },
+  errors: ['VALIDATION_ERROR'],
+  uses: ['table:read'],
+}));
+
+export const exportRefundsEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.export-refunds',
+  method: 'GET',
+  path: '/admin/export/refunds',
+  summary: 'Export refunds with fees, also as CSV',
+  description: `Lists refunds for bookkeeping, by the date of creation, of success, or when the provider books the refund, newest creation first. ${TOTALS}`,
+  auth: 'platform-admin',
+  params: none,
+  query: exportQuery,
+  body: null,
+  response: () => z.array(exportRowSchema()),
+  meta: () => cursorMeta,
+  status: 200,
+  form: 'envelope',
+  csv: { name: 'refunds', columns: EXPORT_REFUND_COLUMNS },
+  errors: ['VALIDATION_ERROR'],
+  uses: ['table:read'],
+}));
+
+export const exportPersonEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.export-person',
+  method: 'GET',
+  path: '/admin/persons/{id}/export',
+  summary: 'Export everything that is stored about a person',
+  description: `Returns each record and each copy in logs, events and stored responses that an erasure of the person would change, without
+    secrets. A page may be short or empty while \`has_more\` is true; continue with \`next_cursor\`. At most 5 exports per hour and caller;
+    further pages do not count. After an erasure it returns what stays.`,
+  auth: 'platform-admin',
+  params: personParams,
+  query: personExportQuery,
+  body: null,
+  response: () => personExportSchema,
+  meta: () => cursorMeta,
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR', 'RATE_LIMITED'],
+  limits: [
+    {
+      name: 'export-person',
+      max: 5,
+      windowSeconds: 3_600,
+      by: ({ caller, query }) => (hasCursor(query) ? undefined : subjectOf(caller)),
+    },
+  ],
+  uses: ['table:read', 'table:scan'],
+  timeoutSeconds: 29,
+}));
+
+const hasCursor = (query: unknown): boolean => personExportQuery.safeParse(query).data?.cursor !== undefined;
+
+export const exportEndpoints = [
+  listEveryCustomerEndpoint,
+  exportPaymentsEndpoint,
+  exportRefundsEndpoint,
+  exportPersonEndpoint,
+];

@@ -1,0 +1,187 @@
+/**
+ * @module Everything that the service stores about one person, as the erasure would find it: the person's records, and
+ * the copies in logs, events and stored responses. Secrets and one-time tokens are left out.
+ */
+
+import * as z from 'zod';
+import { rowOf } from '../core/rows.ts';
+import { normalizedEmail } from '../core/text.ts';
+import { SECOND_MS } from '../core/time.ts';
+import { payloadOf } from '../event-log/packed-payload.ts';
+import { unpacked } from '../event-log/stored-event.ts';
+import { boundedText, emailSchema } from '../http/fields.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { decodePlace, encodePlace } from '../platform/cursor.ts';
+import { guestPartition, keyOf, type OwnedKind, ownerPartition } from '../platform/keys.ts';
+import type { Item, StoreDeps, Table } from '../platform/table.ts';
+import { cursorParameter } from '../queries/parameters.ts';
+import { type ErasedKind, isPersonsRecord, RECORD_ERASURES } from '../removal/erase-records.ts';
+import type { Subject } from '../removal/erasure-job.ts';
+import { isTraceOf, type Sought } from '../removal/erasure-traces.ts';
+
+const GUEST = 'guest:';
+const USER = 'user:';
+
+/** @returns undefined for another text */
+const personIn = (text: string): Subject | undefined => {
+  if (text.startsWith(USER) && text.length > USER.length) return { kind: 'user', userId: text.slice(USER.length) };
+  const email = emailSchema.safeParse(text.startsWith(GUEST) ? text.slice(GUEST.length) : '');
+  return email.success ? { kind: 'email', email: email.data } : undefined;
+};
+
+export const personParams = z.object({
+  id: boundedText(300)
+    .refine((text) => personIn(text) !== undefined, 'must be user:<id> or guest:<e-mail>')
+    .describe('The person: `user:<id>`, or `guest:<e-mail>` for the guests with that address.'),
+});
+
+export const personExportQuery = z.object({ cursor: cursorParameter });
+
+const LISTED = ['SUB', 'PAY', 'PM', 'CUS', 'ADDR'] as const satisfies readonly OwnedKind[];
+const SCANNED_PER_PAGE = 250;
+const ENOUGH = 100;
+const MAX_RUN_MS = 12 * SECOND_MS;
+
+const placeSchema = z.tuple([z.string().min(1), z.string().min(1)]);
+
+export const exportPerson = async (
+  { table, now }: StoreDeps,
+  { params, query }: ApiRequest<{ id: string }, z.output<typeof personExportQuery>>,
+): Promise<Reply> => {
+  const subject = personIn(params.id);
+  if (subject === undefined) throw new Error('the path names no person');
+  const list = `person ${params.id}`;
+  let after: Item | undefined;
+  if (query.cursor !== undefined) {
+    const [pk, sk] = decodePlace(query.cursor, list, placeSchema);
+    after = { pk, sk };
+  }
+  const sought = await soughtOf(table, subject);
+  const until = now() + MAX_RUN_MS;
+  const found: unknown[] = [];
+  do {
+    const page = await table.scanItems({ after, limit: SCANNED_PER_PAGE });
+    found.push(...page.items.flatMap((item) => entryOf(subject, sought, item) ?? []));
+    after = page.next;
+  } while (after !== undefined && found.length < ENOUGH && now() < until);
+  const cursor = after && encodePlace([String(after['pk']), String(after['sk'])], list);
+  return {
+    data: found,
+    meta: { limit: ENOUGH, has_more: cursor !== undefined, next_cursor: cursor ?? null },
+    ...(cursor !== undefined && { next: { cursor } }),
+  };
+};
+
+/** The ids and e-mail addresses of the person's records, by which copies are found. */
+const soughtOf = async (table: Table, subject: Subject): Promise<Sought> => {
+  const ids = new Set<string>();
+  const emails = new Set<string>(subject.kind === 'email' ? [normalizedEmail(subject.email)] : []);
+  for (const kind of LISTED) {
+    const partition = subject.kind === 'user' ? ownerPartition(subject, kind) : guestPartition(subject.email, kind);
+    const keys: Item[] = [];
+    for await (const row of table.eachInIndex({ index: 'owner', partition })) keys.push(row);
+    for (const item of await table.getMany(keys.map(keyOf))) if (item) noteValues(item, { ids, emails });
+  }
+  return { userId: subject.kind === 'user' ? subject.userId : undefined, emails: [...emails], ids };
+};
+
+const EMAIL_FIELDS = ['userEmail', 'guestEmail', 'email'] as const;
+const PROVIDER_IDS = /^provider\w*Id$|^attemptRef$/;
+
+const noteValues = (item: Item, { ids, emails }: { readonly ids: Set<string>; readonly emails: Set<string> }): void => {
+  for (const id of idsOfRecord(item)) ids.add(id);
+  for (const name of EMAIL_FIELDS) {
+    const email = item[name];
+    if (typeof email === 'string') emails.add(normalizedEmail(email));
+  }
+};
+
+/** Our id and the provider's ids of a record, its attempts and its predecessors. */
+const idsOfRecord = (item: Item): readonly string[] => {
+  const { pk } = keyOf(item);
+  const ofProvider = Object.entries(item).filter(([name]) => PROVIDER_IDS.test(name) && name !== 'providerId');
+  const earlier = [item['priorAttemptRefs'], item['formerProviderIds']].flat();
+  return [pk.slice(pk.indexOf('#') + 1), ...ofProvider.map(([, id]) => id), ...earlier].filter(
+    (id) => typeof id === 'string',
+  );
+};
+
+const entryOf = (subject: Subject, sought: Sought, item: Item) => {
+  const { pk, sk } = keyOf(item);
+  if (item['tombstone'] === true) return undefined;
+  const isRecord = rowOf(RECORD_ERASURES, sk) !== undefined;
+  const isTheirs = isRecord ? isPersonsRecord(subject, sought.emails, item) : isTraceOf(sought, item);
+  return isTheirs
+    ? { kind: KIND_NAMES[sk] ?? 'other', id: pk.slice(pk.indexOf('#') + 1), data: dataOf(item) }
+    : undefined;
+};
+
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  ...({
+    SUB: 'subscription',
+    PAY: 'payment',
+    RFD: 'refund',
+    PM: 'payment_method',
+    CUS: 'customer',
+    ADDR: 'address',
+    MBR: 'membership',
+  } satisfies Record<ErasedKind, string>),
+  ...{ LOG: 'webhook_log', EVT: 'provider_event', DLV: 'webhook_delivery', IDEM: 'stored_answer' },
+};
+
+/** Keys of the table and its indexes, and fields that open something. */
+const INTERNAL = new Set([
+  'pk',
+  'sk',
+  'owner',
+  'project',
+  'sort',
+  'f',
+  'due',
+  'due_at',
+  'ttl',
+  'methodRef',
+  'requestHash',
+]);
+const SECRET = /secret|token|password|authorization|signature|api_?key/i;
+
+const dataOf = (item: Item): unknown => {
+  const { raw, payload, body, content, ...rest } = item;
+  const opened = {
+    ...rest,
+    ...(raw instanceof Uint8Array && { raw: parsed(unpacked(raw)) }),
+    ...(payload !== undefined && { payload: payloadOf(payload) }),
+    ...(body !== undefined && { body: parsed(String(body)) }),
+    ...(content !== undefined && { content: openedContent(content) }),
+  };
+  return withoutSecretFields(Object.fromEntries(Object.entries(opened).filter(([name]) => !INTERNAL.has(name))));
+};
+
+const openedContent = (content: unknown): unknown =>
+  typeof content === 'object' && content !== null && 'body' in content ? parsed(String(content.body)) : content;
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+const withoutSecretFields = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutSecretFields);
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) => (SECRET.test(name) ? [] : [[name, withoutSecretFields(inner)]])),
+  );
+};
+
+export const personExportSchema = z.array(
+  z
+    .object({
+      kind: z.string().describe('What is stored: a record, or a copy in a log, an event or a stored response.'),
+      id: z.string().describe('Names the record or the copy.'),
+      data: z.unknown().describe('Everything that is stored, without secrets and keys of the table.'),
+    })
+    .meta({ id: 'PersonExportEntry', description: 'One record or copy that holds data of the person.' }),
+);

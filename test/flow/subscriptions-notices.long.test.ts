@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { atStripe } from './at-stripe.ts';
+import { withHost } from './host.ts';
+import { storedRecord } from './payers.ts';
+import { BILLERS, command, subscribe, subscriber } from './subscribers.ts';
+
+/** Notices before a renewal and before the end of a card, once per cause over 400 days. */
+
+const DAY_MS = DAY_SECONDS * 1_000;
+const HOUR_MS = HOUR_SECONDS * 1_000;
+
+describe.each(BILLERS)('a subscription that %s bills', (_, billing) => {
+  const service = withHost({ frozen: true, env: { RENEWAL_NOTICE_DAYS: '14', ...billing } });
+  const noticesOf = async (id: string) =>
+    (await service.busEvents('subscription.updated'))
+      .map(({ detail }) => detail.payload)
+      .filter(({ data }) => data.subscription_id === id && /renewal_due|method_expiring/.test(data.reason))
+      .map(({ timestamp, data }) => ({ ...data, at: Date.parse(timestamp) }));
+
+  test('has one notice per cause at the right hour, and none after its cancellation', async () => {
+    const who = await subscriber(service);
+    const method = await storedRecord(service, 'PM', who.names.payment_method_id);
+    const ends = new Date(service.now() + 100 * DAY_MS);
+    const [month, year] = [ends.getUTCMonth() + 1, ends.getUTCFullYear()];
+    await atStripe(service, `POST payment_methods/${method.providerMethodId}`, {
+      'card[exp_month]': String(month),
+      'card[exp_year]': String(year),
+    });
+    await service.settle();
+    const yearly = await subscribe(service, who, { billing_interval: 'yearly', total_cents: 9_900 });
+    const monthly = await subscribe(service, who);
+    const ended = await subscribe(service, who, { billing_interval: 'yearly' });
+    await command(service, who, { id: ended.id, name: 'cancel' });
+    for (let day = 0; day < 400; day += 25) {
+      await service.advance(25 * DAY_SECONDS);
+      await service.settle();
+    }
+    const [expiring, renewal, ...more] = await noticesOf(yearly.id);
+    expect(more).toEqual([]);
+    const cardEnds = Date.UTC(year, month);
+    expect(expiring).toMatchObject({ reason: 'method_expiring' });
+    expect(renewal).toMatchObject({
+      reason: 'renewal_due',
+      amount: 9_900,
+      next_billing_date: yearly.current_period_end,
+    });
+    expect(Math.abs(expiring.at - (cardEnds - 30 * DAY_MS))).toBeLessThan(HOUR_MS);
+    expect(Math.abs(renewal.at - (Date.parse(yearly.current_period_end) - 14 * DAY_MS))).toBeLessThan(HOUR_MS);
+    expect((await noticesOf(monthly.id)).map(({ reason }) => reason)).toEqual(['method_expiring']);
+    expect(await noticesOf(ended.id)).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import type { TestHost } from './host.ts';
+import { withHost } from './host.ts';
+import {
+  command,
+  OWN_BILLING,
+  paymentsOf,
+  readSubscription,
+  subscribe,
+  subscriber,
+  subscriptionEventsOf,
+} from './subscribers.ts';
+
+/** A pause with an end, at three providers, whoever bills. */
+const at = (service: TestHost, seconds: number): string => new Date(service.now() + seconds * 1_000).toISOString();
+
+const PLACES = [
+  ['Stripe bills', {}, 'provider_a', 'pm_card_visa', 'pm_sim_ok_1_then_pickup'],
+  ['the service bills at Stripe', OWN_BILLING, 'provider_a', 'pm_card_visa', 'pm_sim_ok_1_then_pickup'],
+  ['the service bills at PayPal', {}, 'provider_b', 'SIM-OK', 'SIM-OK-1-THEN-CLOSED'],
+  ['the service bills at Square', {}, 'provider_c', 'cnon:card-nonce-ok', 'cnon:sim-ok-1-then-stopped'],
+] as const;
+
+describe.each(PLACES)('a pause with an end where %s', (...[_, env, provider_id, good, declining]) => {
+  const service = withHost({ frozen: true, env });
+  const begin = async (token: string) => {
+    const who = await subscriber(service, token, { provider_id });
+    const { id } = await subscribe(service, who);
+    const resume_at = at(service, 40 * DAY_SECONDS);
+    const paused = await command(service, who, { id, name: 'pause', body: { resume_at } });
+    expect(paused).toMatchObject({ status: 200, body: { status: 'paused', resume_at } });
+    return { who, id, resume_at };
+  };
+
+  test('resumes with a charge at its end', async () => {
+    const { who, id, resume_at } = await begin(good);
+    await service.advance(40 * DAY_SECONDS - HOUR_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused', resume_at });
+    await service.advance(HOUR_SECONDS + 5 * MINUTE_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active', resume_at: null });
+    const paid = (await paymentsOf(service, who, id)).filter(({ status }) => status === 'succeeded');
+    expect(paid).toHaveLength(2);
+    await service.advance(DAY_SECONDS);
+    await service.settle();
+    expect((await paymentsOf(service, who, id)).length).toBe(2);
+  });
+
+  test('stays paused without a date after a decline, and says so once', async () => {
+    const { who, id, resume_at } = await begin(declining);
+    await service.moveTo(resume_at);
+    await service.advance(10 * MINUTE_SECONDS);
+    await service.settle();
+    await service.advance(10 * DAY_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused', resume_at: null });
+    const failures = (await subscriptionEventsOf(service, id)).filter((name) => name.endsWith('resume_failed'));
+    expect(failures).toHaveLength(1);
+  });
+
+  test('is over with a resumption before its end', async () => {
+    const { who, id, resume_at } = await begin(good);
+    expect(await command(service, who, { id, name: 'resume' })).toMatchObject({
+      body: { status: 'active', resume_at: null },
+    });
+    await command(service, who, { id, name: 'pause' });
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused', resume_at: null });
+    await service.moveTo(resume_at);
+    await service.advance(HOUR_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused' });
+  });
+});
+
+describe('the end of a pause', () => {
+  const own = withHost({ frozen: true, env: OWN_BILLING });
+  test('moves with a second pause that names another, and ends with a cancellation', async () => {
+    const who = await subscriber(own);
+    const { id } = await subscribe(own, who);
+    const pause = (body: object) => command(own, who, { id, name: 'pause', body: { ...body } });
+    const [first, second] = [at(own, 10 * DAY_SECONDS), at(own, 20 * DAY_SECONDS)];
+    expect((await pause({ resume_at: '' })).body).toMatchObject({ status: 'paused', resume_at: null });
+    expect((await pause({ resume_at: first })).body.resume_at).toBe(first);
+    expect((await pause({})).body.resume_at).toBe(first);
+    expect((await pause({ resume_at: second })).body.resume_at).toBe(second);
+    expect((await pause({ resume_at: null })).body.resume_at).toBe(second);
+    await command(own, who, { id, name: 'cancel', body: { cancel_at_period_end: false } });
+    await own.advance(30 * DAY_SECONDS);
+    await own.settle();
+    expect(await readSubscription(own, who, id)).toMatchObject({ status: 'canceled', resume_at: null });
+  });
+
+  test.each([
+    ['too soon', HOUR_SECONDS - 60],
+    ['too late', 400 * DAY_SECONDS + 60],
+  ])('is refused if it is %s', async (_, seconds) => {
+    const who = await subscriber(own);
+    const { id } = await subscribe(own, who);
+    const answer = await command(own, who, { id, name: 'pause', body: { resume_at: at(own, seconds) } });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+    expect(await readSubscription(own, who, id)).toMatchObject({ status: 'active' });
+  });
+});
