@@ -16,7 +16,8 @@ export interface KeyIdentity {
 export interface SessionCaller {
   readonly kind: 'session';
   readonly userId: string;
-  readonly email: string;
+  /** Undefined if the token or the key names none. */
+  readonly email: string | undefined;
   /** The organization of a request that names no organization. */
   readonly organizationId: string | undefined;
   readonly isAdmin: boolean;

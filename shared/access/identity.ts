@@ -1,17 +1,21 @@
 /** @module The client of the identity service. An outage is a 503 and never makes a caller anonymous. */
 
 import * as z from 'zod';
+import type { ClaimSources } from '../core/claim-sources.ts';
 import { assertNever, DomainError } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
 import { HOUR_MS, type Instant, instant, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
 import { type FetchInit, fetchOverHttp } from '../platform/fetch.ts';
 import type { VerifiedBearer } from './bearer-token.ts';
+import { mappedClaims } from './mapped-claims.ts';
 import { STAFF_ROLES, type StaffRole } from './scopes.ts';
 
 const optionalText = z
   .string()
   .nullish()
   .transform((value) => value || undefined);
+
+const optionalEmail = optionalText.transform((value) => value && normalizedEmail(value));
 
 /** The fields that a session and the claims of a token share. */
 const userFields = {
@@ -34,7 +38,9 @@ const sessionSchema = z.object({
   expires_at: z.unknown().optional(),
 });
 const expirySchema = z.iso.datetime({ offset: true });
-const claimsSchema = z.lazy(() => z.object({ ...userFields, sub: z.string().min(1), exp: z.number() }));
+const claimsSchema = z.lazy(() =>
+  z.object({ ...userFields, email: optionalEmail, sub: z.string().min(1), exp: z.number() }),
+);
 const userSchema = z.lazy(() =>
   z.object({
     id: z.string(),
@@ -49,7 +55,8 @@ export type IdentityUser = z.infer<typeof userSchema>;
 
 export interface IdentitySession {
   readonly userId: string;
-  readonly email: string;
+  /** Absent only for a token, if IDENTITY_EMAIL is optional. */
+  readonly email: string | undefined;
   readonly organizationId: string | undefined;
   readonly isAdmin: boolean;
   readonly staffRole: StaffRole | undefined;
@@ -61,7 +68,9 @@ export interface IdentityOptions {
   readonly jwksUri: string;
   readonly issuer: string;
   /** If empty, the audience is not checked. */
-  readonly audience: string;
+  readonly audiences: readonly string[];
+  readonly claims: ClaimSources;
+  readonly needsEmail: boolean;
   /** Per call. */
   readonly timeoutMs: number;
   readonly now: Now;
@@ -113,9 +122,10 @@ export const identityClient = (options: IdentityOptions) => {
     const verified = await verify(token);
     switch (verified.kind) {
       case 'valid': {
-        const claims = claimsSchema.safeParse(verified.claims);
+        const claims = claimsSchema.safeParse(mappedClaims(verified.claims, options.claims));
         if (!claims.success) return undefined;
         const { sub, email, organization_id, is_admin, staff_role, exp } = claims.data;
+        if (email === undefined && options.needsEmail) return undefined;
         return {
           ...{ userId: sub, email, organizationId: organization_id, expiresAt: exp * SECOND_MS },
           ...{ isAdmin: is_admin, staffRole: staff_role },
@@ -161,7 +171,7 @@ interface Verifier {
   readonly until: Instant;
 }
 
-const bearerVerifier = ({ jwksUri, issuer, audience, timeoutMs, now }: IdentityOptions) => {
+const bearerVerifier = ({ jwksUri, issuer, audiences, timeoutMs, now }: IdentityOptions) => {
   const read = async (uri: string): Promise<ArrayBuffer> => {
     const response = await fetchOverHttp(uri, { signal: AbortSignal.timeout(timeoutMs) });
     if (!response.ok) throw new Error(`status ${response.status}`);
@@ -171,7 +181,11 @@ const bearerVerifier = ({ jwksUri, issuer, audience, timeoutMs, now }: IdentityO
   const open = async (): Promise<Verifier> => {
     const { openBearerTokens } = await import('./bearer-token.ts');
     const openedAt = now();
-    return { verify: openBearerTokens({ jwksUri, issuer, audience, read }), openedAt, until: openedAt + KEYS_CACHE_MS };
+    return {
+      verify: openBearerTokens({ jwksUri, issuer, audiences, read }),
+      openedAt,
+      until: openedAt + KEYS_CACHE_MS,
+    };
   };
   return async (token: string): Promise<VerifiedBearer> => {
     if (jwksUri === '') return { kind: 'invalid' };

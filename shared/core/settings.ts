@@ -3,6 +3,7 @@
  * STAGE; an empty secret turns off the feature that needs it.
  */
 
+import { claimsSetting } from './claim-sources.ts';
 import {
   amountsSetting,
   booleanSetting,
@@ -115,7 +116,9 @@ export const serviceFields = {
   IDENTITY_URL: urlSetting(),
   IDENTITY_JWKS_URI: urlSetting(),
   IDENTITY_ISSUER: textSetting(),
-  IDENTITY_AUDIENCE: textSetting(),
+  IDENTITY_AUDIENCE: listSetting(),
+  IDENTITY_CLAIMS: claimsSetting(),
+  IDENTITY_EMAIL: choiceSetting(['required', 'optional'], 'required'),
   IDENTITY_TIMEOUT_MS: integerSetting(2_000, 100, LONGEST_IDENTITY_CALL_MS),
   ADMIN_USER_IDS: listSetting(),
   PROVIDER_TIMEOUT_MS: integerSetting(10_000, 100, LONGEST_PROVIDER_CALL_MS),

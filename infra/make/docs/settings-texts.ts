@@ -52,7 +52,11 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
     'base URL of the identity service, which serves GET /sessions/{id}, GET /users?email= and POST /users/lookup',
   IDENTITY_JWKS_URI: 'URL of the keys that verify bearer tokens (JWT); empty: no bearer token is accepted',
   IDENTITY_ISSUER: 'the required issuer of bearer tokens; prod requires one',
-  IDENTITY_AUDIENCE: 'the required audience of bearer tokens; empty: the audience is not checked; prod requires one',
+  IDENTITY_AUDIENCE:
+    'the audiences of bearer tokens, one of which is required; of a token without `aud`, `client_id` or else `azp` counts; empty: the audience is not checked; prod requires one',
+  IDENTITY_CLAIMS:
+    'claims of bearer tokens from which `email`, `organization_id`, `is_admin` and `staff_role` are read, such as `is_admin=cognito:groups~admins,organization_id=custom:org`; dots lead into nested claims; empty: claims of the same names ([identity.md](identity.md))',
+  IDENTITY_EMAIL: 'optional: bearer tokens without an e-mail address are accepted',
   IDENTITY_TIMEOUT_MS: 'time-out of a call to the identity service; after it the request fails with 503',
   ADMIN_USER_IDS: 'user ids of platform admins, in addition to users whose session marks them as platform admins',
   PROVIDER_TIMEOUT_MS:
