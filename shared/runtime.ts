@@ -172,6 +172,7 @@ const post = /* @__PURE__ */ perHost(() =>
 const identity = /* @__PURE__ */ perInstance(() =>
   identityClient({
     url: settings().IDENTITY_URL,
+    looksUp: settings().IDENTITY_LOOKUP === 'on',
     jwksUri: settings().IDENTITY_JWKS_URI,
     issuer: settings().IDENTITY_ISSUER,
     audiences: settings().IDENTITY_AUDIENCE,

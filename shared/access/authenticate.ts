@@ -27,7 +27,8 @@ export interface Credentials {
 
 /** The payer whom X-Act-For names. */
 export type ActedFor =
-  | { readonly kind: 'user'; readonly userId: string }
+  /** `email` is what the key says, and only without an identity service. */
+  | { readonly kind: 'user'; readonly userId: string; readonly email?: string | undefined }
   | { readonly kind: 'organization'; readonly organizationId: string };
 
 export interface AuthenticateOptions {
@@ -133,9 +134,11 @@ export const authenticator = (options: AuthenticateOptions) => {
   /** The caller that a key acts for. @throws DomainError USER_NOT_FOUND or IDENTITY_UNAVAILABLE */
   const actFor = async (key: KeyIdentity, payer: ActedFor): Promise<Caller> => {
     if (payer.kind === 'organization') return { ...payer, key };
+    const member = { kind: 'session', organizationId: undefined, isAdmin: false, key } as const;
+    if (!options.identity.looksUp) return { ...member, userId: payer.userId, email: payer.email };
     const cached = users.get(payer.userId);
     const user = cached && cached.until > options.now() ? cached.user : await lookUp(payer.userId);
-    return { kind: 'session', userId: user.id, email: user.email, organizationId: undefined, isAdmin: false, key };
+    return { ...member, userId: user.id, email: user.email };
   };
 
   const users = new QuickLRU<string, { user: IdentityUser; until: number }>({ maxSize: SESSION_CACHE_ENTRIES / 2 });
@@ -149,5 +152,5 @@ export const authenticator = (options: AuthenticateOptions) => {
     return user;
   };
 
-  return { authenticate, actFor };
+  return { looksUp: options.identity.looksUp, authenticate, actFor };
 };

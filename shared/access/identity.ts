@@ -65,6 +65,8 @@ export interface IdentitySession {
 
 export interface IdentityOptions {
   readonly url: string;
+  /** False if there is no identity service; then only bearer tokens name users. */
+  readonly looksUp: boolean;
   readonly jwksUri: string;
   readonly issuer: string;
   /** If empty, the audience is not checked. */
@@ -101,7 +103,7 @@ export const identityClient = (options: IdentityOptions) => {
 
   const session = async (id: string): Promise<IdentitySession | undefined> => {
     // `encodeURIComponent` keeps dots, and these two would change the path.
-    if (id === '.' || id === '..') return undefined;
+    if (!options.looksUp || id === '.' || id === '..') return undefined;
     const found = await ask(`/sessions/${encodeURIComponent(id)}`, sessionSchema);
     const expiry = expirySchema.safeParse(found?.expires_at);
     if (!found || !expiry.success) return undefined;
@@ -142,12 +144,12 @@ export const identityClient = (options: IdentityOptions) => {
     }
   };
 
-  const userByEmail = (email: string): Promise<IdentityUser | undefined> =>
-    ask(`/users?email=${encodeURIComponent(normalizedEmail(email))}`, userSchema);
+  const userByEmail = async (email: string): Promise<IdentityUser | undefined> =>
+    options.looksUp ? ask(`/users?email=${encodeURIComponent(normalizedEmail(email))}`, userSchema) : undefined;
 
   /** Looks up all ids in one call, with names and pictures. */
   const users = async (ids: readonly string[]): Promise<readonly IdentityUser[]> =>
-    ids.length === 0
+    ids.length === 0 || !options.looksUp
       ? []
       : ((await ask('/users/lookup', z.array(userSchema), {
           method: 'POST',
@@ -155,7 +157,7 @@ export const identityClient = (options: IdentityOptions) => {
           body: JSON.stringify({ ids }),
         })) ?? []);
 
-  return { session, sessionOfToken, userByEmail, users };
+  return { looksUp: options.looksUp, session, sessionOfToken, userByEmail, users };
 };
 
 /** The verifier keeps the keys that it has read, so a removed key is refused only by the next verifier. */

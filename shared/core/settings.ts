@@ -114,6 +114,7 @@ export const serviceFields = {
   CONSOLE_SIGN_IN_URL: urlSetting(),
   ALLOWED_ORIGINS: listSetting(),
   IDENTITY_URL: urlSetting(),
+  IDENTITY_LOOKUP: choiceSetting(['on', 'off'], 'on'),
   IDENTITY_JWKS_URI: urlSetting(),
   IDENTITY_ISSUER: textSetting(),
   IDENTITY_AUDIENCE: listSetting(),
@@ -195,7 +196,7 @@ export const parseSettings = (env: Environment): Settings => {
     ...[service, a, b, c, d].flatMap((read) => read?.mistakes ?? []),
     ...productionMistakes(env),
     ...descriptorMistakes(env),
-    ...(service.values ? [...retryMistakes(service.values), ...edgeMistakes(service.values)] : []),
+    ...(service.values ? [...retryMistakes(service.values), ...edgeMistakes(service.values), ...lookupMistakes(service.values)] : []),
   ];
   if (mistakes.length > 0 || !service.values || !a?.values || !b?.values || !c?.values || !d?.values) {
     throw new SettingsError(mistakes);
@@ -284,6 +285,9 @@ const productionMistakes = (env: Environment): readonly string[] => {
       : []),
   ];
 };
+
+const lookupMistakes = ({ IDENTITY_LOOKUP: lookup, IDENTITY_URL: url }: ServiceSettings): readonly string[] =>
+  lookup === 'off' && url !== '' ? ['IDENTITY_LOOKUP: off needs IDENTITY_URL empty'] : [];
 
 /** SQS delays a message by at most 12 hours; a small part of that is for the attempt itself. */
 const LONGEST_DELAY_MS = 43_000_000;

@@ -51,6 +51,13 @@ const actFor = optionalText.meta({
   param: { id: 'X-Act-For' },
 });
 
+const actForEmail = optionalText.meta({
+  description: `For service keys only, and only if the service has no identity service (\`IDENTITY_LOOKUP=off\`): the e-mail address of the
+    user in \`X-Act-For: user:<id>\`. Otherwise the header gets 400.`,
+  examples: ['ada@example.com'],
+  param: { id: 'X-Act-For-Email' },
+});
+
 const payerAddress = optionalText.meta({
   description: `For service keys only: the IP address of the payer, IPv4 or IPv6. A declined charge or save of a guest or of an
     organization then counts against the network of the payer, as if the payer had called, and not against the key. A guest without a token
@@ -62,7 +69,7 @@ const payerAddress = optionalText.meta({
 export const requestHeaders = (endpoint: Endpoint): z.ZodObject =>
   z.object({
     ...(takesKey(endpoint) && { 'Idempotency-Key': idempotencyKey }),
-    ...(takesPayer(endpoint) && { 'X-Act-For': actFor }),
+    ...(takesPayer(endpoint) && { 'X-Act-For': actFor, 'X-Act-For-Email': actForEmail }),
     ...(usesPayerNetwork(endpoint) && { 'X-Payer-Address': payerAddress }),
     ...always,
   });

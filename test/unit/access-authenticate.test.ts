@@ -54,6 +54,7 @@ const service = (sessions: Readonly<Record<string, IdentitySession>>, more = {})
     return sessions[id];
   };
   const identity: Identity = {
+    looksUp: true,
     session: ask,
     sessionOfToken: (token) => ask(`jwt ${token}`),
     userByEmail: async () => undefined,

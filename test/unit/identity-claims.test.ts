@@ -36,7 +36,7 @@ afterAll(() => {
 const userOf = async (claims: Claims, env: Readonly<Record<string, string>>) => {
   const settings = parseSettings(env);
   const { sessionOfToken } = identityClient({
-    ...{ url: '', jwksUri, issuer: String(claims['iss']), timeoutMs: 1_000, now: Date.now },
+    ...{ url: '', looksUp: false, jwksUri, issuer: String(claims['iss']), timeoutMs: 1_000, now: Date.now },
     audiences: settings.IDENTITY_AUDIENCE,
     claims: settings.IDENTITY_CLAIMS,
     needsEmail: settings.IDENTITY_EMAIL === 'required',

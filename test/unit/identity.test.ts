@@ -37,7 +37,7 @@ afterAll(() => {
 
 const client = (audience = '', timeoutMs = 10_000, now: () => number = Date.now) =>
   identityClient({
-    ...{ url, jwksUri: `${url}/jwks`, issuer: ISSUER, timeoutMs, now },
+    ...{ url, looksUp: true, jwksUri: `${url}/jwks`, issuer: ISSUER, timeoutMs, now },
     ...{ audiences: audience === '' ? [] : [audience], claims: {}, needsEmail: true },
   });
 

@@ -50,6 +50,8 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
   ALLOWED_ORIGINS: 'origins from which browsers may call',
   IDENTITY_URL:
     'base URL of the identity service, which serves GET /sessions/{id}, GET /users?email= and POST /users/lookup',
+  IDENTITY_LOOKUP:
+    'off: no identity service; users are known by their tokens and by the ids that service keys send; IDENTITY_URL must be empty ([identity.md](identity.md))',
   IDENTITY_JWKS_URI: 'URL of the keys that verify bearer tokens (JWT); empty: no bearer token is accepted',
   IDENTITY_ISSUER: 'the required issuer of bearer tokens; prod requires one',
   IDENTITY_AUDIENCE:
