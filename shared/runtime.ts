@@ -5,6 +5,7 @@ import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import { authenticator } from './access/authenticate.ts';
 import { cacheEpoch } from './access/cache-epoch.ts';
+import { findGuest } from './access/find-guest.ts';
 import { guestTokens } from './access/guest-token.ts';
 import { serviceKeys } from './access/identify-key.ts';
 import { identityClient } from './access/identity.ts';
@@ -202,6 +203,7 @@ const chain = (): ChainDeps => ({
     identity: identity(),
     keys: serviceKeys({ table: table(), now }),
     guestTokens: guests(),
+    guestOf: (guestId) => findGuest(table(), guestId),
     adminUserIds: settings().ADMIN_USER_IDS,
     allowQuerySession: settings().ALLOW_QUERY_SESSION,
     epoch: epoch(),

@@ -15,7 +15,7 @@ import type { Exchange } from './exchange.ts';
 import { emailSchema, SAID_USER_ID } from './fields.ts';
 
 const HEADER = 'x-act-for';
-const FORM = /^(user|organization):(\S{1,255})$/;
+const FORM = /^(user|organization|guest):(\S{1,255})$/;
 const EMAIL_HEADER = 'x-act-for-email';
 
 const ADDRESS_HEADER = 'x-payer-address';
@@ -54,12 +54,13 @@ const payerIn = (exchange: Pick<Exchange, 'headers' | 'deps'>): ActedFor | undef
   if (problems.length > 0) throw invalid(problems);
   if (kind === undefined || id === undefined) return undefined;
   if (kind === 'organization') return { kind, organizationId: id };
+  if (kind === 'guest') return { kind, guestId: id };
   return { kind: 'user', userId: id, ...(email !== '' && { email: normalizedEmail(email) }) };
 };
 
 const problemsOfPayer = (kind: string | undefined, id: string | undefined, looksUp: boolean): readonly Problem[] => {
   const wrong = (message: string) => [{ path: 'X-Act-For', rule: 'format', message }];
-  if (kind === undefined || id === undefined) return wrong('must be user:<id> or organization:<id>');
+  if (kind === undefined || id === undefined) return wrong('must be user:<id>, organization:<id> or guest:<guest_id>');
   const isSaid = kind === 'user' && !looksUp;
   return isSaid && !SAID_USER_ID.test(id)
     ? wrong('the id of a user must be 1 to 64 letters, digits or . _ - @ | : + =')
@@ -75,7 +76,8 @@ const problemsOfEmail = (email: string, kind: string | undefined, looksUp: boole
 
 /**
  * The caller with the rights of this request. A key becomes the payer whom it names.
- * @throws DomainError INSUFFICIENT_PERMISSIONS, ACTING_REQUIRED, VALIDATION_ERROR, USER_NOT_FOUND or IDENTITY_UNAVAILABLE
+ * @throws DomainError INSUFFICIENT_PERMISSIONS, ACTING_REQUIRED, VALIDATION_ERROR, USER_NOT_FOUND, RESOURCE_NOT_FOUND
+ * (an unknown guest) or IDENTITY_UNAVAILABLE
  */
 export const actingCaller = async (exchange: Exchange): Promise<Caller> => {
   const { caller, spec, deps } = exchange;
@@ -93,8 +95,8 @@ export const actingCaller = async (exchange: Exchange): Promise<Caller> => {
   }
   if (scopes.payer === undefined) throw merchantRequired(scopes.merchant);
   requireScope(caller.key, scopes.payer);
-  if (payer.kind === 'organization' && spec.id.startsWith(ORGANIZATION_ROUTES)) {
-    throw new DomainError('INSUFFICIENT_PERMISSIONS', { message: 'Name a user of the organization in X-Act-For' });
+  if (payer.kind !== 'user' && spec.id.startsWith(ORGANIZATION_ROUTES)) {
+    throw new DomainError('INSUFFICIENT_PERMISSIONS', { message: 'Name a user in X-Act-For' });
   }
   return deps.callers.actFor(caller.key, payer);
 };
@@ -139,7 +141,7 @@ export const refuseActing = (exchange: WithHeaders): void => {
 export const requirePayer = ({ caller, spec }: Pick<Exchange, 'caller' | 'spec'>, sendsGuestData: boolean): void => {
   if (caller.kind !== 'key' || sendsGuestData || scopesOfRoute(spec.id)?.merchant !== undefined) return;
   throw new DomainError('ACTING_REQUIRED', {
-    message: 'Name the payer in X-Act-For, as user:<id> or organization:<id>, or send guest_data',
+    message: 'Name the payer in X-Act-For, as user:<id>, organization:<id> or guest:<guest_id>, or send guest_data',
   });
 };
 

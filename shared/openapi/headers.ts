@@ -44,8 +44,8 @@ const always = {
 };
 
 const actFor = optionalText.meta({
-  description: `For service keys only: the payer whose request this is, as \`user:<id>\` or \`organization:<id>\`. The request then has the
-    rights of that user, or of a member of the organization with the role billing. Without the header the request is the merchant's. A
+  description: `For service keys only: the payer whose request this is, as \`user:<id>\`, \`organization:<id>\` or \`guest:<guest_id>\`. The request then
+    has the rights of that user, of a member of the organization with the role billing, or of the guest. Without the header the request is the merchant's. A
     session or a guest token with this header gets 403.`,
   examples: ['user:user_demo_owner'],
   param: { id: 'X-Act-For' },
