@@ -85,19 +85,26 @@ const NOT_KNOWN: ReadonlySet<number> = new Set([400, 404, 414, 431]);
 
 const unavailable = (cause: unknown): DomainError => new DomainError('IDENTITY_UNAVAILABLE', { cause });
 
+/** The service responded, so its operator must look at the response and not at the network. */
+const malformed = (cause: unknown): DomainError =>
+  new DomainError('IDENTITY_UNAVAILABLE', { message: 'The identity service returned an unexpected response', cause });
+
 export const identityClient = (options: IdentityOptions) => {
   /** @throws DomainError IDENTITY_UNAVAILABLE on an outage, a time-out, or a malformed response. */
   const ask = async <T>(path: string, schema: z.ZodType<T>, init: FetchInit = {}): Promise<T | undefined> => {
-    try {
-      const response = await fetchOverHttp(`${options.url}${path}`, {
-        ...init,
-        signal: AbortSignal.timeout(options.timeoutMs),
-      });
-      if (NOT_KNOWN.has(response.status)) return undefined;
-      if (!response.ok) throw new Error(`the identity service returned status ${response.status}`);
-      return schema.parse(await response.json());
-    } catch (error) {
+    const signal = AbortSignal.timeout(options.timeoutMs);
+    const response = await fetchOverHttp(`${options.url}${path}`, { ...init, signal }).catch((error: unknown) => {
       throw unavailable(error);
+    });
+    if (NOT_KNOWN.has(response.status)) return undefined;
+    if (!response.ok) throw malformed(new Error(`the identity service returned status ${response.status}`));
+    const text = await response.text().catch((error: unknown) => {
+      throw unavailable(error);
+    });
+    try {
+      return schema.parse(JSON.parse(text));
+    } catch (error) {
+      throw malformed(error);
     }
   };
 

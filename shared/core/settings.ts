@@ -112,6 +112,8 @@ export const serviceFields = {
   CONSOLE: choiceSetting(['on', 'off'], ''),
   HEALTH_CHECK: choiceSetting(['on', 'off'], ''),
   CONSOLE_SIGN_IN_URL: urlSetting(),
+  CONSOLE_OIDC_ISSUER: urlSetting(),
+  CONSOLE_OIDC_CLIENT_ID: textSetting(),
   ALLOWED_ORIGINS: listSetting(),
   IDENTITY_URL: urlSetting(),
   IDENTITY_LOOKUP: choiceSetting(['on', 'off'], 'on'),
@@ -196,7 +198,7 @@ export const parseSettings = (env: Environment): Settings => {
     ...[service, a, b, c, d].flatMap((read) => read?.mistakes ?? []),
     ...productionMistakes(env),
     ...descriptorMistakes(env),
-    ...(service.values ? [...retryMistakes(service.values), ...edgeMistakes(service.values), ...lookupMistakes(service.values)] : []),
+    ...(service.values ? [...retryMistakes(service.values), ...edgeMistakes(service.values), ...lookupMistakes(service.values), ...signInMistakes(service.values)] : []),
   ];
   if (mistakes.length > 0 || !service.values || !a?.values || !b?.values || !c?.values || !d?.values) {
     throw new SettingsError(mistakes);
@@ -261,6 +263,7 @@ const PRODUCTION_LINKS: readonly string[] = [
   'IDENTITY_URL',
   'IDENTITY_JWKS_URI',
   'CONSOLE_SIGN_IN_URL',
+  'CONSOLE_OIDC_ISSUER',
   ...LETTERS.map((letter) => `PROVIDER_${letter}_BASE_URL`),
 ];
 
@@ -284,6 +287,14 @@ const productionMistakes = (env: Environment): readonly string[] => {
       ? ['EXTERNAL_WEBHOOK_ALLOW_PRIVATE: must not be true in prod']
       : []),
   ];
+};
+
+const signInMistakes = (settings: ServiceSettings): readonly string[] => {
+  const { CONSOLE_OIDC_ISSUER: issuer, CONSOLE_OIDC_CLIENT_ID: client } = settings;
+  if ((issuer === '') === (client === '')) return [];
+  return issuer === ''
+    ? ['CONSOLE_OIDC_CLIENT_ID: needs CONSOLE_OIDC_ISSUER']
+    : ['CONSOLE_OIDC_ISSUER: needs CONSOLE_OIDC_CLIENT_ID'];
 };
 
 const lookupMistakes = ({ IDENTITY_LOOKUP: lookup, IDENTITY_URL: url }: ServiceSettings): readonly string[] =>

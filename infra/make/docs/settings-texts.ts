@@ -47,6 +47,9 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
     'a function of the stage asks its public address for GET /health every minute, and an alarm reports that it is unhealthy: on or off; empty: on in prod only',
   CONSOLE_SIGN_IN_URL:
     'the sign-in page to which the console sends users, with `return_to` in the query; the page must send users back to the unchanged `return_to`, which contains a random `state`, with `#session_id=` added; empty: users enter a session ID or token',
+  CONSOLE_OIDC_ISSUER:
+    'the OpenID Connect issuer that signs users of the console in, exactly as its discovery document names it; its tokens must be accepted by IDENTITY_JWKS_URI, IDENTITY_ISSUER and IDENTITY_AUDIENCE; empty: no such sign-in ([identity.md](identity.md))',
+  CONSOLE_OIDC_CLIENT_ID: 'the public client of the console at CONSOLE_OIDC_ISSUER',
   ALLOWED_ORIGINS: 'origins from which browsers may call',
   IDENTITY_URL:
     'base URL of the identity service, which serves GET /sessions/{id}, GET /users?email= and POST /users/lookup',
