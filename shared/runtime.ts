@@ -10,6 +10,7 @@ import { guestTokens } from './access/guest-token.ts';
 import { serviceKeys } from './access/identify-key.ts';
 import { identityClient } from './access/identity.ts';
 import { standings } from './access/standing.ts';
+import { signInOrigins } from './console/sign-in-origins.ts';
 import { type SecretPurpose, secretsFor } from './core/capabilities.ts';
 import { type IdKind, randomId } from './core/ids.ts';
 import { type KeyedIds, keyedIds } from './core/keyed-ids.ts';
@@ -301,11 +302,21 @@ export const routingDeps = /* @__PURE__ */ perHost(() => ({
   CONSOLE: settings().CONSOLE,
 }));
 
+/** The page of the console has five seconds. */
+const LONGEST_DISCOVERY_MS = 2_000;
 export const consoleDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   basePath: settings().BASE_PATH,
   signInUrl: settings().CONSOLE_SIGN_IN_URL,
   stage: settings().STAGE,
+  oidcIssuer: settings().CONSOLE_OIDC_ISSUER,
+  oidcClientId: settings().CONSOLE_OIDC_CLIENT_ID,
+  signInOrigins: signInOrigins({
+    issuer: settings().CONSOLE_OIDC_ISSUER,
+    timeoutMs: Math.min(settings().IDENTITY_TIMEOUT_MS, LONGEST_DISCOVERY_MS),
+    fetch: fetchOverHttp,
+    now,
+  }),
 }));
 
 export const workerDeps = /* @__PURE__ */ perInstance(() => ({

@@ -1,6 +1,7 @@
 /** @module The frame of every page, with the banner, the navigation, and the page itself. */
 
 import type { ComponentChildren } from 'preact';
+import { signOutAddress } from '../api/oidc.ts';
 import { useEffect, useRef } from 'preact/hooks';
 import { clockOffsetMs } from '../api/local.ts';
 import { endSession, session } from '../api/session.ts';
@@ -112,8 +113,10 @@ const ZoneSelect = () => (
 );
 
 const signOut = (): void => {
+  const atIssuer = signOutAddress();
   endSession();
-  go('/');
+  if (atIssuer === undefined) go('/');
+  else location.assign(atIssuer);
 };
 
 /** Always visible, because a moved clock explains dates in the future. */
