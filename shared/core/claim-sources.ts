@@ -3,7 +3,7 @@
 import { checked, listSetting, mapped, type Setting } from './setting.ts';
 
 const CLAIM_FIELDS = ['email', 'organization_id', 'is_admin', 'staff_role'] as const;
-export type ClaimField = (typeof CLAIM_FIELDS)[number];
+type ClaimField = (typeof CLAIM_FIELDS)[number];
 
 export interface ClaimSource {
   /** The claim's name, or a path with dots. */

@@ -7,14 +7,14 @@ import { createHash, randomBytes } from 'node:crypto';
 import { MINUTE_MS, SECOND_MS } from '../../../shared/core/time.ts';
 import { json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 
-export interface OpenIdPerson {
+interface OpenIdPerson {
   readonly session_id: string;
   readonly user_id: string;
   readonly name: string;
   readonly email: string;
 }
 
-export interface OpenIdOptions {
+interface OpenIdOptions {
   readonly issuer: string;
   readonly now: () => number;
   readonly people: readonly OpenIdPerson[];
@@ -39,7 +39,7 @@ interface Code extends Grant {
 }
 
 const CODE_MS = MINUTE_MS;
-export const ACCESS_TOKEN_MS = 15 * MINUTE_MS;
+const ACCESS_TOKEN_MS = 15 * MINUTE_MS;
 
 const secret = (): string => randomBytes(32).toString('base64url');
 const refused = (error: string, description: string): LocalResponse =>

@@ -78,7 +78,7 @@ const takeStarted = (): Started | undefined => {
   }
 };
 
-export interface SignedIn {
+interface SignedIn {
   readonly credential: string;
   readonly page: string;
 }
