@@ -1,6 +1,6 @@
 /** @module Reads the fields of a user from the claims of a bearer token, by the setting IDENTITY_CLAIMS. */
 
-import type { ClaimSource, ClaimSources } from '../core/claim-sources.ts';
+import type { ClaimSource, ClaimSources } from '../core/setting.ts';
 import { STAFF_ROLES } from './scopes.ts';
 
 /** The claims with each mapped field set from its source. A mapped field is not read from the claim of its own name. */

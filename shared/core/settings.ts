@@ -3,12 +3,12 @@
  * STAGE; an empty secret turns off the feature that needs it.
  */
 
-import { claimsSetting } from './claim-sources.ts';
 import {
   amountsSetting,
   booleanSetting,
   checked,
   choiceSetting,
+  claimsSetting,
   daysSetting,
   type Environment,
   integerSetting,

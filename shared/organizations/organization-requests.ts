@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { ROLES } from '../access/permissions.ts';
-import { boundedText, emailSchema, requiredRule, SAID_USER_ID } from '../http/fields.ts';
+import { boundedText, emailSchema, hasAnyField, requiredRule, SAID_USER_ID } from '../http/fields.ts';
 import { isWithinReach, outOfReach, PAGE_LIMIT, pageNumber, wholeNumberParameter } from '../http/paging.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
@@ -38,9 +38,10 @@ export const addMemberBody = z
     ),
     role,
   })
-  .refine(({ email, user_id }) => (email === undefined) !== (user_id === undefined), {
-    ...requiredRule('email', 'must be sent without user_id, or user_id without email'),
-  })
+  .refine(
+    (body) => hasAnyField(body, 'email') !== hasAnyField(body, 'user_id'),
+    requiredRule('email', 'must be sent without user_id, or user_id without email'),
+  )
   .meta({ id: 'AddMember', description: 'The new member and the role.' });
 export type AddMemberBody = z.output<typeof addMemberBody>;
 
