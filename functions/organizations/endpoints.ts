@@ -69,10 +69,7 @@ const listedMemberSchema = z
       .string()
       .nullable()
       .describe("The user's last name, from the identity service; null without an identity service."),
-    user_email: z
-      .string()
-      .nullable()
-      .describe("The user's e-mail address; null without an identity service."),
+    user_email: z.string().nullable().describe("The user's e-mail address; null without an identity service."),
     user_picture: z.string().nullable().describe("The URL of the user's picture; null if the user has none."),
   })
   .meta({ id: 'ListedMember', description: 'A user in an organization, with the name to show.' });

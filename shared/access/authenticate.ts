@@ -137,20 +137,12 @@ export const authenticator = (options: AuthenticateOptions) => {
   /** The caller that a key acts for. @throws DomainError USER_NOT_FOUND, RESOURCE_NOT_FOUND or IDENTITY_UNAVAILABLE */
   const actFor = async (key: KeyIdentity, payer: ActedFor): Promise<Caller> => {
     if (payer.kind === 'organization') return { ...payer, key };
-    if (payer.kind === 'guest') return guestCaller(key, payer.guestId);
+    if (payer.kind === 'guest') return guestCaller(options, key, payer.guestId);
     const member = { kind: 'session', organizationId: undefined, isAdmin: false, key } as const;
     if (!options.identity.looksUp) return { ...member, userId: payer.userId, email: payer.email };
     const cached = users.get(payer.userId);
     const user = cached && cached.until > options.now() ? cached.user : await lookUp(payer.userId);
     return { ...member, userId: user.id, email: user.email };
-  };
-
-  /** The guest as with a token, so no age or network of a record limits the key. */
-  const guestCaller = async (key: KeyIdentity, guestId: string): Promise<Caller> => {
-    const found = await options.guestOf(guestId);
-    if (!found) throw notFound('guest');
-    const { email } = found;
-    return { kind: 'guest', guestId, email, name: undefined, phone: undefined, byToken: true, key };
   };
 
   const users = new QuickLRU<string, { user: IdentityUser; until: number }>({ maxSize: SESSION_CACHE_ENTRIES / 2 });
@@ -165,4 +157,15 @@ export const authenticator = (options: AuthenticateOptions) => {
   };
 
   return { looksUp: options.identity.looksUp, authenticate, actFor };
+};
+
+/** The guest as with a token, so no age or network of a record limits the key. */
+const guestCaller = async (
+  { guestOf }: Pick<AuthenticateOptions, 'guestOf'>,
+  key: KeyIdentity,
+  guestId: string,
+): Promise<Caller> => {
+  const found = await guestOf(guestId);
+  if (!found) throw notFound('guest');
+  return { kind: 'guest', guestId, email: found.email, name: undefined, phone: undefined, byToken: true, key };
 };

@@ -32,7 +32,9 @@ export const findGuest = async (
     { consistent: true },
   );
   const ids = items.map((item, index) => (index < LEADING_KINDS.length ? defaultIdOf(item) : customerIdOf(item)));
-  const keys = ids.flatMap((id, index): Key[] => (id === undefined ? [] : [recordKey(LEADING_KINDS[index] ?? 'CUS', id)]));
+  const keys = ids.flatMap((id, index): Key[] =>
+    id === undefined ? [] : [recordKey(LEADING_KINDS[index] ?? 'CUS', id)],
+  );
   const records = keys.length === 0 ? [] : await table.getMany(keys, { consistent: true });
   const email = records.map((record) => record && emailOfGuest(record, guestId)).find((found) => found !== undefined);
   return email === undefined ? undefined : { email };

@@ -1,8 +1,8 @@
 /** @module The client of the identity service. An outage is a 503 and never makes a caller anonymous. */
 
 import * as z from 'zod';
-import type { ClaimSources } from '../core/setting.ts';
 import { assertNever, DomainError } from '../core/errors.ts';
+import type { ClaimSources } from '../core/setting.ts';
 import { normalizedEmail } from '../core/text.ts';
 import { HOUR_MS, type Instant, instant, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
 import { type FetchInit, fetchOverHttp } from '../platform/fetch.ts';

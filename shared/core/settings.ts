@@ -198,7 +198,14 @@ export const parseSettings = (env: Environment): Settings => {
     ...[service, a, b, c, d].flatMap((read) => read?.mistakes ?? []),
     ...productionMistakes(env),
     ...descriptorMistakes(env),
-    ...(service.values ? [...retryMistakes(service.values), ...edgeMistakes(service.values), ...lookupMistakes(service.values), ...signInMistakes(service.values)] : []),
+    ...(service.values
+      ? [
+          ...retryMistakes(service.values),
+          ...edgeMistakes(service.values),
+          ...lookupMistakes(service.values),
+          ...signInMistakes(service.values),
+        ]
+      : []),
   ];
   if (mistakes.length > 0 || !service.values || !a?.values || !b?.values || !c?.values || !d?.values) {
     throw new SettingsError(mistakes);

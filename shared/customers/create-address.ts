@@ -1,7 +1,7 @@
 /** @module Creates an address, and makes it the default if the body says so. A replay leaves the default as it is. */
 
-import type { GuestTokens } from '../access/guest-token.ts';
 import { noteGuest } from '../access/find-guest.ts';
+import type { GuestTokens } from '../access/guest-token.ts';
 import { guestTokenFields } from '../access/guest-token.ts';
 import { ownerFieldsOf } from '../access/record-kind.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';

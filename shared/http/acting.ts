@@ -69,7 +69,8 @@ const problemsOfPayer = (kind: string | undefined, id: string | undefined, looks
 
 const problemsOfEmail = (email: string, kind: string | undefined, looksUp: boolean): readonly Problem[] => {
   const wrong = (rule: string, message: string) => [{ path: 'X-Act-For-Email', rule, message }];
-  if (looksUp) return wrong('unknown', 'is only for IDENTITY_LOOKUP=off; the identity service names the e-mail address');
+  if (looksUp)
+    return wrong('unknown', 'is only for IDENTITY_LOOKUP=off; the identity service names the e-mail address');
   if (kind !== 'user') return wrong('unknown', 'is only for X-Act-For: user:<id>');
   return emailSchema.safeParse(email).success ? [] : wrong('format', 'must be an e-mail address');
 };

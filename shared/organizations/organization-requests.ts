@@ -33,9 +33,11 @@ const role = z.enum(ROLES).describe('The role: `admin`, `billing` or `member`. `
 export const addMemberBody = z
   .object({
     email: emailSchema.optional().describe('The e-mail address of an account. Required unless `user_id` is sent.'),
-    user_id: z.string().regex(SAID_USER_ID, 'must be 1 to 64 letters, digits or . _ - @ | : + =').optional().describe(
-      'The user, only from service keys, and only if the service has no identity service.',
-    ),
+    user_id: z
+      .string()
+      .regex(SAID_USER_ID, 'must be 1 to 64 letters, digits or . _ - @ | : + =')
+      .optional()
+      .describe('The user, only from service keys, and only if the service has no identity service.'),
     role,
   })
   .refine(

@@ -41,7 +41,9 @@ describe('the guest_id', () => {
       const byGuest = await service.post(path, body);
       expect({ path, status: byGuest.status }).toEqual({ path, status: made.status });
       expect(JSON.stringify(byGuest.body)).not.toContain('guest_id');
-      const read = path.startsWith('/payment') ? await service.get(`${path.replace('/intents', '')}/${made.body.id}`, asMerchant(key)) : undefined;
+      const read = path.startsWith('/payment')
+        ? await service.get(`${path.replace('/intents', '')}/${made.body.id}`, asMerchant(key))
+        : undefined;
       expect(JSON.stringify(read?.body ?? {})).not.toContain('guest_id');
     }
     expect(new Set(ids).size).toBe(ids.length);
@@ -58,7 +60,10 @@ describe('a key that acts for a guest', () => {
     expect(made.body).not.toHaveProperty('guest_token');
     const charged = await confirm(service, made.body.id, { ...options, body: { off_session: true } });
     expect(charged).toMatchObject({ status: 200, body: { status: 'succeeded' } });
-    expect(await service.get('/payments', options)).toMatchObject({ status: 200, body: { data: [{ id: made.body.id }] } });
+    expect(await service.get('/payments', options)).toMatchObject({
+      status: 200,
+      body: { data: [{ id: made.body.id }] },
+    });
     const { body } = await service.get(`/payments/${made.body.id}/timeline`, asMerchant(key));
     expect(body.data).toContainEqual(
       expect.objectContaining({
@@ -99,11 +104,9 @@ describe('a key that acts for a guest', () => {
   test('acts for a guest who saved the card in a browser, by the guest_id that events show', async () => {
     const key = await newKey();
     const { method } = await guestWithMethod(service, 'gwen@example.com');
-    const { body } = await service.post(
-      '/payments/intents',
-      paidIntentBody({ payment_method_id: method.id }),
-      { guestToken: method.guest_token },
-    );
+    const { body } = await service.post('/payments/intents', paidIntentBody({ payment_method_id: method.id }), {
+      guestToken: method.guest_token,
+    });
     const [created] = (await service.busEvents('payment.created')).filter(
       ({ detail }) => detail.payload.data.payment_id === body.id,
     );
@@ -136,7 +139,9 @@ describe('a key that acts for a guest', () => {
     ['refunds:write', 'POST', '/payments/pay_1/refunds', {}],
   ])('needs the scope of the route: %s', async (scope, method, path, body) => {
     const { guestId } = await savedGuest(await newKey());
-    const scopes = ['payments:write', 'methods:write', 'subscriptions:write', 'payments:read'].filter((one) => one !== scope);
+    const scopes = ['payments:write', 'methods:write', 'subscriptions:write', 'payments:read'].filter(
+      (one) => one !== scope,
+    );
     const options = forGuest(await newKey({ scopes }), guestId);
     expect(await service.request(method, path, { ...options, ...(body !== undefined && { body }) })).toMatchObject({
       status: 403,
@@ -158,13 +163,19 @@ describe('a key that acts for a guest', () => {
     expect(erasure).toMatchObject({ status: 202 });
     await service.advance(3_600);
     await service.settle();
-    expect(await service.get('/payments', options)).toMatchObject({ status: 404, body: { details: { resource: 'guest' } } });
+    expect(await service.get('/payments', options)).toMatchObject({
+      status: 404,
+      body: { details: { resource: 'guest' } },
+    });
   });
 
   test('is for keys only', async () => {
     const { guestId, method } = await savedGuest(await newKey());
     const headers = { 'x-act-for': `guest:${guestId}` };
-    for (const options of [{ ...(await signIn(service)).options, headers }, { guestToken: method.guest_token, headers }]) {
+    for (const options of [
+      { ...(await signIn(service)).options, headers },
+      { guestToken: method.guest_token, headers },
+    ]) {
       expect(await service.post('/payments/intents', intentBody(), options)).toMatchObject({ status: 403 });
     }
   });

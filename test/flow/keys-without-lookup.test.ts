@@ -126,7 +126,10 @@ describe('without an identity service', () => {
     expect(bySession).toMatchObject({ status: 400, body: { details: [{ path: 'user_id' }] } });
     const listed = await service.get(members, owner);
     const nameless = { user_name: null, user_last_name: null, user_email: null, user_picture: null };
-    expect(listed.body.data).toMatchObject([{ user_id: 'owner-1', ...nameless }, { user_id: 'auth0|ada', ...nameless }]);
+    expect(listed.body.data).toMatchObject([
+      { user_id: 'owner-1', ...nameless },
+      { user_id: 'auth0|ada', ...nameless },
+    ]);
   });
 
   test('lists by e-mail address show guests only, without a call to an identity service', async () => {

@@ -63,7 +63,16 @@ const service = (sessions: Readonly<Record<string, IdentitySession>>, more = {})
   const tokens = guestTokens({ secrets: async () => ['secret'], ttlSeconds: 60, now });
   const keys = serviceKeys({ table: memory.table, now });
   const guestOf = async () => undefined;
-  const options = { identity, keys, guestTokens: tokens, guestOf, adminUserIds: [], allowQuerySession: true, epoch, now };
+  const options = {
+    identity,
+    keys,
+    guestTokens: tokens,
+    guestOf,
+    adminUserIds: [],
+    allowQuerySession: true,
+    epoch,
+    now,
+  };
   const { authenticate } = authenticator({ ...options, ...more });
   return {
     asked,

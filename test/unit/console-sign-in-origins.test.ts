@@ -37,7 +37,7 @@ describe('the origins of the sign-in', () => {
     ['cannot be read', {}, false],
     ['is of another issuer', { ...DOCUMENT, issuer: 'https://other.example' }, true],
     ['names no token endpoint', { issuer: ISSUER }, true],
-    ['names an endpoint that is no URL', { issuer: ISSUER, token_endpoint: "x; script-src *" }, true],
+    ['names an endpoint that is no URL', { issuer: ISSUER, token_endpoint: 'x; script-src *' }, true],
   ])('are the issuer’s alone for a minute if the document %s', async (_, document, ok) => {
     const { clock, asked, state, origins } = opened();
     Object.assign(state, { document, ok });

@@ -70,7 +70,11 @@ describe('the checks of identity', () => {
   });
 
   test.each<[string, Partial<Answers>, RegExp]>([
-    ['an admin session for any id', { session: json(200, ADMIN) }, /\/sessions\/<unknown> returned HTTP 200 with user_id.*must return HTTP 404/],
+    [
+      'an admin session for any id',
+      { session: json(200, ADMIN) },
+      /\/sessions\/<unknown> returned HTTP 200 with user_id.*must return HTTP 404/,
+    ],
     ['an empty session', { session: json(200, {}) }, /returned HTTP 200 with no fields; it must return HTTP 404/],
     ['null for a session', { session: json(200, null) }, /must return HTTP 404/],
     ['401 for an unknown session', { session: json(401, { error: 'no' }) }, /returned HTTP 401 with error; it must/],
@@ -78,10 +82,22 @@ describe('the checks of identity', () => {
     ['a page of HTML', { session: { status: 200, body: '<html>' } }, /returned HTTP 200 without JSON/],
     ['a server error', { session: json(500, {}) }, /returned HTTP 500/],
     ['no response', { session: undefined }, /GET \/sessions\/<unknown> got no response/],
-    ['a user for any e-mail', { email: json(200, { id: 'u-1', email: 'a@b.c' }) }, /\/users\?email=<unknown> returned HTTP 200 with id, email/],
-    ['an empty list for an e-mail', { email: json(200, []) }, /returned HTTP 200 with a list of 0; it must return HTTP 404/],
+    [
+      'a user for any e-mail',
+      { email: json(200, { id: 'u-1', email: 'a@b.c' }) },
+      /\/users\?email=<unknown> returned HTTP 200 with id, email/,
+    ],
+    [
+      'an empty list for an e-mail',
+      { email: json(200, []) },
+      /returned HTTP 200 with a list of 0; it must return HTTP 404/,
+    ],
     ['404 for unknown ids', { lookup: json(404, {}) }, /\/users\/lookup with unknown ids returned HTTP 404/],
-    ['an object for ids', { lookup: json(200, { users: [] }) }, /returned HTTP 200 with users; it must return HTTP 200 with an empty list/],
+    [
+      'an object for ids',
+      { lookup: json(200, { users: [] }) },
+      /returned HTTP 200 with users; it must return HTTP 200 with an empty list/,
+    ],
     ['a user for unknown ids', { lookup: json(200, [null]) }, /with a list of 1/],
   ])('fail for a broken identity service, and say what should come: %s', async (_, answers, problem) => {
     const { 'identity service': service } = await checksOf(answers);
@@ -105,18 +121,25 @@ describe('the checks of identity', () => {
   });
 
   test.each<[string, (document: Record<string, unknown>) => object, RegExp]>([
-    ['of another issuer', (all) => ({ ...all, issuer: 'https://other.example' }), /is of https:\/\/other.example, not of/],
+    [
+      'of another issuer',
+      (all) => ({ ...all, issuer: 'https://other.example' }),
+      /is of https:\/\/other.example, not of/,
+    ],
     ['without a token endpoint', ({ token_endpoint: _, ...all }) => all, /must name issuer, endpoints/],
     ['without PKCE', (all) => ({ ...all, code_challenge_methods_supported: ['plain'] }), /PKCE/],
     ['with other keys', (all) => ({ ...all, jwks_uri: 'https://other.example/jwks' }), /IDENTITY_JWKS_URI must be/],
   ])('fail for a discovery document %s', async (_, change, problem) => {
     const checks = await checksOf((base) => ({
-      discovery: json(200, change({
-        issuer: base,
-        authorization_endpoint: `${base}/authorize`,
-        token_endpoint: `${base}/token`,
-        jwks_uri: `${base}/jwks`,
-      })),
+      discovery: json(
+        200,
+        change({
+          issuer: base,
+          authorization_endpoint: `${base}/authorize`,
+          token_endpoint: `${base}/token`,
+          jwks_uri: `${base}/jwks`,
+        }),
+      ),
     }));
     expect(checks['console sign-in']).toMatch(/^fail: /);
     expect(checks['console sign-in']).toMatch(problem);

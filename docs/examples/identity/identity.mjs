@@ -18,7 +18,11 @@ const sessions = new Map([
 const sessionOf = (id) => {
   const { lives, ...session } = sessions.get(id) ?? {};
   if (lives === undefined) return undefined;
-  return { ...session, email: users.get(session.user_id).email, expires_at: new Date(Date.now() + lives).toISOString() };
+  return {
+    ...session,
+    email: users.get(session.user_id).email,
+    expires_at: new Date(Date.now() + lives).toISOString(),
+  };
 };
 const byEmail = (email) => users.values().find((user) => user.email === email.toLowerCase());
 

@@ -133,10 +133,7 @@ export const createIdentity = ({ state, clock, issuer, audience }: LocalIdentity
       if (!session) throw new Error(`no session ${person.session_id}`);
       return tokenOf({ ...session, expires_at: clock.now() + lifeMs });
     },
-    idToken: async (claims) => {
-      const { kid, privateKey } = await signingKey();
-      return new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', kid, typ: 'JWT' }).sign(privateKey);
-    },
+    idToken: async (claims) => signedWith(await signingKey(), claims),
   });
   const route = async (ask: LocalRequest): Promise<LocalResponse> => {
     const signedIn = await openId(ask);
@@ -199,6 +196,9 @@ interface SigningKey {
   readonly privateKey: Awaited<ReturnType<typeof importJWK>>;
   readonly publicJwk: JWK;
 }
+
+const signedWith = ({ kid, privateKey }: SigningKey, claims: Readonly<Record<string, unknown>>): Promise<string> =>
+  new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', kid, typ: 'JWT' }).sign(privateKey);
 
 const keySchema = z.object({ kid: z.string(), kty: z.string(), crv: z.string(), x: z.string(), d: z.string() });
 

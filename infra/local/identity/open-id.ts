@@ -45,56 +45,84 @@ const secret = (): string => randomBytes(32).toString('base64url');
 const refused = (error: string, description: string): LocalResponse =>
   json(400, { error, error_description: description });
 
-export const openIdRoutes = (options: OpenIdOptions) => {
-  const { issuer, now, people } = options;
+type Answer = Promise<LocalResponse> | LocalResponse;
+
+/** @returns undefined if the path is none of the issuer's */
+export const openIdRoutes = (options: OpenIdOptions): ((ask: LocalRequest) => Answer | undefined) => {
+  const grants = openGrants(options);
+  const routes: Readonly<Record<string, (ask: LocalRequest) => Answer>> = {
+    'GET /.well-known/openid-configuration': () => discoveryOf(options.issuer),
+    'GET /authorize': ({ query }) => authorize(options, query, grants.codeFor),
+    'POST /token': ({ body }) => grants.token(new URLSearchParams(body.toString('utf8'))),
+    'GET /end-session': endSession,
+  };
+  return (ask) => routes[`${ask.method} ${ask.path}`]?.(ask);
+};
+
+const discoveryOf = (issuer: string): LocalResponse =>
+  json(200, {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    end_session_endpoint: `${issuer}/end-session`,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    response_types_supported: ['code'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['EdDSA'],
+    token_endpoint_auth_methods_supported: ['none'],
+    code_challenge_methods_supported: ['S256'],
+    scopes_supported: ['openid', 'email', 'offline_access'],
+    authorization_response_iss_parameter_supported: true,
+  });
+
+/** Shows the page with the demo people, and sends the browser back with a code for the chosen one. */
+const authorize = (
+  { issuer, people }: OpenIdOptions,
+  query: URLSearchParams,
+  codeFor: (person: OpenIdPerson, query: URLSearchParams) => string,
+): LocalResponse => {
+  const redirectUri = query.get('redirect_uri') ?? '';
+  if (!isLocalPage(redirectUri)) return problem(400, 'redirect_uri must be a page of this machine');
+  const person = people.find(({ session_id: id }) => id === query.get('person'));
+  const wrong = wrongIn(query);
+  if (wrong === undefined && !person) return choicePage(query, people);
+  const back = new URL(redirectUri);
+  back.searchParams.set('state', query.get('state') ?? '');
+  back.searchParams.set('iss', issuer);
+  if (wrong === undefined && person) back.searchParams.set('code', codeFor(person, query));
+  else back.searchParams.set('error', wrong ?? 'invalid_request');
+  return { status: 302, headers: { location: back.href }, body: '' };
+};
+
+const endSession = ({ query }: LocalRequest): LocalResponse => {
+  const back = query.get('post_logout_redirect_uri') ?? '';
+  return isLocalPage(back)
+    ? { status: 302, headers: { location: back }, body: '' }
+    : problem(400, 'post_logout_redirect_uri must be a page of this machine');
+};
+
+const openGrants = ({ issuer, now, accessToken, idToken }: OpenIdOptions) => {
   const codes = new Map<string, Code>();
   const refreshTokens = new Map<string, Grant>();
 
-  const discovery = () =>
-    json(200, {
-      issuer,
-      authorization_endpoint: `${issuer}/authorize`,
-      token_endpoint: `${issuer}/token`,
-      end_session_endpoint: `${issuer}/end-session`,
-      jwks_uri: `${issuer}/.well-known/jwks.json`,
-      response_types_supported: ['code'],
-      grant_types_supported: ['authorization_code', 'refresh_token'],
-      subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: ['EdDSA'],
-      token_endpoint_auth_methods_supported: ['none'],
-      code_challenge_methods_supported: ['S256'],
-      scopes_supported: ['openid', 'email', 'offline_access'],
-      authorization_response_iss_parameter_supported: true,
+  const codeFor = (person: OpenIdPerson, query: URLSearchParams): string => {
+    const code = secret();
+    codes.set(code, {
+      ...{ person, family: secret(), until: now() + CODE_MS, isUsed: false },
+      redirectUri: query.get('redirect_uri') ?? '',
+      clientId: query.get('client_id') ?? '',
+      nonce: query.get('nonce') ?? undefined,
+      challenge: query.get('code_challenge') ?? '',
     });
-
-  const authorize = ({ query }: LocalRequest): LocalResponse => {
-    const redirectUri = query.get('redirect_uri') ?? '';
-    if (!isLocalPage(redirectUri)) return problem(400, 'redirect_uri must be a page of this machine');
-    const back = new URL(redirectUri);
-    back.searchParams.set('state', query.get('state') ?? '');
-    back.searchParams.set('iss', issuer);
-    const wrong = wrongIn(query);
-    const person = people.find(({ session_id: id }) => id === query.get('person'));
-    if (wrong !== undefined) back.searchParams.set('error', wrong);
-    else if (!person) return choicePage(query, people);
-    else {
-      const code = secret();
-      codes.set(code, {
-        ...{ person, redirectUri, family: secret(), until: now() + CODE_MS, isUsed: false },
-        clientId: query.get('client_id') ?? '',
-        nonce: query.get('nonce') ?? undefined,
-        challenge: query.get('code_challenge') ?? '',
-      });
-      back.searchParams.set('code', code);
-    }
-    return { status: 302, headers: { location: back.href }, body: '' };
+    return code;
   };
 
   const endFamily = (family: string): void => {
     for (const [token, grant] of refreshTokens) if (grant.family === family) refreshTokens.delete(token);
   };
 
-  const redeem = (sent: URLSearchParams): Promise<LocalResponse> | LocalResponse => {
+  const redeem = (sent: URLSearchParams): Answer => {
     const id = sent.get('code') ?? '';
     const code = codes.get(id);
     if (!code) return refused('invalid_grant', 'the code is not known');
@@ -103,7 +131,9 @@ export const openIdRoutes = (options: OpenIdOptions) => {
       return refused('invalid_grant', 'the code was used before');
     }
     codes.set(id, { ...code, isUsed: true });
-    const challenge = createHash('sha256').update(sent.get('code_verifier') ?? '').digest('base64url');
+    const challenge = createHash('sha256')
+      .update(sent.get('code_verifier') ?? '')
+      .digest('base64url');
     const isTheirs = code.redirectUri === sent.get('redirect_uri') && code.clientId === sent.get('client_id');
     if (!isTheirs || code.challenge !== challenge || code.until <= now()) {
       return refused('invalid_grant', 'the code has expired, or is of another client or sign-in');
@@ -111,7 +141,7 @@ export const openIdRoutes = (options: OpenIdOptions) => {
     return tokensOf(code);
   };
 
-  const refresh = (sent: URLSearchParams): Promise<LocalResponse> | LocalResponse => {
+  const refresh = (sent: URLSearchParams): Answer => {
     const token = sent.get('refresh_token') ?? '';
     const grant = refreshTokens.get(token);
     if (!grant || grant.clientId !== sent.get('client_id')) return refused('invalid_grant', 'the token is not known');
@@ -124,12 +154,12 @@ export const openIdRoutes = (options: OpenIdOptions) => {
     refreshTokens.set(next, { person, clientId, nonce, family });
     // Browsers check the ID token by their own clock, which a moved clock of the host does not move.
     const issuedAt = Math.floor(Date.now() / SECOND_MS);
-    const id_token = await options.idToken({
+    const id_token = await idToken({
       ...{ iss: issuer, sub: person.user_id, aud: clientId, email: person.email, nonce },
       ...{ iat: issuedAt, exp: issuedAt + ACCESS_TOKEN_MS / SECOND_MS },
     });
     return json(200, {
-      access_token: await options.accessToken(person, ACCESS_TOKEN_MS),
+      access_token: await accessToken(person, ACCESS_TOKEN_MS),
       token_type: 'Bearer',
       expires_in: ACCESS_TOKEN_MS / SECOND_MS,
       refresh_token: next,
@@ -138,34 +168,14 @@ export const openIdRoutes = (options: OpenIdOptions) => {
     });
   };
 
-  const token = ({ body }: LocalRequest): Promise<LocalResponse> | LocalResponse => {
-    const sent = new URLSearchParams(body.toString('utf8'));
-    switch (sent.get('grant_type')) {
-      case 'authorization_code':
-        return redeem(sent);
-      case 'refresh_token':
-        return refresh(sent);
-      default:
-        return refused('unsupported_grant_type', 'send authorization_code or refresh_token');
-    }
+  const token = (sent: URLSearchParams): Answer => {
+    const type = sent.get('grant_type');
+    if (type === 'authorization_code') return redeem(sent);
+    if (type === 'refresh_token') return refresh(sent);
+    return refused('unsupported_grant_type', 'send authorization_code or refresh_token');
   };
 
-  const endSession = ({ query }: LocalRequest): LocalResponse => {
-    const back = query.get('post_logout_redirect_uri') ?? '';
-    return isLocalPage(back)
-      ? { status: 302, headers: { location: back }, body: '' }
-      : problem(400, 'post_logout_redirect_uri must be a page of this machine');
-  };
-
-  const routes: Readonly<Record<string, (ask: LocalRequest) => Promise<LocalResponse> | LocalResponse>> = {
-    'GET /.well-known/openid-configuration': discovery,
-    'GET /authorize': authorize,
-    'POST /token': token,
-    'GET /end-session': endSession,
-  };
-  /** @returns undefined if the path is none of the issuer's */
-  return (ask: LocalRequest): Promise<LocalResponse> | LocalResponse | undefined =>
-    routes[`${ask.method} ${ask.path}`]?.(ask);
+  return { codeFor, token };
 };
 
 const wrongIn = (query: URLSearchParams): string | undefined => {

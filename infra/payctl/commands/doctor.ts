@@ -123,10 +123,7 @@ const OWN_KEYS = ['API_KEY', 'CLIENT_SECRET', 'ACCESS_TOKEN', 'PRIVATE_KEY'] as 
 const LOCAL_KEY = /^(sk_test_)?local_/;
 
 /** Tells that keys of an own account are set for a slot that the simulator plays. */
-const simulatedChecks = (
-  { isLocal, settings }: Installation,
-  slot: ProviderSlot,
-): readonly Check[] => {
+const simulatedChecks = ({ isLocal, settings }: Installation, slot: ProviderSlot): readonly Check[] => {
   const found = settings.slots[slot];
   if (!isLocal || !found.BASE_URL.includes('/_local/providers/')) return [];
   const names = OWN_KEYS.filter((name) => found[name] !== '' && !LOCAL_KEY.test(found[name]));

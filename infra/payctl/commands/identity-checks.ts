@@ -80,7 +80,8 @@ const SERVICE = 'identity service';
 const serviceCheck = ({ IDENTITY_URL: url, IDENTITY_LOOKUP: lookup }: Settings): Promise<Check> =>
   runCheck(SERVICE, async () => {
     if (lookup === 'off') return { check: SERVICE, state: 'closed', detail: 'there is none: IDENTITY_LOOKUP is off' };
-    if (url === '') return { check: SERVICE, state: 'fail', detail: 'IDENTITY_URL is empty, so every session is refused' };
+    if (url === '')
+      return { check: SERVICE, state: 'fail', detail: 'IDENTITY_URL is empty, so every session is refused' };
     const requests = requestsOf(`payctl-doctor-${randomUUID()}`);
     const wrong = await Promise.all(requests.map((asked) => problemOf(url, asked)));
     const problems = wrong.filter((problem) => problem !== undefined);
@@ -130,7 +131,8 @@ const issuerCheck = (settings: Settings): Promise<Check> =>
     const fail = (detail: string): Check => ({ check: ISSUER, state: 'fail', detail });
     const came = await ask(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
     const found = came.status === 200 ? discoverySchema.safeParse(came.body).data : undefined;
-    if (!found) return fail(`the discovery document is ${described(came)}; it must name issuer, endpoints and jwks_uri`);
+    if (!found)
+      return fail(`the discovery document is ${described(came)}; it must name issuer, endpoints and jwks_uri`);
     if (found.issuer !== issuer) return fail(`the discovery document is of ${found.issuer}, not of ${issuer}`);
     const methods = found.code_challenge_methods_supported;
     if (methods && !methods.includes('S256')) return fail('the issuer does not support PKCE with S256');

@@ -18,11 +18,13 @@ const UNAUTHORIZED = 401;
  */
 export const api = createClient<paths, 'application/json'>({ baseUrl: site.basePath }) as PaymentsClient;
 
-/** Copies of the requests that may be sent again with a renewed token. */
-const repeatable = new Map<string, Request>();
+/** Copies of the requests that may be sent again with a renewed token, each with the token that it had. */
+const repeatable = new Map<string, { readonly request: Request; readonly credential: string }>();
+
+const credentialNow = (): string => session.value?.credential ?? '';
 
 const authorize = (request: Request): Request => {
-  const { credential = '' } = session.value ?? {};
+  const credential = credentialNow();
   if (credential !== '') request.headers.set(...credentialHeader(credential));
   return request;
 };
@@ -30,15 +32,17 @@ const authorize = (request: Request): Request => {
 api.use({
   onRequest: async ({ request, id }) => {
     if (isRenewable() && isExpiring()) await renewToken();
-    if (isRenewable()) repeatable.set(id, request.clone());
+    if (isRenewable()) repeatable.set(id, { request: request.clone(), credential: credentialNow() });
     return authorize(request);
   },
   /** The service did nothing if it refused the token, so the request is sent once more. */
   onResponse: async ({ response, id }) => {
     const again = repeatable.get(id);
     repeatable.delete(id);
-    if (response.status !== UNAUTHORIZED || !again || !(await renewToken())) return undefined;
-    return fetch(authorize(again));
+    if (response.status !== UNAUTHORIZED || !again) return undefined;
+    // Another request may have renewed the token since.
+    const isRenewed = credentialNow() !== again.credential || (await renewToken());
+    return isRenewed ? fetch(authorize(again.request)) : undefined;
   },
   onError: ({ id }) => {
     repeatable.delete(id);

@@ -43,10 +43,12 @@ effect(() => {
 });
 
 const issuer = (): Promise<AuthorizationServer> => {
-  known ??= calls().then(({ readIssuer }) => readIssuer()).catch((reason: unknown) => {
-    known = undefined;
-    throw reason;
-  });
+  known ??= calls()
+    .then(({ readIssuer }) => readIssuer())
+    .catch((reason: unknown) => {
+      known = undefined;
+      throw reason;
+    });
   return known;
 };
 

@@ -67,28 +67,32 @@ export const SignInPage = () => {
         </button>
       )}
       <OtherWays>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void enter(credential.trim());
-        }}
-      >
-        <label class="field">
-          <span>Session ID or token</span>
-          <input
-            type="password"
-            value={credential}
-            autocomplete="off"
-            spellcheck={false}
-            required
-            onInput={(event) => setCredential(event.currentTarget.value)}
-          />
-        </label>
-        <button type="submit" class={site.signInUrl === '' && site.oidcIssuer === '' ? 'primary wide' : 'wide'} disabled={isBusy}>
-          Sign in
-        </button>
-      </form>
-      {site.isLocal && <DemoUsers isBusy={isBusy} onChoose={(id) => void enter(id)} />}
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void enter(credential.trim());
+          }}
+        >
+          <label class="field">
+            <span>Session ID or token</span>
+            <input
+              type="password"
+              value={credential}
+              autocomplete="off"
+              spellcheck={false}
+              required
+              onInput={(event) => setCredential(event.currentTarget.value)}
+            />
+          </label>
+          <button
+            type="submit"
+            class={site.signInUrl === '' && site.oidcIssuer === '' ? 'primary wide' : 'wide'}
+            disabled={isBusy}
+          >
+            Sign in
+          </button>
+        </form>
+        {site.isLocal && <DemoUsers isBusy={isBusy} onChoose={(id) => void enter(id)} />}
       </OtherWays>
       <p class="quiet">The console keeps the session in this tab only. Closing the tab signs you out.</p>
     </div>

@@ -1,9 +1,9 @@
 /** @module The frame of every page, with the banner, the navigation, and the page itself. */
 
 import type { ComponentChildren } from 'preact';
-import { signOutAddress } from '../api/oidc.ts';
 import { useEffect, useRef } from 'preact/hooks';
 import { clockOffsetMs } from '../api/local.ts';
+import { signOutAddress } from '../api/oidc.ts';
 import { endSession, session } from '../api/session.ts';
 import { duration, inWords } from './format.ts';
 import { arrivals, go, Link, place } from './route.tsx';
