@@ -110,7 +110,7 @@ describe('a key that acts for a guest', () => {
     const [created] = (await service.busEvents('payment.created')).filter(
       ({ detail }) => detail.payload.data.payment_id === body.id,
     );
-    const options = forGuest(key, created?.detail.payload.data.user.id);
+    const options = forGuest(key, String(created?.detail.payload.data.user.id));
     const made = await service.post('/payments/intents', intentBody({ payment_method_id: method.id }), options);
     expect(made).toMatchObject({ status: 201 });
   });
