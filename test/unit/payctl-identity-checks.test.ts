@@ -12,7 +12,7 @@ const json = (status: number, body: unknown): Sent => ({ status, body: JSON.stri
 type Answers = Readonly<Record<'session' | 'email' | 'lookup' | 'keys' | 'discovery', Sent | undefined>>;
 
 const ADMIN = { user_id: 'u-1', email: 'ada@example.com', is_admin: true, expires_at: '2030-01-01T00:00:00Z' };
-const KEYS = json(200, { keys: [{ kty: 'RSA', kid: 'k1', n: 'x', e: 'AQAB' }] });
+const KEYS = json(200, { keys: [{ kty: 'RSA', kid: 'k1', n: 'x', e: 'x' }] });
 
 const kindOf = ({ url = '' }: IncomingMessage): keyof Answers => {
   if (url.startsWith('/sessions/')) return 'session';
