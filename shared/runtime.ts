@@ -5,10 +5,12 @@ import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import { authenticator } from './access/authenticate.ts';
 import { cacheEpoch } from './access/cache-epoch.ts';
+import { findGuest } from './access/find-guest.ts';
 import { guestTokens } from './access/guest-token.ts';
 import { serviceKeys } from './access/identify-key.ts';
 import { identityClient } from './access/identity.ts';
 import { standings } from './access/standing.ts';
+import { signInOrigins } from './console/sign-in-origins.ts';
 import { type SecretPurpose, secretsFor } from './core/capabilities.ts';
 import { type IdKind, randomId } from './core/ids.ts';
 import { type KeyedIds, keyedIds } from './core/keyed-ids.ts';
@@ -172,9 +174,12 @@ const post = /* @__PURE__ */ perHost(() =>
 const identity = /* @__PURE__ */ perInstance(() =>
   identityClient({
     url: settings().IDENTITY_URL,
+    looksUp: settings().IDENTITY_LOOKUP === 'on',
     jwksUri: settings().IDENTITY_JWKS_URI,
     issuer: settings().IDENTITY_ISSUER,
-    audience: settings().IDENTITY_AUDIENCE,
+    audiences: settings().IDENTITY_AUDIENCE,
+    claims: settings().IDENTITY_CLAIMS,
+    needsEmail: settings().IDENTITY_EMAIL === 'required',
     timeoutMs: settings().IDENTITY_TIMEOUT_MS,
     now,
   }),
@@ -199,6 +204,7 @@ const chain = (): ChainDeps => ({
     identity: identity(),
     keys: serviceKeys({ table: table(), now }),
     guestTokens: guests(),
+    guestOf: (guestId) => findGuest(table(), guestId),
     adminUserIds: settings().ADMIN_USER_IDS,
     allowQuerySession: settings().ALLOW_QUERY_SESSION,
     epoch: epoch(),
@@ -296,11 +302,21 @@ export const routingDeps = /* @__PURE__ */ perHost(() => ({
   CONSOLE: settings().CONSOLE,
 }));
 
+/** The page of the console has five seconds. */
+const LONGEST_DISCOVERY_MS = 2_000;
 export const consoleDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   basePath: settings().BASE_PATH,
   signInUrl: settings().CONSOLE_SIGN_IN_URL,
   stage: settings().STAGE,
+  oidcIssuer: settings().CONSOLE_OIDC_ISSUER,
+  oidcClientId: settings().CONSOLE_OIDC_CLIENT_ID,
+  signInOrigins: signInOrigins({
+    issuer: settings().CONSOLE_OIDC_ISSUER,
+    timeoutMs: Math.min(settings().IDENTITY_TIMEOUT_MS, LONGEST_DISCOVERY_MS),
+    fetch: fetchOverHttp,
+    now,
+  }),
 }));
 
 export const workerDeps = /* @__PURE__ */ perInstance(() => ({

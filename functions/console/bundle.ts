@@ -17,6 +17,9 @@ const { outputFiles } = await build({
   outdir: 'out',
   write: false,
   bundle: true,
+  // The sign-in by OpenID Connect is a file of its own, which the page loads when a user signs in so.
+  splitting: true,
+  chunkNames: '[name]-[hash]',
   minify: true,
   platform: 'browser',
   format: 'esm',
@@ -29,7 +32,7 @@ const { outputFiles } = await build({
 });
 
 const named = (extension: string): string => {
-  const found = outputFiles.find(({ path }) => extname(path) === extension);
+  const found = outputFiles.find(({ path }) => basename(path).startsWith('main-') && extname(path) === extension);
   if (!found) throw new Error(`the console has no ${extension} file`);
   return basename(found.path);
 };

@@ -61,9 +61,15 @@ const memberSchema = z
 const listedMemberSchema = z
   .object({
     ...memberFields,
-    user_name: z.string().describe("The user's first name, from the identity service."),
-    user_last_name: z.string().describe("The user's last name, from the identity service."),
-    user_email: z.string().describe("The user's e-mail address."),
+    user_name: z
+      .string()
+      .nullable()
+      .describe("The user's first name, from the identity service; null without an identity service."),
+    user_last_name: z
+      .string()
+      .nullable()
+      .describe("The user's last name, from the identity service; null without an identity service."),
+    user_email: z.string().nullable().describe("The user's e-mail address; null without an identity service."),
     user_picture: z.string().nullable().describe("The URL of the user's picture; null if the user has none."),
   })
   .meta({ id: 'ListedMember', description: 'A user in an organization, with the name to show.' });
@@ -198,7 +204,8 @@ export const addMemberEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/organizations/{id}/members',
   summary: 'Add a user to an organization',
-  description: `Gives a user a role in the organization. A user without an account gets 404 \`USER_NOT_FOUND\`. There is exactly one
+  description: `Gives a user a role in the organization. A user without an account gets 404 \`USER_NOT_FOUND\`. A service key may name the user by
+    \`user_id\` instead of \`email\` if the service has no identity service (\`IDENTITY_LOOKUP=off\`). There is exactly one
     owner, so the role \`owner\` gets 400 \`INVALID_ROLE\`. Only the owner may do it.`,
   access: byItsOwner,
   params: byId,

@@ -4,7 +4,7 @@
  */
 
 import QuickLRU from 'quick-lru';
-import { DomainError } from '../core/errors.ts';
+import { DomainError, notFound } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { normalizedEmail } from '../core/text.ts';
 import { type Instant, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
@@ -27,13 +27,17 @@ export interface Credentials {
 
 /** The payer whom X-Act-For names. */
 export type ActedFor =
-  | { readonly kind: 'user'; readonly userId: string }
-  | { readonly kind: 'organization'; readonly organizationId: string };
+  /** `email` is what the key says, and only without an identity service. */
+  | { readonly kind: 'user'; readonly userId: string; readonly email?: string | undefined }
+  | { readonly kind: 'organization'; readonly organizationId: string }
+  | { readonly kind: 'guest'; readonly guestId: string };
 
 export interface AuthenticateOptions {
   readonly identity: Identity;
   readonly keys: ServiceKeys;
   readonly guestTokens: GuestTokens;
+  /** The guest of a guest_id; undefined if there is none. */
+  readonly guestOf: (guestId: string) => Promise<{ readonly email: string } | undefined>;
   readonly adminUserIds: readonly string[];
   readonly allowQuerySession: boolean;
   readonly epoch: CacheEpoch;
@@ -130,12 +134,15 @@ export const authenticator = (options: AuthenticateOptions) => {
     return { kind: 'guest', ...guest, name: undefined, phone: undefined, byToken: true };
   };
 
-  /** The caller that a key acts for. @throws DomainError USER_NOT_FOUND or IDENTITY_UNAVAILABLE */
+  /** The caller that a key acts for. @throws DomainError USER_NOT_FOUND, RESOURCE_NOT_FOUND or IDENTITY_UNAVAILABLE */
   const actFor = async (key: KeyIdentity, payer: ActedFor): Promise<Caller> => {
     if (payer.kind === 'organization') return { ...payer, key };
+    if (payer.kind === 'guest') return guestCaller(options, key, payer.guestId);
+    const member = { kind: 'session', organizationId: undefined, isAdmin: false, key } as const;
+    if (!options.identity.looksUp) return { ...member, userId: payer.userId, email: payer.email };
     const cached = users.get(payer.userId);
     const user = cached && cached.until > options.now() ? cached.user : await lookUp(payer.userId);
-    return { kind: 'session', userId: user.id, email: user.email, organizationId: undefined, isAdmin: false, key };
+    return { ...member, userId: user.id, email: user.email };
   };
 
   const users = new QuickLRU<string, { user: IdentityUser; until: number }>({ maxSize: SESSION_CACHE_ENTRIES / 2 });
@@ -149,5 +156,16 @@ export const authenticator = (options: AuthenticateOptions) => {
     return user;
   };
 
-  return { authenticate, actFor };
+  return { looksUp: options.identity.looksUp, authenticate, actFor };
+};
+
+/** The guest as with a token, so no age or network of a record limits the key. */
+const guestCaller = async (
+  { guestOf }: Pick<AuthenticateOptions, 'guestOf'>,
+  key: KeyIdentity,
+  guestId: string,
+): Promise<Caller> => {
+  const found = await guestOf(guestId);
+  if (!found) throw notFound('guest');
+  return { kind: 'guest', guestId, email: found.email, name: undefined, phone: undefined, byToken: true, key };
 };

@@ -7,8 +7,8 @@ import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 export interface BearerOptions {
   readonly jwksUri: string;
   readonly issuer: string;
-  /** If empty, the audience is not checked. */
-  readonly audience: string;
+  /** A token must be for one of them. If empty, the audience is not checked. */
+  readonly audiences: readonly string[];
   /** Fetches the published keys. */
   readonly read: (uri: string) => Promise<ArrayBuffer>;
 }
@@ -19,7 +19,7 @@ export type VerifiedBearer =
   /** The keys could not be read. */
   | { readonly kind: 'unavailable'; readonly cause: unknown };
 
-export const openBearerTokens = ({ jwksUri, issuer, audience, read }: BearerOptions) => {
+export const openBearerTokens = ({ jwksUri, issuer, audiences, read }: BearerOptions) => {
   const fetcher = {
     fetch: async (uri: string): Promise<ArrayBuffer> => {
       try {
@@ -31,12 +31,13 @@ export const openBearerTokens = ({ jwksUri, issuer, audience, read }: BearerOpti
   };
   // The caller checks `exp` against the host's clock; the library also checks it against the machine's clock.
   const verifier = JwtVerifier.create(
-    { issuer: issuer || null, audience: audience || null, jwksUri },
+    { issuer: issuer || null, audience: null, jwksUri },
     { jwksCache: new SimpleJwksCache({ fetcher }) },
   );
   return async (token: string): Promise<VerifiedBearer> => {
     try {
-      return { kind: 'valid', claims: await verifier.verify(token) };
+      const claims = await verifier.verify(token);
+      return isForOneOf(audiences, claims) ? { kind: 'valid', claims } : { kind: 'invalid' };
     } catch (error) {
       if (error instanceof FetchError) return { kind: 'unavailable', cause: error };
       if (error instanceof JwtExpiredError) return { kind: 'expired' };
@@ -44,4 +45,11 @@ export const openBearerTokens = ({ jwksUri, issuer, audience, read }: BearerOpti
       throw error;
     }
   };
+};
+
+/** The client stands for an absent audience: `client_id` in Cognito's access tokens, `azp` in Clerk's sessions. */
+const isForOneOf = (audiences: readonly string[], claims: Readonly<Record<string, unknown>>): boolean => {
+  const { aud, client_id: clientId, azp } = claims;
+  const named = [aud ?? clientId ?? azp].flat();
+  return audiences.length === 0 || named.some((one) => audiences.some((known) => known === one));
 };

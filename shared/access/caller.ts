@@ -16,7 +16,8 @@ export interface KeyIdentity {
 export interface SessionCaller {
   readonly kind: 'session';
   readonly userId: string;
-  readonly email: string;
+  /** Undefined if the token or the key names none. */
+  readonly email: string | undefined;
   /** The organization of a request that names no organization. */
   readonly organizationId: string | undefined;
   readonly isAdmin: boolean;
@@ -40,7 +41,7 @@ export interface GuestCaller {
   readonly onlyRecord?: string | undefined;
   /** The guest_ids that a request without a token proves by the records that it names (continue-guest.ts). */
   readonly proven?: readonly string[];
-  /** Set if a service key sent the guest_data. */
+  /** Set if a service key sent the guest_data, or named the guest in X-Act-For (then `byToken` is true). */
   readonly key?: KeyIdentity | undefined;
 }
 

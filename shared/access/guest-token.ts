@@ -8,7 +8,7 @@
 import { DomainError } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
 import { epochSeconds, iso, type Now, SECOND_MS } from '../core/time.ts';
-import type { Caller } from './caller.ts';
+import type { Caller, GuestCaller } from './caller.ts';
 
 export interface GuestIdentity {
   readonly email: string;
@@ -60,15 +60,32 @@ interface RecordOfGuest {
 }
 
 /**
- * The guest token that a guest's create request returns in addition to the record. The repeat of a create from another
+ * The guest token that a guest's create request returns in addition to the record. A service key gets the guest_id, with
+ * which the key may act for the guest later, and no token if it acts for the guest already. The repeat of a create from another
  * network gets none, because an Idempotency-Key may be guessed.
  */
 export const guestTokenFields = async (
   tokens: GuestTokens,
   caller: Caller,
   { id, guestId, guestEmail, guestNetwork }: RecordOfGuest,
-): Promise<{ readonly guest_token?: string; readonly guest_token_expires_at?: string }> => {
+): Promise<GuestFields> => {
   if (caller.kind !== 'guest' || !guestId || !guestEmail) return {};
+  if (!caller.key) return tokenFields(tokens, caller, { id, guestId, guestEmail, guestNetwork });
+  const token = caller.byToken ? {} : await tokenFields(tokens, caller, { id, guestId, guestEmail, guestNetwork });
+  return { guest_id: guestId, ...token };
+};
+
+interface GuestFields {
+  readonly guest_id?: string;
+  readonly guest_token?: string;
+  readonly guest_token_expires_at?: string;
+}
+
+const tokenFields = async (
+  tokens: GuestTokens,
+  caller: GuestCaller,
+  { id, guestId, guestEmail, guestNetwork }: RecordOfGuest & { readonly guestId: string; readonly guestEmail: string },
+): Promise<GuestFields> => {
   if (!caller.byToken && (guestNetwork === undefined || guestNetwork !== caller.network)) return {};
   const issued = await tokens.issue({ guestId, email: guestEmail, onlyRecord: caller.proven && id });
   return issued ? { guest_token: issued.token, guest_token_expires_at: issued.expiresAt } : {};

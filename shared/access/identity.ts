@@ -2,16 +2,20 @@
 
 import * as z from 'zod';
 import { assertNever, DomainError } from '../core/errors.ts';
+import type { ClaimSources } from '../core/setting.ts';
 import { normalizedEmail } from '../core/text.ts';
 import { HOUR_MS, type Instant, instant, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
 import { type FetchInit, fetchOverHttp } from '../platform/fetch.ts';
 import type { VerifiedBearer } from './bearer-token.ts';
+import { mappedClaims } from './mapped-claims.ts';
 import { STAFF_ROLES, type StaffRole } from './scopes.ts';
 
 const optionalText = z
   .string()
   .nullish()
   .transform((value) => value || undefined);
+
+const optionalEmail = optionalText.transform((value) => value && normalizedEmail(value));
 
 /** The fields that a session and the claims of a token share. */
 const userFields = {
@@ -34,7 +38,9 @@ const sessionSchema = z.object({
   expires_at: z.unknown().optional(),
 });
 const expirySchema = z.iso.datetime({ offset: true });
-const claimsSchema = z.lazy(() => z.object({ ...userFields, sub: z.string().min(1), exp: z.number() }));
+const claimsSchema = z.lazy(() =>
+  z.object({ ...userFields, email: optionalEmail, sub: z.string().min(1), exp: z.number() }),
+);
 const userSchema = z.lazy(() =>
   z.object({
     id: z.string(),
@@ -49,7 +55,8 @@ export type IdentityUser = z.infer<typeof userSchema>;
 
 export interface IdentitySession {
   readonly userId: string;
-  readonly email: string;
+  /** Absent only for a token, if IDENTITY_EMAIL is optional. */
+  readonly email: string | undefined;
   readonly organizationId: string | undefined;
   readonly isAdmin: boolean;
   readonly staffRole: StaffRole | undefined;
@@ -58,10 +65,14 @@ export interface IdentitySession {
 
 export interface IdentityOptions {
   readonly url: string;
+  /** False if there is no identity service; then only bearer tokens name users. */
+  readonly looksUp: boolean;
   readonly jwksUri: string;
   readonly issuer: string;
   /** If empty, the audience is not checked. */
-  readonly audience: string;
+  readonly audiences: readonly string[];
+  readonly claims: ClaimSources;
+  readonly needsEmail: boolean;
   /** Per call. */
   readonly timeoutMs: number;
   readonly now: Now;
@@ -74,25 +85,32 @@ const NOT_KNOWN: ReadonlySet<number> = new Set([400, 404, 414, 431]);
 
 const unavailable = (cause: unknown): DomainError => new DomainError('IDENTITY_UNAVAILABLE', { cause });
 
+/** The service responded, so its operator must look at the response and not at the network. */
+const malformed = (cause: unknown): DomainError =>
+  new DomainError('IDENTITY_UNAVAILABLE', { message: 'The identity service returned an unexpected response', cause });
+
 export const identityClient = (options: IdentityOptions) => {
   /** @throws DomainError IDENTITY_UNAVAILABLE on an outage, a time-out, or a malformed response. */
   const ask = async <T>(path: string, schema: z.ZodType<T>, init: FetchInit = {}): Promise<T | undefined> => {
-    try {
-      const response = await fetchOverHttp(`${options.url}${path}`, {
-        ...init,
-        signal: AbortSignal.timeout(options.timeoutMs),
-      });
-      if (NOT_KNOWN.has(response.status)) return undefined;
-      if (!response.ok) throw new Error(`the identity service returned status ${response.status}`);
-      return schema.parse(await response.json());
-    } catch (error) {
+    const signal = AbortSignal.timeout(options.timeoutMs);
+    const response = await fetchOverHttp(`${options.url}${path}`, { ...init, signal }).catch((error: unknown) => {
       throw unavailable(error);
+    });
+    if (NOT_KNOWN.has(response.status)) return undefined;
+    if (!response.ok) throw malformed(new Error(`the identity service returned status ${response.status}`));
+    const text = await response.text().catch((error: unknown) => {
+      throw unavailable(error);
+    });
+    try {
+      return schema.parse(JSON.parse(text));
+    } catch (error) {
+      throw malformed(error);
     }
   };
 
   const session = async (id: string): Promise<IdentitySession | undefined> => {
     // `encodeURIComponent` keeps dots, and these two would change the path.
-    if (id === '.' || id === '..') return undefined;
+    if (!options.looksUp || id === '.' || id === '..') return undefined;
     const found = await ask(`/sessions/${encodeURIComponent(id)}`, sessionSchema);
     const expiry = expirySchema.safeParse(found?.expires_at);
     if (!found || !expiry.success) return undefined;
@@ -113,9 +131,10 @@ export const identityClient = (options: IdentityOptions) => {
     const verified = await verify(token);
     switch (verified.kind) {
       case 'valid': {
-        const claims = claimsSchema.safeParse(verified.claims);
+        const claims = claimsSchema.safeParse(mappedClaims(verified.claims, options.claims));
         if (!claims.success) return undefined;
         const { sub, email, organization_id, is_admin, staff_role, exp } = claims.data;
+        if (email === undefined && options.needsEmail) return undefined;
         return {
           ...{ userId: sub, email, organizationId: organization_id, expiresAt: exp * SECOND_MS },
           ...{ isAdmin: is_admin, staffRole: staff_role },
@@ -132,12 +151,12 @@ export const identityClient = (options: IdentityOptions) => {
     }
   };
 
-  const userByEmail = (email: string): Promise<IdentityUser | undefined> =>
-    ask(`/users?email=${encodeURIComponent(normalizedEmail(email))}`, userSchema);
+  const userByEmail = async (email: string): Promise<IdentityUser | undefined> =>
+    options.looksUp ? ask(`/users?email=${encodeURIComponent(normalizedEmail(email))}`, userSchema) : undefined;
 
   /** Looks up all ids in one call, with names and pictures. */
   const users = async (ids: readonly string[]): Promise<readonly IdentityUser[]> =>
-    ids.length === 0
+    ids.length === 0 || !options.looksUp
       ? []
       : ((await ask('/users/lookup', z.array(userSchema), {
           method: 'POST',
@@ -145,7 +164,7 @@ export const identityClient = (options: IdentityOptions) => {
           body: JSON.stringify({ ids }),
         })) ?? []);
 
-  return { session, sessionOfToken, userByEmail, users };
+  return { looksUp: options.looksUp, session, sessionOfToken, userByEmail, users };
 };
 
 /** The verifier keeps the keys that it has read, so a removed key is refused only by the next verifier. */
@@ -161,7 +180,7 @@ interface Verifier {
   readonly until: Instant;
 }
 
-const bearerVerifier = ({ jwksUri, issuer, audience, timeoutMs, now }: IdentityOptions) => {
+const bearerVerifier = ({ jwksUri, issuer, audiences, timeoutMs, now }: IdentityOptions) => {
   const read = async (uri: string): Promise<ArrayBuffer> => {
     const response = await fetchOverHttp(uri, { signal: AbortSignal.timeout(timeoutMs) });
     if (!response.ok) throw new Error(`status ${response.status}`);
@@ -171,7 +190,11 @@ const bearerVerifier = ({ jwksUri, issuer, audience, timeoutMs, now }: IdentityO
   const open = async (): Promise<Verifier> => {
     const { openBearerTokens } = await import('./bearer-token.ts');
     const openedAt = now();
-    return { verify: openBearerTokens({ jwksUri, issuer, audience, read }), openedAt, until: openedAt + KEYS_CACHE_MS };
+    return {
+      verify: openBearerTokens({ jwksUri, issuer, audiences, read }),
+      openedAt,
+      until: openedAt + KEYS_CACHE_MS,
+    };
   };
   return async (token: string): Promise<VerifiedBearer> => {
     if (jwksUri === '') return { kind: 'invalid' };

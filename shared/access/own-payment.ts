@@ -31,7 +31,11 @@ const deciderOf = (caller: Caller): Decider | undefined => {
     return { userIds: holders, emailHash: holderEmailHash, bindingRoles: ['owner'] };
   }
   if (caller.kind !== 'session') return undefined;
-  return { userIds: [caller.userId], emailHash: emailHash(caller.email), bindingRoles: ROLES };
+  return {
+    userIds: [caller.userId],
+    emailHash: caller.email === undefined ? undefined : emailHash(caller.email),
+    bindingRoles: ROLES,
+  };
 };
 
 /** @param roles the roles of the decider in the organization of the record */

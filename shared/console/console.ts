@@ -20,19 +20,25 @@ export interface ConsoleDeps {
   /** If empty, users enter a session ID or token. */
   readonly signInUrl: string;
   readonly stage: string;
+  /** The OpenID Connect issuer of the sign-in, and the console's client there; empty: no such sign-in. */
+  readonly oidcIssuer: string;
+  readonly oidcClientId: string;
+  /** The origins that the sign-in calls (sign-in-origins.ts). */
+  readonly signInOrigins: () => Promise<readonly string[]>;
 }
 
-/** The page may call only this host and run only its own script, and no other page may frame it. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join('; ');
+/** The page may call only this host and the issuer, run only its own script, and no other page may frame it. */
+const policyOf = (origins: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    ["connect-src 'self'", ...origins].join(' '),
+    "img-src 'self' data:",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
 
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -70,13 +76,13 @@ const fileReply = (name: string, compressed: Buffer, takesGzip: boolean): Reply 
     },
   });
 
-const documentReply = (deps: ConsoleDeps, entry: ConsoleEntry): Reply =>
+const documentReply = async (deps: ConsoleDeps, entry: ConsoleEntry): Promise<Reply> =>
   replyOf({
     body: Buffer.from(documentOf(deps, entry)),
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-cache',
-      'content-security-policy': POLICY,
+      'content-security-policy': policyOf(await deps.signInOrigins()),
     },
   });
 
@@ -86,7 +92,7 @@ const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='7' fill='%23245bdb'/%3E%3Cpath d='M9 11h14v10H9zM9 14.5h14' fill='none' stroke='white' stroke-width='2.4'/%3E%3C/svg%3E";
 
 const documentOf = (
-  { basePath, signInUrl, stage }: ConsoleDeps,
+  { basePath, signInUrl, stage, oidcIssuer, oidcClientId }: ConsoleDeps,
   { script, style }: ConsoleEntry,
 ): string => `<!doctype html>
 <html lang="en">
@@ -100,7 +106,7 @@ const documentOf = (
 <link rel="stylesheet" href="${basePath}/console/assets/${style}">
 <script type="module" src="${basePath}/console/assets/${script}"></script>
 </head>
-<body data-base="${attribute(basePath)}" data-sign-in-url="${attribute(signInUrl)}" data-stage="${attribute(stage)}">
+<body data-base="${attribute(basePath)}" data-sign-in-url="${attribute(signInUrl)}" data-stage="${attribute(stage)}" data-oidc-issuer="${attribute(oidcIssuer)}" data-oidc-client-id="${attribute(oidcClientId)}">
 <div id="app"></div>
 <noscript>The console needs JavaScript.</noscript>
 </body>

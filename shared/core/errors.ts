@@ -23,7 +23,7 @@ export const ERRORS = {
   OWNER_CANNOT_LEAVE: [400, 'The owner cannot leave; delete the organization instead'],
   UNKNOWN_EVENT: [400, 'The event is not known'],
   UNKNOWN_CACHE_TYPE: [400, 'The cache type is not known'],
-  ACTING_REQUIRED: [400, 'Name the payer in X-Act-For, as user:<id> or organization:<id>'],
+  ACTING_REQUIRED: [400, 'Name the payer in X-Act-For, as user:<id>, organization:<id> or guest:<guest_id>'],
   IDEMPOTENCY_KEY_INVALID: [400, 'Idempotency-Key must be 1 to 255 printable characters'],
   AUTHENTICATION_REQUIRED: [401, 'Authentication is required; send X-Session-ID or Authorization: Bearer <token>'],
   SESSION_INVALID: [401, 'The credential is not valid'],

@@ -8,6 +8,7 @@ import {
   booleanSetting,
   checked,
   choiceSetting,
+  claimsSetting,
   daysSetting,
   type Environment,
   integerSetting,
@@ -111,11 +112,16 @@ export const serviceFields = {
   CONSOLE: choiceSetting(['on', 'off'], ''),
   HEALTH_CHECK: choiceSetting(['on', 'off'], ''),
   CONSOLE_SIGN_IN_URL: urlSetting(),
+  CONSOLE_OIDC_ISSUER: urlSetting(),
+  CONSOLE_OIDC_CLIENT_ID: textSetting(),
   ALLOWED_ORIGINS: listSetting(),
   IDENTITY_URL: urlSetting(),
+  IDENTITY_LOOKUP: choiceSetting(['on', 'off'], 'on'),
   IDENTITY_JWKS_URI: urlSetting(),
   IDENTITY_ISSUER: textSetting(),
-  IDENTITY_AUDIENCE: textSetting(),
+  IDENTITY_AUDIENCE: listSetting(),
+  IDENTITY_CLAIMS: claimsSetting(),
+  IDENTITY_EMAIL: choiceSetting(['required', 'optional'], 'required'),
   IDENTITY_TIMEOUT_MS: integerSetting(2_000, 100, LONGEST_IDENTITY_CALL_MS),
   ADMIN_USER_IDS: listSetting(),
   PROVIDER_TIMEOUT_MS: integerSetting(10_000, 100, LONGEST_PROVIDER_CALL_MS),
@@ -195,7 +201,14 @@ export const parseSettings = (env: Environment): Settings => {
     ...[service, a, b, c, d].flatMap((read) => read?.mistakes ?? []),
     ...productionMistakes(env),
     ...descriptorMistakes(env),
-    ...(service.values ? [...retryMistakes(service.values), ...edgeMistakes(service.values)] : []),
+    ...(service.values
+      ? [
+          ...retryMistakes(service.values),
+          ...edgeMistakes(service.values),
+          ...lookupMistakes(service.values),
+          ...signInMistakes(service.values),
+        ]
+      : []),
   ];
   if (mistakes.length > 0 || !service.values || !a?.values || !b?.values || !c?.values || !d?.values) {
     throw new SettingsError(mistakes);
@@ -260,6 +273,7 @@ const PRODUCTION_LINKS: readonly string[] = [
   'IDENTITY_URL',
   'IDENTITY_JWKS_URI',
   'CONSOLE_SIGN_IN_URL',
+  'CONSOLE_OIDC_ISSUER',
   ...LETTERS.map((letter) => `PROVIDER_${letter}_BASE_URL`),
 ];
 
@@ -284,6 +298,17 @@ const productionMistakes = (env: Environment): readonly string[] => {
       : []),
   ];
 };
+
+const signInMistakes = (settings: ServiceSettings): readonly string[] => {
+  const { CONSOLE_OIDC_ISSUER: issuer, CONSOLE_OIDC_CLIENT_ID: client } = settings;
+  if ((issuer === '') === (client === '')) return [];
+  return issuer === ''
+    ? ['CONSOLE_OIDC_CLIENT_ID: needs CONSOLE_OIDC_ISSUER']
+    : ['CONSOLE_OIDC_ISSUER: needs CONSOLE_OIDC_CLIENT_ID'];
+};
+
+const lookupMistakes = ({ IDENTITY_LOOKUP: lookup, IDENTITY_URL: url }: ServiceSettings): readonly string[] =>
+  lookup === 'off' && url !== '' ? ['IDENTITY_LOOKUP: off needs IDENTITY_URL empty'] : [];
 
 /** SQS delays a message by at most 12 hours; a small part of that is for the attempt itself. */
 const LONGEST_DELAY_MS = 43_000_000;

@@ -1,5 +1,6 @@
 /** @module Creates an address, and makes it the default if the body says so. A replay leaves the default as it is. */
 
+import { noteGuest } from '../access/find-guest.ts';
 import type { GuestTokens } from '../access/guest-token.ts';
 import { guestTokenFields } from '../access/guest-token.ts';
 import { ownerFieldsOf } from '../access/record-kind.ts';
@@ -30,6 +31,7 @@ export const createAddress = async (deps: CreateDeps, request: CreateRequest): P
     idempotency,
     build: async (id) => newAddress(request, owner, { id, at: iso(deps.now()) }),
   });
+  await noteGuest(deps, caller, { ...record, kind: 'ADDR' });
   if (body.is_default && !replayed) await setDefault(deps.table, addressDefaultSlot(record), record.id);
   const isDefault = replayed ? await isDefaultAddress(deps.table, record) : body.is_default;
   return {

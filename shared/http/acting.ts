@@ -8,17 +8,24 @@ import { scopeMissing } from '../access/access.ts';
 import type { ActedFor } from '../access/authenticate.ts';
 import { type Caller, type KeyIdentity, mayAsMerchant } from '../access/caller.ts';
 import { type RouteScopes, type Scope, scopesOfRoute } from '../access/scopes.ts';
-import { DomainError, invalid } from '../core/errors.ts';
+import { DomainError, invalid, type Problem } from '../core/errors.ts';
+import { normalizedEmail } from '../core/text.ts';
 import { networkIn } from './client-address.ts';
 import type { Exchange } from './exchange.ts';
+import { emailSchema, SAID_USER_ID } from './fields.ts';
 
 const HEADER = 'x-act-for';
-const FORM = /^(user|organization):(\S{1,255})$/;
+const FORM = /^(user|organization|guest):(\S{1,255})$/;
+const EMAIL_HEADER = 'x-act-for-email';
 
 const ADDRESS_HEADER = 'x-payer-address';
 
 /** Names of headers that only service keys may send, by their lower-cased forms. */
-const OF_KEYS: Readonly<Record<string, string>> = { [HEADER]: 'X-Act-For', [ADDRESS_HEADER]: 'X-Payer-Address' };
+const OF_KEYS: Readonly<Record<string, string>> = {
+  [HEADER]: 'X-Act-For',
+  [EMAIL_HEADER]: 'X-Act-For-Email',
+  [ADDRESS_HEADER]: 'X-Payer-Address',
+};
 
 type WithHeaders = Pick<Exchange, 'headers'>;
 
@@ -35,21 +42,43 @@ const payerNetworkIn = (exchange: WithHeaders): string | undefined => {
   return network;
 };
 
-/** @throws DomainError VALIDATION_ERROR */
-const payerIn = (exchange: WithHeaders): ActedFor | undefined => {
-  const text = sentIn(exchange, HEADER);
-  if (text === '') return undefined;
+/** @throws DomainError VALIDATION_ERROR, which names every problem of the headers */
+const payerIn = (exchange: Pick<Exchange, 'headers' | 'deps'>): ActedFor | undefined => {
+  const [text, email] = [sentIn(exchange, HEADER), sentIn(exchange, EMAIL_HEADER)];
+  const { looksUp } = exchange.deps.callers;
   const [, kind, id] = FORM.exec(text) ?? [];
-  if (kind === undefined || id === undefined) {
-    const message = 'must be user:<id> or organization:<id>';
-    throw invalid([{ path: 'X-Act-For', rule: 'format', message }]);
-  }
-  return kind === 'user' ? { kind, userId: id } : { kind: 'organization', organizationId: id };
+  const problems = [
+    ...(text === '' ? [] : problemsOfPayer(kind, id, looksUp)),
+    ...(email === '' ? [] : problemsOfEmail(email, kind, looksUp)),
+  ];
+  if (problems.length > 0) throw invalid(problems);
+  if (kind === undefined || id === undefined) return undefined;
+  if (kind === 'organization') return { kind, organizationId: id };
+  if (kind === 'guest') return { kind, guestId: id };
+  return { kind: 'user', userId: id, ...(email !== '' && { email: normalizedEmail(email) }) };
+};
+
+const problemsOfPayer = (kind: string | undefined, id: string | undefined, looksUp: boolean): readonly Problem[] => {
+  const wrong = (message: string) => [{ path: 'X-Act-For', rule: 'format', message }];
+  if (kind === undefined || id === undefined) return wrong('must be user:<id>, organization:<id> or guest:<guest_id>');
+  const isSaid = kind === 'user' && !looksUp;
+  return isSaid && !SAID_USER_ID.test(id)
+    ? wrong('the id of a user must be 1 to 64 letters, digits or . _ - @ | : + =')
+    : [];
+};
+
+const problemsOfEmail = (email: string, kind: string | undefined, looksUp: boolean): readonly Problem[] => {
+  const wrong = (rule: string, message: string) => [{ path: 'X-Act-For-Email', rule, message }];
+  if (looksUp)
+    return wrong('unknown', 'is only for IDENTITY_LOOKUP=off; the identity service names the e-mail address');
+  if (kind !== 'user') return wrong('unknown', 'is only for X-Act-For: user:<id>');
+  return emailSchema.safeParse(email).success ? [] : wrong('format', 'must be an e-mail address');
 };
 
 /**
  * The caller with the rights of this request. A key becomes the payer whom it names.
- * @throws DomainError INSUFFICIENT_PERMISSIONS, ACTING_REQUIRED, VALIDATION_ERROR, USER_NOT_FOUND or IDENTITY_UNAVAILABLE
+ * @throws DomainError INSUFFICIENT_PERMISSIONS, ACTING_REQUIRED, VALIDATION_ERROR, USER_NOT_FOUND, RESOURCE_NOT_FOUND
+ * (an unknown guest) or IDENTITY_UNAVAILABLE
  */
 export const actingCaller = async (exchange: Exchange): Promise<Caller> => {
   const { caller, spec, deps } = exchange;
@@ -67,8 +96,8 @@ export const actingCaller = async (exchange: Exchange): Promise<Caller> => {
   }
   if (scopes.payer === undefined) throw merchantRequired(scopes.merchant);
   requireScope(caller.key, scopes.payer);
-  if (payer.kind === 'organization' && spec.id.startsWith(ORGANIZATION_ROUTES)) {
-    throw new DomainError('INSUFFICIENT_PERMISSIONS', { message: 'Name a user of the organization in X-Act-For' });
+  if (payer.kind !== 'user' && spec.id.startsWith(ORGANIZATION_ROUTES)) {
+    throw new DomainError('INSUFFICIENT_PERMISSIONS', { message: 'Name a user in X-Act-For' });
   }
   return deps.callers.actFor(caller.key, payer);
 };
@@ -113,7 +142,7 @@ export const refuseActing = (exchange: WithHeaders): void => {
 export const requirePayer = ({ caller, spec }: Pick<Exchange, 'caller' | 'spec'>, sendsGuestData: boolean): void => {
   if (caller.kind !== 'key' || sendsGuestData || scopesOfRoute(spec.id)?.merchant !== undefined) return;
   throw new DomainError('ACTING_REQUIRED', {
-    message: 'Name the payer in X-Act-For, as user:<id> or organization:<id>, or send guest_data',
+    message: 'Name the payer in X-Act-For, as user:<id>, organization:<id> or guest:<guest_id>, or send guest_data',
   });
 };
 

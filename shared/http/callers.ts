@@ -108,6 +108,8 @@ export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller
   const email = named?.email ?? holder?.email;
   if (email === undefined) return caller;
   const details = { name: named?.name, phone: named?.phone };
+  // X-Act-For names the guest, whatever the body names.
+  if (holder?.key && holder.byToken) return holder.email === email ? { ...holder, ...details } : holder;
   if (holder?.email === email && holder.onlyRecord === undefined) return { ...holder, ...details };
   const key = keyOfCaller(caller);
   return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false, ...(key && { key }) };

@@ -9,6 +9,7 @@ export const CORS = {
     'traceparent',
     'tracestate',
     'x-act-for',
+    'x-act-for-email',
     'x-api-version',
     'x-guest-token',
     'x-payer-address',

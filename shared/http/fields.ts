@@ -220,3 +220,6 @@ export const requiredRule = (path: string, message = 'is required') => ({
 
 /** The proof of a payer's authentication that the provider's page in the browser made. Used once, never stored. */
 export const verificationTokenSchema = /* @__PURE__ */ tokenText(2048).optional();
+
+/** The id of a user whom no identity service knows, as a service key says it. */
+export const SAID_USER_ID = /^[\w.@|:+=-]{1,64}$/;

@@ -23,6 +23,10 @@ export const guestDataField = guestDataSchema
 
 /** The guest token in the response to a guest's create request. */
 export const guestTokenView = {
+  guest_id: z
+    .string()
+    .optional()
+    .describe('The guest, `gst_…`, to name in `X-Act-For: guest:<guest_id>`. Only a service key sees it.'),
   guest_token: z
     .string()
     .optional()

@@ -44,11 +44,18 @@ const always = {
 };
 
 const actFor = optionalText.meta({
-  description: `For service keys only: the payer whose request this is, as \`user:<id>\` or \`organization:<id>\`. The request then has the
-    rights of that user, or of a member of the organization with the role billing. Without the header the request is the merchant's. A
+  description: `For service keys only: the payer whose request this is, as \`user:<id>\`, \`organization:<id>\` or \`guest:<guest_id>\`. The request then
+    has the rights of that user, of a member of the organization with the role billing, or of the guest. Without the header the request is the merchant's. A
     session or a guest token with this header gets 403.`,
   examples: ['user:user_demo_owner'],
   param: { id: 'X-Act-For' },
+});
+
+const actForEmail = optionalText.meta({
+  description: `For service keys only, and only if the service has no identity service (\`IDENTITY_LOOKUP=off\`): the e-mail address of the
+    user in \`X-Act-For: user:<id>\`. Otherwise the header gets 400.`,
+  examples: ['ada@example.com'],
+  param: { id: 'X-Act-For-Email' },
 });
 
 const payerAddress = optionalText.meta({
@@ -62,7 +69,7 @@ const payerAddress = optionalText.meta({
 export const requestHeaders = (endpoint: Endpoint): z.ZodObject =>
   z.object({
     ...(takesKey(endpoint) && { 'Idempotency-Key': idempotencyKey }),
-    ...(takesPayer(endpoint) && { 'X-Act-For': actFor }),
+    ...(takesPayer(endpoint) && { 'X-Act-For': actFor, 'X-Act-For-Email': actForEmail }),
     ...(usesPayerNetwork(endpoint) && { 'X-Payer-Address': payerAddress }),
     ...always,
   });

@@ -3,8 +3,9 @@
  * another change of the same membership reads it again and retries.
  */
 
+import { type Caller, keyOfCaller } from '../access/caller.ts';
 import type { Identity } from '../access/identity.ts';
-import { DomainError, notFound } from '../core/errors.ts';
+import { DomainError, invalid, notFound } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { StoreDeps } from '../platform/table.ts';
@@ -21,19 +22,36 @@ import type { AddMemberBody, ChangeRoleBody } from './organization-requests.ts';
 import { memberStore } from './organization-store.ts';
 
 export const addMember = async (
-  deps: StoreDeps & { readonly identity: Pick<Identity, 'userByEmail'> },
-  { record, body, idempotency }: ApiRequest<unknown, unknown, AddMemberBody, Organization>,
+  deps: StoreDeps & { readonly identity: Pick<Identity, 'userByEmail' | 'looksUp'> },
+  { record, body, idempotency, caller }: ApiRequest<unknown, unknown, AddMemberBody, Organization>,
 ): Promise<Reply> => {
   requireAssignable(body.role);
-  const user = await deps.identity.userByEmail(body.email);
-  if (!user) throw new DomainError('USER_NOT_FOUND');
-  const wanted = { organizationId: record.id, userId: user.id, role: body.role };
+  const wanted = { organizationId: record.id, userId: await userIdOfNew(deps.identity, caller, body), role: body.role };
   const member = { ...newMember(wanted, iso(deps.now())), addedUnder: idempotency?.scope };
   const existing = await memberStore(deps).add(member);
   // An earlier try of this request may have added the member and stopped before it responded.
   const isOurs = idempotency !== undefined && existing?.addedUnder === idempotency.scope;
   if (existing && !isOurs) throw new DomainError('ALREADY_MEMBER');
   return { data: memberView(existing ?? member), message: 'The member was added' };
+};
+
+/** @throws DomainError USER_NOT_FOUND, or VALIDATION_ERROR for a user_id that the caller may not name */
+const userIdOfNew = async (
+  { looksUp, userByEmail }: Pick<Identity, 'userByEmail' | 'looksUp'>,
+  caller: Caller,
+  { email = '', user_id: said }: AddMemberBody,
+): Promise<string> => {
+  if (said === undefined) {
+    const user = await userByEmail(email);
+    if (user) return user.id;
+    if (looksUp) throw new DomainError('USER_NOT_FOUND');
+    throw new DomainError('USER_NOT_FOUND', {
+      message: 'No user is known by e-mail, because IDENTITY_LOOKUP is off; send user_id with a service key',
+    });
+  }
+  if (!looksUp && keyOfCaller(caller)) return said;
+  const message = looksUp ? 'send email, because an identity service knows the users' : 'is only for service keys';
+  throw invalid([{ path: 'user_id', rule: 'unknown', message }]);
 };
 
 interface MemberPath {

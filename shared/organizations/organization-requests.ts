@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { ROLES } from '../access/permissions.ts';
-import { boundedText, emailSchema } from '../http/fields.ts';
+import { boundedText, emailSchema, hasAnyField, requiredRule, SAID_USER_ID } from '../http/fields.ts';
 import { isWithinReach, outOfReach, PAGE_LIMIT, pageNumber, wholeNumberParameter } from '../http/paging.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
@@ -31,7 +31,19 @@ export type UpdateOrganizationBody = z.output<typeof updateOrganizationBody>;
 const role = z.enum(ROLES).describe('The role: `admin`, `billing` or `member`. `owner` is refused.');
 
 export const addMemberBody = z
-  .object({ email: emailSchema.describe('The e-mail address of an account.'), role })
+  .object({
+    email: emailSchema.optional().describe('The e-mail address of an account. Required unless `user_id` is sent.'),
+    user_id: z
+      .string()
+      .regex(SAID_USER_ID, 'must be 1 to 64 letters, digits or . _ - @ | : + =')
+      .optional()
+      .describe('The user, only from service keys, and only if the service has no identity service.'),
+    role,
+  })
+  .refine(
+    (body) => hasAnyField(body, 'email') !== hasAnyField(body, 'user_id'),
+    requiredRule('email', 'must be sent without user_id, or user_id without email'),
+  )
   .meta({ id: 'AddMember', description: 'The new member and the role.' });
 export type AddMemberBody = z.output<typeof addMemberBody>;
 

@@ -140,14 +140,15 @@ export const memberView = (member: Member) => ({
 });
 
 /** A member in a list, with the user's details from the identity service. */
-export const listedMemberView = (member: Member, user: IdentityUser | undefined) => ({
+/** @param unknownName the names of a user whom the identity service does not know; null without an identity service */
+export const listedMemberView = (member: Member, user: IdentityUser | undefined, unknownName: '' | null) => ({
   id: member.id,
   user_id: member.userId,
   role: member.role,
   created_at: member.createdAt,
   updated_at: member.updatedAt,
-  user_name: user?.name ?? '',
-  user_last_name: user?.last_name ?? '',
-  user_email: user?.email ?? '',
+  user_name: user?.name ?? unknownName,
+  user_last_name: user?.last_name ?? unknownName,
+  user_email: user?.email ?? unknownName,
   user_picture: user?.picture ?? null,
 });

@@ -62,7 +62,7 @@ const membershipsOf = async (table: Table, userId: string): Promise<readonly Ind
 
 /** One page of members in the order in which they joined. One call to the identity service returns all their names. */
 export const listMembers = async (
-  { table, identity }: Pick<StoreDeps, 'table'> & { readonly identity: Pick<Identity, 'users'> },
+  { table, identity }: Pick<StoreDeps, 'table'> & { readonly identity: Pick<Identity, 'users' | 'looksUp'> },
   { record, query }: ApiRequest<unknown, ListMembersQuery, unknown, Organization>,
 ): Promise<Reply> => {
   const roles: readonly Role[] = query.role ? [query.role] : ROLES;
@@ -81,7 +81,7 @@ export const listMembers = async (
     viewsOf: async (members) => {
       const users = await identity.users(members.map(({ userId }) => userId));
       const byId = new Map(users.map((user) => [user.id, user]));
-      return members.map((member) => listedMemberView(member, byId.get(member.userId)));
+      return members.map((member) => listedMemberView(member, byId.get(member.userId), identity.looksUp ? '' : null));
     },
     replyOf: (views, _, total) => pageReply(views, total, query),
   });

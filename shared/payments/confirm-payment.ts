@@ -1,7 +1,7 @@
 /** @module Confirms a payment. One conditional write claims the attempt, then the provider is called once. */
 
 import { audienceOf } from '../access/audience.ts';
-import { isMemberCaller } from '../access/caller.ts';
+import { keyOfCaller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
 import { isUnderKey, keyMark, replayedFor } from '../http/idempotency.ts';
@@ -167,7 +167,7 @@ const choose = (provider: PaymentProvider, request: ConfirmRequest, payment: Vis
 
 /** True if the merchant makes the charge and the payer is absent. Only a key that acts for a payer may declare it. */
 const isOffSession = ({ body, caller }: Pick<ConfirmRequest, 'body' | 'caller'>): boolean =>
-  body.off_session === true && isMemberCaller(caller) && caller.key !== undefined;
+  body.off_session === true && caller.kind !== 'key' && keyOfCaller(caller) !== undefined;
 
 const chooseMethod = (
   provider: PaymentProvider,

@@ -5,6 +5,7 @@
 
 import { audienceOf } from '../access/audience.ts';
 import type { Caller } from '../access/caller.ts';
+import { noteGuest } from '../access/find-guest.ts';
 import { guestTokenFields } from '../access/guest-token.ts';
 import { isOfOtherGuest, requirePayersCustomer, requireSameOwner } from '../access/may-charge.ts';
 import { type Owned, payerFieldsOf } from '../access/record-kind.ts';
@@ -158,12 +159,12 @@ interface Claim {
   readonly replayed: boolean;
 }
 
-type ClaimDeps = Pick<MoneyDeps, 'now' | 'newId' | 'ids'> & { readonly store: PaymentStore };
+type ClaimDeps = Pick<MoneyDeps, 'now' | 'newId' | 'ids' | 'table'> & { readonly store: PaymentStore };
 
 /** @throws DomainError IDEMPOTENCY_KEY_REUSED or IDEMPOTENCY_IN_PROGRESS. */
 const claimCreation = async (
   deps: ClaimDeps,
-  { idempotency }: CreateRequest,
+  { idempotency, caller }: CreateRequest,
   draft: Omit<Payment, 'id'>,
 ): Promise<Claim> => {
   const { record, replayed } = await createOnce(deps, {
@@ -179,6 +180,7 @@ const claimCreation = async (
     idempotency,
     build: async (id) => ({ ...draft, id }),
   });
+  await noteGuest(deps, caller, { ...record, kind: 'PAY' });
   return { payment: replayed && !isVisiblePayment(record) ? await takeOver(deps, record) : record, replayed };
 };
 

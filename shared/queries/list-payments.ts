@@ -66,7 +66,7 @@ const userContext = (caller: Caller, searchMethod: Scope['searchMethod']) => ({
   authenticated: caller.kind !== 'guest',
   user_id: caller.kind === 'session' ? caller.userId : null,
   user_type: caller.kind === 'guest' ? 'guest' : 'authenticated',
-  user_email: 'email' in caller ? caller.email : null,
+  user_email: ('email' in caller ? caller.email : undefined) ?? null,
   search_method: searchMethod,
 });
 

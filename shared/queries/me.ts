@@ -10,7 +10,7 @@ import type { ApiRequest, Reply } from '../http/request.ts';
 export const meSchema = z
   .object({
     user_id: z.string().describe('The id by which the identity service knows the user.'),
-    email: z.string().describe("The user's e-mail address."),
+    email: z.string().nullable().describe("The user's e-mail address; null if the token names none."),
     organization_id: z
       .string()
       .nullable()
@@ -40,7 +40,7 @@ export const me = async ({ supportRefundLimits }: MeDeps, { caller }: ApiRequest
   return {
     data: {
       user_id: userId,
-      email,
+      email: email ?? null,
       organization_id: organizationId ?? null,
       is_admin: isAdmin,
       staff_role: staffRole ?? null,

@@ -106,7 +106,7 @@ export const chainOf = (endpoint: Endpoint): ((sent: Sent) => Promise<number>) =
   const chain: ChainDeps = {
     table,
     standings: standings({ table, now, epoch }),
-    callers: { authenticate, actFor: async () => session() },
+    callers: { looksUp: true, authenticate, actFor: async () => session() },
     rateLimits: false,
     log: silent,
     now,

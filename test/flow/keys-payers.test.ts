@@ -375,6 +375,16 @@ describe('X-Act-For', () => {
     });
   });
 
+  test('with an e-mail address is refused, because the identity service names it', async () => {
+    const key = await createKey(service, await newAdmin(service));
+    const user = await signIn(service);
+    const headers = { 'x-act-for': `user:${user.userId}`, 'x-act-for-email': 'ada@example.com' };
+    expect(await service.post('/payments/intents', intentBody(), { bearer: key.secret, headers })).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'X-Act-For-Email' }] },
+    });
+  });
+
   const WITHOUT_MEANING = /^(RATE|LOG|DLV|COUNT)#/;
   const tableNow = async (): Promise<string[]> =>
     (await itemsOf(service)).filter(({ pk }) => !WITHOUT_MEANING.test(String(pk))).map(canonicalJson);

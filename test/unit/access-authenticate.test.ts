@@ -54,6 +54,7 @@ const service = (sessions: Readonly<Record<string, IdentitySession>>, more = {})
     return sessions[id];
   };
   const identity: Identity = {
+    looksUp: true,
     session: ask,
     sessionOfToken: (token) => ask(`jwt ${token}`),
     userByEmail: async () => undefined,
@@ -61,7 +62,17 @@ const service = (sessions: Readonly<Record<string, IdentitySession>>, more = {})
   };
   const tokens = guestTokens({ secrets: async () => ['secret'], ttlSeconds: 60, now });
   const keys = serviceKeys({ table: memory.table, now });
-  const options = { identity, keys, guestTokens: tokens, adminUserIds: [], allowQuerySession: true, epoch, now };
+  const guestOf = async () => undefined;
+  const options = {
+    identity,
+    keys,
+    guestTokens: tokens,
+    guestOf,
+    adminUserIds: [],
+    allowQuerySession: true,
+    epoch,
+    now,
+  };
   const { authenticate } = authenticator({ ...options, ...more });
   return {
     asked,

@@ -79,7 +79,7 @@ const serve = (
   const chain: ChainDeps = {
     table: memory.table,
     standings: standings({ table: memory.table, now: clock, epoch }),
-    callers: { authenticate, actFor: async () => session() },
+    callers: { looksUp: true, authenticate, actFor: async () => session() },
     rateLimits: true,
     log,
     now: clock,

@@ -36,7 +36,10 @@ afterAll(() => {
 });
 
 const client = (audience = '', timeoutMs = 10_000, now: () => number = Date.now) =>
-  identityClient({ url, jwksUri: `${url}/jwks`, issuer: ISSUER, audience, timeoutMs, now });
+  identityClient({
+    ...{ url, looksUp: true, jwksUri: `${url}/jwks`, issuer: ISSUER, timeoutMs, now },
+    ...{ audiences: audience === '' ? [] : [audience], claims: {}, needsEmail: true },
+  });
 
 const PERSON = { user_id: 'user_1', email: 'Ada@example.com' };
 

@@ -68,7 +68,7 @@ describe('a page of members', () => {
     };
     const request = { record: organization, query: { page: 1, limit: 20 } };
     const { data } = await listMembers(
-      { table: table as never, identity: { users } },
+      { table: table as never, identity: { users, looksUp: true } },
       request as Parameters<typeof listMembers>[1],
     );
     expect(calls).toEqual([['user_o', 'user_a', 'user_gone']]);

@@ -177,6 +177,13 @@ describe('the settings', () => {
     expect(mistakes(good)).toEqual([]);
   });
 
+  test('refuse an identity service together with IDENTITY_LOOKUP=off, and allow production without either', () => {
+    expect(mistakes({ IDENTITY_LOOKUP: 'off', IDENTITY_URL: 'https://id.example' })).toEqual([
+      'IDENTITY_LOOKUP: off needs IDENTITY_URL empty',
+    ]);
+    expect(mistakes({ STAGE: 'prod', IDENTITY_LOOKUP: 'off' })).toEqual([]);
+  });
+
   test('split lists at commas', () => {
     expect(parseSettings({ GUEST_TOKEN_SECRET: ' new , old,, ', ADMIN_USER_IDS: 'user_1' })).toMatchObject({
       GUEST_TOKEN_SECRET: ['new', 'old'],

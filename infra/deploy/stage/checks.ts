@@ -133,11 +133,13 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'identity service',
     applies: 'always',
-    asks: 'is `IDENTITY_URL` set',
-    remedy: 'set IDENTITY_URL to the identity service',
+    asks: 'is `IDENTITY_URL` set, or `IDENTITY_LOOKUP` off',
+    remedy: 'set IDENTITY_URL to the identity service, or IDENTITY_LOOKUP=off if there is none',
     refuses: PROD,
     find: ({ settings }) =>
-      settings.environment['IDENTITY_URL'] ? [] : ['IDENTITY_URL is empty, so every session is refused'],
+      settings.environment['IDENTITY_URL'] || settings.environment['IDENTITY_LOOKUP'] === 'off'
+        ? []
+        : ['IDENTITY_URL is empty, so every session is refused'],
   },
   {
     name: 'provider',

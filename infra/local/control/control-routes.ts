@@ -165,6 +165,7 @@ const controlRoutes = ({
     run: async () =>
       json(200, {
         base_path: addresses.basePath,
+        issuer: identity.issuer,
         dynamodb_endpoint: addresses.dynamoEndpoint,
         queues: queues.all.filter(({ trigger }) => trigger !== undefined).map(({ name }) => name),
         ...(await startReport()),

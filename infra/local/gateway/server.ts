@@ -71,9 +71,12 @@ export const listen = async (port: number, door?: Door): Promise<Listener> => {
   };
 };
 
-/** Simulated providers are not control routes, because they require a key and a shop's pages call them. */
+/**
+ * Simulated providers are not control routes, because they require a key and a shop's pages call them. Neither is the
+ * issuer of the sign-in, which pages call as they call any issuer.
+ */
 const isControl = (url: string): boolean => url.startsWith(`${LOCAL}/`) && !isProvider(url);
-const isProvider = (url: string): boolean => url.startsWith(`${LOCAL}/providers/`);
+const isProvider = (url: string): boolean => /^\/_local\/(?:providers|identity-service)\//.test(url);
 
 const bind = (server: Server, port: number): Promise<number> =>
   new Promise((resolve, reject) => {

@@ -202,7 +202,7 @@ const createServices = (
     state: place.state,
     clock,
     issuer: site.settings.IDENTITY_ISSUER,
-    audience: site.settings.IDENTITY_AUDIENCE,
+    audience: site.settings.IDENTITY_AUDIENCE[0] ?? '',
   });
   identity.seed();
   const operations = {

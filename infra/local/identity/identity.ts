@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { bodyOf, json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import type { Clock } from '../machine/clock.ts';
 import type { State } from '../machine/sqlite.ts';
+import { openIdRoutes } from './open-id.ts';
 import { type LocalUser, openUsers, type SessionRow } from './users.ts';
 
 /** The local identity service, which finds users by session, token and e-mail address. */
@@ -14,6 +15,8 @@ export interface LocalIdentity {
   behave(behaviour: { readonly available: boolean; readonly delayMs: number }): void;
   /** Creates the demo sessions unless they exist. */
   seed(): void;
+  /** The OpenID Connect issuer of the demo people. */
+  readonly issuer: string;
 }
 
 export interface NewSession {
@@ -121,7 +124,20 @@ export const createIdentity = ({ state, clock, issuer, audience }: LocalIdentity
       .setExpirationTime(Math.floor(session.expires_at / 1_000))
       .sign(privateKey);
   };
+  const openId = openIdRoutes({
+    issuer,
+    now: clock.now,
+    people: DEMO_SESSIONS,
+    accessToken: (person, lifeMs) => {
+      const session = users.session(person.session_id);
+      if (!session) throw new Error(`no session ${person.session_id}`);
+      return tokenOf({ ...session, expires_at: clock.now() + lifeMs });
+    },
+    idToken: async (claims) => signedWith(await signingKey(), claims),
+  });
   const route = async (ask: LocalRequest): Promise<LocalResponse> => {
+    const signedIn = await openId(ask);
+    if (signedIn) return signedIn;
     const session = /^\/sessions\/([^/]+)$/.exec(ask.path)?.[1];
     if (ask.method === 'GET' && session !== undefined) return sessionAnswer(users.session(decodeURIComponent(session)));
     if (ask.method === 'GET' && ask.path === '/users') return personAnswer(users.byEmail(ask.query.get('email') ?? ''));
@@ -147,6 +163,7 @@ export const createIdentity = ({ state, clock, issuer, audience }: LocalIdentity
       const session = create({ ...input, session_id: `sess_${randomUUID()}` });
       return { session_id: session.id, user_id: session.user_id, token: await tokenOf(session) };
     },
+    issuer,
     behave: (to) => {
       behaviour = to;
     },
@@ -179,6 +196,9 @@ interface SigningKey {
   readonly privateKey: Awaited<ReturnType<typeof importJWK>>;
   readonly publicJwk: JWK;
 }
+
+const signedWith = ({ kid, privateKey }: SigningKey, claims: Readonly<Record<string, unknown>>): Promise<string> =>
+  new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', kid, typ: 'JWT' }).sign(privateKey);
 
 const keySchema = z.object({ kid: z.string(), kty: z.string(), crv: z.string(), x: z.string(), d: z.string() });
 

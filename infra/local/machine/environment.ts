@@ -65,7 +65,8 @@ export const readHostSettings = (env: Env): HostSettings => {
     port: PORT,
     dataDir: DATA_DIR,
     basePath: BASE_PATH,
-    demoData: DEMO_DATA,
+    // The demo data are made with sessions, which only an identity service knows.
+    demoData: env['IDENTITY_LOOKUP'] === 'off' ? 'none' : DEMO_DATA,
     logLevel: LOG_LEVEL,
   };
 };
@@ -108,15 +109,12 @@ export const awsEnvironment = (dynamoEndpoint: string) => ({
 });
 
 const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, string> => {
-  const identityUrl = operator['IDENTITY_URL'] || `${baseUrl}/_local/identity-service`;
   return {
     STAGE: 'local',
     TABLE_NAME: 'payments',
     EVENT_BUS_NAME: 'payments',
     PUBLIC_BASE_URL: `${baseUrl}${basePath}`,
-    IDENTITY_URL: identityUrl,
-    IDENTITY_JWKS_URI: `${identityUrl}/.well-known/jwks.json`,
-    IDENTITY_ISSUER: identityUrl,
+    ...identityDefaults(baseUrl, operator),
     PROVIDER_TIMEOUT_MS: '1000',
     RUN_DUE_CONCURRENCY: '10',
     // The clock may be moved over months of renewals within seconds.
@@ -151,6 +149,19 @@ const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, 
     PROVIDER_D_PRIVATE_KEY: LOCAL_SECRETS.PROVIDER_D_PRIVATE_KEY,
     EXTERNAL_WEBHOOK_ALLOW_PRIVATE: 'true',
     ...(!namesWebhooks(operator) && defaultWebhook(baseUrl)),
+  };
+};
+
+/** The host's own identity service, which is also the issuer of tokens and of the console's sign-in. */
+const identityDefaults = (baseUrl: string, operator: Env): Record<string, string> => {
+  const own = `${baseUrl}/_local/identity-service`;
+  const isOwn = !operator['IDENTITY_URL'];
+  return {
+    IDENTITY_URL: operator['IDENTITY_LOOKUP'] === 'off' ? '' : own,
+    IDENTITY_JWKS_URI: isOwn ? `${own}/.well-known/jwks.json` : '',
+    IDENTITY_ISSUER: isOwn ? own : '',
+    CONSOLE_OIDC_ISSUER: isOwn && !operator['IDENTITY_ISSUER'] ? own : '',
+    CONSOLE_OIDC_CLIENT_ID: isOwn && !operator['IDENTITY_ISSUER'] ? 'payments-console' : '',
   };
 };
 

@@ -47,12 +47,21 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
     'a function of the stage asks its public address for GET /health every minute, and an alarm reports that it is unhealthy: on or off; empty: on in prod only',
   CONSOLE_SIGN_IN_URL:
     'the sign-in page to which the console sends users, with `return_to` in the query; the page must send users back to the unchanged `return_to`, which contains a random `state`, with `#session_id=` added; empty: users enter a session ID or token',
+  CONSOLE_OIDC_ISSUER:
+    'the OpenID Connect issuer that signs users of the console in, exactly as its discovery document names it; its tokens must be accepted by IDENTITY_JWKS_URI, IDENTITY_ISSUER and IDENTITY_AUDIENCE; empty: no such sign-in ([identity.md](identity.md))',
+  CONSOLE_OIDC_CLIENT_ID: 'the public client of the console at CONSOLE_OIDC_ISSUER',
   ALLOWED_ORIGINS: 'origins from which browsers may call',
   IDENTITY_URL:
     'base URL of the identity service, which serves GET /sessions/{id}, GET /users?email= and POST /users/lookup',
+  IDENTITY_LOOKUP:
+    'off: no identity service; users are known by their tokens and by the ids that service keys send; IDENTITY_URL must be empty ([identity.md](identity.md))',
   IDENTITY_JWKS_URI: 'URL of the keys that verify bearer tokens (JWT); empty: no bearer token is accepted',
   IDENTITY_ISSUER: 'the required issuer of bearer tokens; prod requires one',
-  IDENTITY_AUDIENCE: 'the required audience of bearer tokens; empty: the audience is not checked; prod requires one',
+  IDENTITY_AUDIENCE:
+    'the audiences of bearer tokens, one of which is required; of a token without `aud`, `client_id` or else `azp` counts; empty: the audience is not checked; prod requires one',
+  IDENTITY_CLAIMS:
+    'claims of bearer tokens from which `email`, `organization_id`, `is_admin` and `staff_role` are read, such as `is_admin=cognito:groups~admins,organization_id=custom:org`; dots lead into nested claims; empty: claims of the same names ([identity.md](identity.md))',
+  IDENTITY_EMAIL: 'optional: bearer tokens without an e-mail address are accepted',
   IDENTITY_TIMEOUT_MS: 'time-out of a call to the identity service; after it the request fails with 503',
   ADMIN_USER_IDS: 'user ids of platform admins, in addition to users whose session marks them as platform admins',
   PROVIDER_TIMEOUT_MS:

@@ -4,18 +4,18 @@
  */
 
 import { DescribeContinuousBackupsCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
-import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
 import { TABLE } from '../../../shared/platform/keys.ts';
 import type { KnownPayment } from '../../../shared/providers/payment-port.ts';
 import type { PaymentProvider } from '../../../shared/providers/provider.ts';
 import { areOff } from '../../../shared/webhooks/webhook-targets.ts';
-import { whyClosed, whyNoBearerTokens } from '../../local/control/disabled-parts.ts';
+import { whyClosed } from '../../local/control/disabled-parts.ts';
 import { KEYS_REFUSED } from '../compare/payment.ts';
 import type { Installation } from '../installation/installation.ts';
 import { type Check, reportChecks, runCheck } from './checks.ts';
 import { readQueueAttributes } from './dead-letters.ts';
 import { eventsVersionChecks } from './events-version.ts';
+import { identityChecks } from './identity-checks.ts';
 import { describeError, type Report } from './report.ts';
 import { findDueDisputes, findUnclear, type Unclear } from './unclear.ts';
 
@@ -26,8 +26,7 @@ export const runDoctor = async (installation: Installation): Promise<Report> => 
     ...(await tableChecks(installation)),
     ...(await queueChecks(installation)),
     await webhooksCheck(installation),
-    await identityCheck(installation),
-    await bearerCheck(installation),
+    ...(await identityChecks(installation)),
     await guestCheck(installation),
     ...(await alarmChecks(installation)),
     ...(await Promise.all(PROVIDER_SLOTS.map((slot) => slotChecks(installation, slot)))).flat(),
@@ -111,33 +110,27 @@ const alarmChecks = async ({ alarmSubscriptions }: Installation): Promise<readon
 const checkOf = (check: string, closed: string | undefined, detail: string): Check =>
   closed === undefined ? { check, state: 'ok', detail } : { check, state: 'closed', detail: closed };
 
-const keysSchema = z.object({ keys: z.array(z.unknown()).min(1) });
-
-const bearerCheck = ({ settings }: Installation): Promise<Check> =>
-  runCheck('bearer tokens', async () => {
-    const closed = whyNoBearerTokens(settings);
-    if (closed !== undefined) return { check: 'bearer tokens', state: 'closed', detail: closed };
-    const answer = await fetch(settings.IDENTITY_JWKS_URI, { signal: AbortSignal.timeout(WAIT_MS) });
-    const { keys } = keysSchema.parse(await answer.json());
-    return { check: 'bearer tokens', state: 'ok', detail: `keys that verify them are published: ${keys.length}` };
-  });
-
-const identityCheck = ({ settings }: Installation): Promise<Check> =>
-  runCheck('identity service', async () => {
-    const { status } = await fetch(`${settings.IDENTITY_URL}/sessions/payctl-doctor`, {
-      signal: AbortSignal.timeout(WAIT_MS),
-    });
-    const isWell = status === 404 || status < 300;
-    return isWell
-      ? { check: 'identity service', state: 'ok', detail: `responds, with HTTP ${status} for an unknown session` }
-      : { check: 'identity service', state: 'fail', detail: `responds with HTTP ${status}` };
-  });
-const WAIT_MS = 5_000;
-
 const slotChecks = async (installation: Installation, slot: ProviderSlot): Promise<readonly Check[]> => [
   await providerCheck(installation, slot),
   ...(await eventsVersionChecks(installation, slot)),
+  ...simulatedChecks(installation, slot),
 ];
+
+/** Settings with which a slot would call its own account. */
+const OWN_KEYS = ['API_KEY', 'CLIENT_SECRET', 'ACCESS_TOKEN', 'PRIVATE_KEY'] as const;
+
+/** The local host's own keys begin so, or hold the name of the host. */
+const LOCAL_KEY = /^(sk_test_)?local_/;
+
+/** Tells that keys of an own account are set for a slot that the simulator plays. */
+const simulatedChecks = ({ isLocal, settings }: Installation, slot: ProviderSlot): readonly Check[] => {
+  const found = settings.slots[slot];
+  if (!isLocal || !found.BASE_URL.includes('/_local/providers/')) return [];
+  const names = OWN_KEYS.filter((name) => found[name] !== '' && !LOCAL_KEY.test(found[name]));
+  if (names.length === 0) return [];
+  const variables = names.map((name) => `${slot.toUpperCase()}_${name}`).join(', ');
+  return [{ check: `${slot} keys`, state: 'closed', detail: `${variables} is set, but the slot is the simulator` }];
+};
 
 const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<Check> =>
   runCheck(slot, async () => {

@@ -21,11 +21,11 @@ export const showPreview = async (api: Api, id: string, { product, quantity, whe
   return reportPreview(changePreviewSchema().parse(data));
 };
 
-/** As the header X-Act-For names the payer. @throws NotReachable for a guest, for whom no key can act */
+/** As the header X-Act-For names the payer. @throws NotReachable for a guest, whose guest_id a subscription does not show */
 const payerOf = ({ id, organization_id: organization, user_id: user }: ApiSubscription): string => {
   if (organization) return `organization:${organization}`;
   if (user) return `user:${user}`;
-  throw new NotReachable(`${id} is a guest's, and no key acts for a guest`);
+  throw new NotReachable(`${id} is a guest's, and the API does not show the guest_id of a subscription`);
 };
 
 type Preview = z.output<ReturnType<typeof changePreviewSchema>>;

@@ -4,10 +4,13 @@
  */
 
 import createClient from 'openapi-fetch';
+import { isExpiring, isRenewable, renewToken } from './oidc.ts';
 import { Problem, problemOf, unreachable } from './problem.ts';
 import { credentialHeader, endSession, keepSession, session } from './session.ts';
 import { site } from './site.ts';
 import type { PaymentsClient, paths } from './types.ts';
+
+const UNAUTHORIZED = 401;
 
 /**
  * The typed client of the public API, which sends the credential of the session. Sound, because its type accepts less
@@ -15,11 +18,34 @@ import type { PaymentsClient, paths } from './types.ts';
  */
 export const api = createClient<paths, 'application/json'>({ baseUrl: site.basePath }) as PaymentsClient;
 
+/** Copies of the requests that may be sent again with a renewed token, each with the token that it had. */
+const repeatable = new Map<string, { readonly request: Request; readonly credential: string }>();
+
+const credentialNow = (): string => session.value?.credential ?? '';
+
+const authorize = (request: Request): Request => {
+  const credential = credentialNow();
+  if (credential !== '') request.headers.set(...credentialHeader(credential));
+  return request;
+};
+
 api.use({
-  onRequest: ({ request }) => {
-    const { credential = '' } = session.value ?? {};
-    if (credential !== '') request.headers.set(...credentialHeader(credential));
-    return request;
+  onRequest: async ({ request, id }) => {
+    if (isRenewable() && isExpiring()) await renewToken();
+    if (isRenewable()) repeatable.set(id, { request: request.clone(), credential: credentialNow() });
+    return authorize(request);
+  },
+  /** The service did nothing if it refused the token, so the request is sent once more. */
+  onResponse: async ({ response, id }) => {
+    const again = repeatable.get(id);
+    repeatable.delete(id);
+    if (response.status !== UNAUTHORIZED || !again) return undefined;
+    // Another request may have renewed the token since.
+    const isRenewed = credentialNow() !== again.credential || (await renewToken());
+    return isRenewed ? fetch(authorize(again.request)) : undefined;
+  },
+  onError: ({ id }) => {
+    repeatable.delete(id);
   },
 });
 
@@ -59,19 +85,22 @@ export const done = async (call: Promise<Called<unknown>>): Promise<void> => {
 };
 
 /** @throws Problem if the credential is refused */
-export const signIn = async (credential: string): Promise<void> => {
+export const signIn = async (credential: string, isInMemory = false): Promise<void> => {
   const headers = Object.fromEntries([credentialHeader(credential)]);
   const { data } = (await answerOf(api.GET('/me', { headers }))).data;
   const { user_id: userId, email, scopes } = data;
-  keepSession({
-    credential,
-    userId,
-    name: email || userId,
-    isAdmin: data.is_admin,
-    staffRole: data.staff_role,
-    scopes,
-    refundLimits: data.refund_limits,
-  });
+  keepSession(
+    {
+      credential,
+      userId,
+      name: email || userId,
+      isAdmin: data.is_admin,
+      staffRole: data.staff_role,
+      scopes,
+      refundLimits: data.refund_limits,
+    },
+    isInMemory,
+  );
 };
 
 /** The position of the next page of a list with offsets; undefined on the last page. */

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Me, Scope } from './types.ts';
 
-/** The signed-in user. The session is kept only in sessionStorage, so it ends with the tab. */
+/** The signed-in user. The session is kept only in sessionStorage or in memory, so it ends with the tab. */
 export interface Session {
   /** A session ID, or a bearer token. */
   readonly credential: string;
@@ -51,8 +51,9 @@ export const mayOpen = (scope: Scope): boolean => !may('payments:read') || may(s
 /** Why the user sees the sign-in page. */
 export const endedBecause = signal('');
 
-export const keepSession = (opened: Session): void => {
-  sessionStorage.setItem(KEY, JSON.stringify(opened));
+/** @param isInMemory true for a token of the issuer, which ends with the page */
+export const keepSession = (opened: Session, isInMemory = false): void => {
+  if (!isInMemory) sessionStorage.setItem(KEY, JSON.stringify(opened));
   endedBecause.value = '';
   session.value = opened;
 };

@@ -1,3 +1,4 @@
+import './oidc-return.ts';
 import { endedBecause, session } from './session.ts';
 import { site } from './site.ts';
 

@@ -1,14 +1,17 @@
 /** @module The sign-in page. The user signs in with a session ID or a token, or on the page at CONSOLE_SIGN_IN_URL. */
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { signIn } from '../api/client.ts';
 import { DEMO_USERS } from '../api/local.ts';
+import { finishSignIn, startSignIn } from '../api/oidc.ts';
 import type { Problem } from '../api/problem.ts';
 import { endedBecause } from '../api/session.ts';
 import { openSignInPage, takeReturnedSession } from '../api/sign-in-return.ts';
 import { site } from '../api/site.ts';
 import { asProblem } from '../view/load.ts';
 import { PageHead, ProblemNote } from '../view/parts.tsx';
+import { go } from '../view/route.tsx';
 
 export const SignInPage = () => {
   const [credential, setCredential] = useState('');
@@ -24,9 +27,29 @@ export const SignInPage = () => {
       setBusy(false);
     }
   };
+  const start = (): void => {
+    setBusy(true);
+    startSignIn().catch((reason: unknown) => {
+      setProblem(asProblem(reason));
+      setBusy(false);
+    });
+  };
+  const finish = async (): Promise<void> => {
+    try {
+      const signedIn = await finishSignIn();
+      if (!signedIn) return;
+      setBusy(true);
+      reopen(signedIn.page);
+      await signIn(signedIn.credential, true);
+    } catch (reason) {
+      setProblem(asProblem(reason));
+      setBusy(false);
+    }
+  };
   useEffect(() => {
     const returned = takeReturnedSession();
     if (returned !== '') void enter(returned);
+    else void finish();
   }, []);
   return (
     <div class="sign-in">
@@ -38,32 +61,59 @@ export const SignInPage = () => {
           Sign in with your account
         </button>
       )}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void enter(credential.trim());
-        }}
-      >
-        <label class="field">
-          <span>Session ID or token</span>
-          <input
-            type="password"
-            value={credential}
-            autocomplete="off"
-            spellcheck={false}
-            required
-            onInput={(event) => setCredential(event.currentTarget.value)}
-          />
-        </label>
-        <button type="submit" class={site.signInUrl === '' ? 'primary wide' : 'wide'} disabled={isBusy}>
-          Sign in
+      {site.oidcIssuer !== '' && (
+        <button type="button" class="primary wide" disabled={isBusy} onClick={start}>
+          Continue with your account
         </button>
-      </form>
-      {site.isLocal && <DemoUsers isBusy={isBusy} onChoose={(id) => void enter(id)} />}
+      )}
+      <OtherWays>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void enter(credential.trim());
+          }}
+        >
+          <label class="field">
+            <span>Session ID or token</span>
+            <input
+              type="password"
+              value={credential}
+              autocomplete="off"
+              spellcheck={false}
+              required
+              onInput={(event) => setCredential(event.currentTarget.value)}
+            />
+          </label>
+          <button
+            type="submit"
+            class={site.signInUrl === '' && site.oidcIssuer === '' ? 'primary wide' : 'wide'}
+            disabled={isBusy}
+          >
+            Sign in
+          </button>
+        </form>
+        {site.isLocal && <DemoUsers isBusy={isBusy} onChoose={(id) => void enter(id)} />}
+      </OtherWays>
       <p class="quiet">The console keeps the session in this tab only. Closing the tab signs you out.</p>
     </div>
   );
 };
+
+/** The page that the user asked for before the sign-in. */
+const reopen = (page: string): void => {
+  if (page.startsWith(`${site.root}/`)) go(page.slice(site.root.length), 'replace');
+};
+
+/** Open on the local host, whose demo users are behind it. */
+const OtherWays = ({ children }: { readonly children: ComponentChildren }) =>
+  site.oidcIssuer === '' ? (
+    <>{children}</>
+  ) : (
+    <details open={site.isLocal}>
+      <summary>Other ways</summary>
+      {children}
+    </details>
+  );
 
 interface DemoUsersProps {
   readonly isBusy: boolean;

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { clockOffsetMs } from '../api/local.ts';
+import { signOutAddress } from '../api/oidc.ts';
 import { endSession, session } from '../api/session.ts';
 import { site } from '../api/site.ts';
 import { duration, inWords } from './format.ts';
@@ -114,8 +115,10 @@ const ZoneSelect = () => (
 );
 
 const signOut = (): void => {
+  const atIssuer = signOutAddress();
   endSession();
-  go('/');
+  if (atIssuer === undefined) go('/');
+  else location.assign(atIssuer);
 };
 
 /** Always visible, because a moved clock explains dates in the future. */

@@ -1,0 +1,62 @@
+/**
+ * @module Finds a guest by the guest_id, for a service key that acts for the guest. Items with the guest's key lead to
+ * its customers, to its default method, and to the newest payment and address that a key created for it. The record
+ * itself names the e-mail address, so a guest who was erased is unknown.
+ */
+
+import { PROVIDER_SLOTS } from '../core/settings.ts';
+import { type Key, ownerCustomerKey, recordKey } from '../platform/keys.ts';
+import type { Item, Table } from '../platform/table.ts';
+import { type DefaultSlot, defaultIdOf, defaultKey, ownerKeyOf, setDefault } from '../platform/table-defaults.ts';
+import type { Caller } from './caller.ts';
+
+const LEADING_KINDS = ['PAY', 'PM', 'ADDR'] as const;
+type LeadingKind = (typeof LEADING_KINDS)[number];
+
+const slotOf = (guestId: string, kind: LeadingKind): DefaultSlot => ({
+  owner: { kind: 'guest', guestId, email: '' },
+  kind,
+});
+
+/** The e-mail address of the guest; undefined if no record of a guest has the guest_id. */
+export const findGuest = async (
+  table: Pick<Table, 'getMany'>,
+  guestId: string,
+): Promise<{ readonly email: string } | undefined> => {
+  const ownerKey = ownerKeyOf(slotOf(guestId, 'PAY').owner);
+  const items = await table.getMany(
+    [
+      ...LEADING_KINDS.map((kind) => defaultKey(slotOf(guestId, kind))),
+      ...PROVIDER_SLOTS.map((slot) => ownerCustomerKey(ownerKey, slot)),
+    ],
+    { consistent: true },
+  );
+  const ids = items.map((item, index) => (index < LEADING_KINDS.length ? defaultIdOf(item) : customerIdOf(item)));
+  const keys = ids.flatMap((id, index): Key[] =>
+    id === undefined ? [] : [recordKey(LEADING_KINDS[index] ?? 'CUS', id)],
+  );
+  const records = keys.length === 0 ? [] : await table.getMany(keys, { consistent: true });
+  const email = records.map((record) => record && emailOfGuest(record, guestId)).find((found) => found !== undefined);
+  return email === undefined ? undefined : { email };
+};
+
+const customerIdOf = (item: Item | undefined): string | undefined => {
+  const id = item?.['customerId'];
+  return typeof id === 'string' ? id : undefined;
+};
+
+const emailOfGuest = (record: Item, guestId: string): string | undefined => {
+  const { guestId: found, guestEmail, userId, organizationId } = record;
+  const isGuests = found === guestId && userId === undefined && organizationId === undefined;
+  return isGuests && typeof guestEmail === 'string' ? guestEmail : undefined;
+};
+
+/** Makes the guest of a record known by its guest_id, if a service key creates the record. */
+export const noteGuest = async (
+  { table }: { readonly table: Table },
+  caller: Caller,
+  { id, guestId, kind }: { readonly id: string; readonly guestId?: string | undefined; readonly kind: LeadingKind },
+): Promise<void> => {
+  if (caller.kind !== 'guest' || !caller.key || guestId === undefined) return;
+  await setDefault(table, slotOf(guestId, kind), id);
+};

@@ -1,0 +1,41 @@
+/**
+ * @module The origins that the console's sign-in calls: the issuer's, and that of the token endpoint in its discovery
+ * document. The document is read at most once an hour; while it cannot be read, once a minute, and only the issuer
+ * counts.
+ */
+
+import * as z from 'zod';
+import { HOUR_MS, MINUTE_MS, type Now } from '../core/time.ts';
+import type { FetchInit } from '../platform/fetch.ts';
+
+interface OriginOptions {
+  /** If empty, there are no origins. */
+  readonly issuer: string;
+  readonly timeoutMs: number;
+  readonly fetch: (url: string, init: FetchInit) => Promise<Pick<Response, 'ok' | 'json'>>;
+  readonly now: Now;
+}
+
+const endpointSchema = z.lazy(() => z.object({ issuer: z.string(), token_endpoint: z.url() }));
+
+export const signInOrigins = ({ issuer, timeoutMs, fetch, now }: OriginOptions) => {
+  let known: { readonly origins: readonly string[]; readonly until: number } | undefined;
+  const read = async (): Promise<readonly string[]> => {
+    const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+    const response = await fetch(address, { signal: AbortSignal.timeout(timeoutMs) });
+    if (!response.ok) throw new Error('the discovery document cannot be read');
+    const found = endpointSchema.parse(await response.json());
+    if (found.issuer !== issuer) throw new Error('the discovery document is of another issuer');
+    return [...new Set([new URL(issuer).origin, new URL(found.token_endpoint).origin])];
+  };
+  return async (): Promise<readonly string[]> => {
+    if (issuer === '') return [];
+    if (known && known.until > now()) return known.origins;
+    try {
+      known = { origins: await read(), until: now() + HOUR_MS };
+    } catch {
+      known = { origins: known?.origins ?? [new URL(issuer).origin], until: now() + MINUTE_MS };
+    }
+    return known.origins;
+  };
+};

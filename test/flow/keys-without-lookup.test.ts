@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { intentBody, paidIntentBody } from '../builders/intent.ts';
+import { subscriptionBody } from '../builders/subscription.ts';
+import { confirm, signIn } from './flow.ts';
+import { type RequestOptions, withHost } from './host.ts';
+import { actingFor, asMerchant, createKey, type TestKey } from './keys.ts';
+import { payer } from './subscribers.ts';
+
+/** A service without an identity service: users are who their tokens and the keys say. */
+const service = withHost({ frozen: true, env: { IDENTITY_LOOKUP: 'off' } });
+
+const keyOfAdmin = async (): Promise<TestKey> => {
+  const admin = await signIn(service, { is_admin: true });
+  return createKey(service, { ...admin, options: { bearer: admin.token } });
+};
+
+/** Requests with the key for a user, with the e-mail address that the key says. */
+const forSaid = (key: TestKey, id: string, email?: string): RequestOptions => ({
+  bearer: key.secret,
+  headers: { 'x-act-for': `user:${id}`, ...(email !== undefined && { 'x-act-for-email': email }) },
+});
+
+describe('without an identity service', () => {
+  test('a session id is refused, and a bearer token is accepted by its signature', async () => {
+    const user = await signIn(service);
+    const invalid = { status: 401, body: { code: 'SESSION_INVALID' } };
+    expect(await service.get('/payments', { session: user.session })).toMatchObject(invalid);
+    expect(await service.get('/payments', { session: 'demo-owner' })).toMatchObject(invalid);
+    expect(await service.get('/payments', { bearer: user.session })).toMatchObject(invalid);
+    expect(await service.get('/me', { bearer: user.token })).toMatchObject({
+      status: 200,
+      body: { data: { user_id: user.userId } },
+    });
+  });
+
+  test.each(['my-user-42', 'auth0|5f7c', 'a.b_c-d@e:f+g=', 'x'.repeat(64), '7'])(
+    'a key acts for the user whom it names: %s',
+    async (id) => {
+      const key = await keyOfAdmin();
+      const made = await service.post('/payments/intents', paidIntentBody(), forSaid(key, id, 'Ada@Example.com'));
+      expect(made).toMatchObject({ status: 201, body: { user_id: id } });
+      expect(await confirm(service, made.body.id, forSaid(key, id))).toMatchObject({ status: 200 });
+      const listed = await service.get('/payments', forSaid(key, id));
+      expect(listed.body).toMatchObject({
+        data: [{ id: made.body.id }],
+        user_context: { user_id: id, user_email: null, authenticated: true },
+      });
+      const user = { id, type: 'authenticated', email: 'ada@example.com' };
+      const events = (await service.busEvents()).filter(
+        ({ source, detail }) => source === 'payments' && detail.payload.data.payment_id === made.body.id,
+      );
+      expect(events.length).toBeGreaterThan(0);
+      for (const { detail } of events) expect(detail.payload.data).toMatchObject({ user });
+    },
+  );
+
+  test('a key subscribes a user without an e-mail address, off session too', async () => {
+    const key = await keyOfAdmin();
+    const options = forSaid(key, 'user-without-mail');
+    const { names } = await payer(service, options);
+    const made = await service.post('/subscriptions', subscriptionBody(names), options);
+    expect(made).toMatchObject({ status: 201, body: { status: 'active', user_id: 'user-without-mail' } });
+    const intent = await service.post(
+      '/payments/intents',
+      intentBody({ payment_method_id: names.payment_method_id }),
+      options,
+    );
+    const charged = await confirm(service, intent.body.id, { ...options, body: { off_session: true } });
+    expect(charged).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+  });
+
+  test('the user of a token and the user whom a key names are the same by their id', async () => {
+    const key = await keyOfAdmin();
+    const user = await signIn(service, { user_id: 'shop-user-1' });
+    const made = await service.post('/payments/intents', intentBody(), forSaid(key, 'shop-user-1'));
+    const path = `/payments/${made.body.id}`;
+    expect(await service.get(path, { bearer: user.token })).toMatchObject({ status: 200 });
+    expect(await service.get(path, forSaid(key, 'shop-user-2'))).toMatchObject({ status: 404 });
+  });
+
+  test.each(['user:', 'user:a b', 'user:a#b', 'user:a/b', `user:${'x'.repeat(65)}`, 'user:ä', 'user:a%20b'])(
+    'a malformed id is refused: %s',
+    async (payerName) => {
+      const answer = await service.post('/payments/intents', intentBody(), actingFor(await keyOfAdmin(), payerName));
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_ERROR', details: [{ path: 'X-Act-For', rule: 'format' }] },
+      });
+    },
+  );
+
+  test('an e-mail address is refused if it is malformed, or beside no user', async () => {
+    const key = await keyOfAdmin();
+    const create = async (actFor: string | undefined, email: string) => {
+      const headers = { 'x-act-for-email': email, ...(actFor !== undefined && { 'x-act-for': actFor }) };
+      return (await service.post('/payments/intents', intentBody(), { bearer: key.secret, headers })).body.details;
+    };
+    expect(await create('user:a', 'ada')).toMatchObject([{ path: 'X-Act-For-Email', rule: 'format' }]);
+    expect(await create('organization:org_demo', 'ada@example.com')).toMatchObject([{ path: 'X-Act-For-Email' }]);
+    expect(await create(undefined, 'ada@example.com')).toMatchObject([{ path: 'X-Act-For-Email' }]);
+    expect(await create('user:a b', 'ada')).toMatchObject([{ path: 'X-Act-For' }, { path: 'X-Act-For-Email' }]);
+    const { token } = await signIn(service);
+    const headers = { 'x-act-for-email': 'ada@example.com' };
+    expect(await service.get('/payments', { bearer: token, headers })).toMatchObject({
+      status: 403,
+      body: { code: 'INSUFFICIENT_PERMISSIONS' },
+    });
+  });
+
+  test('a member is added by the id that a key says, and listed without names', async () => {
+    const key = await keyOfAdmin();
+    const owner = forSaid(key, 'owner-1', 'owner@example.com');
+    const { body: made } = await service.post('/organizations', { name: 'Acme' }, owner);
+    const members = `/organizations/${made.data.id}/members`;
+    const unknown = await service.post(members, { email: 'ada@example.com', role: 'billing' }, owner);
+    expect(unknown).toMatchObject({ status: 404, body: { code: 'USER_NOT_FOUND' } });
+    expect(unknown.body.error).toContain('IDENTITY_LOOKUP');
+    const added = await service.post(members, { user_id: 'auth0|ada', role: 'billing' }, owner);
+    expect(added).toMatchObject({ status: 201, body: { data: { user_id: 'auth0|ada', role: 'billing' } } });
+    const both = await service.post(members, { user_id: 'a', email: 'ada@example.com', role: 'member' }, owner);
+    expect(both).toMatchObject({ status: 400, body: { details: [{ path: 'email' }] } });
+    const neither = await service.post(members, { role: 'member' }, owner);
+    expect(neither).toMatchObject({ status: 400, body: { details: [{ path: 'email', rule: 'required' }] } });
+    const { token } = await signIn(service, { user_id: 'owner-1' });
+    const bySession = await service.post(members, { user_id: 'bob', role: 'member' }, { bearer: token });
+    expect(bySession).toMatchObject({ status: 400, body: { details: [{ path: 'user_id' }] } });
+    const listed = await service.get(members, owner);
+    const nameless = { user_name: null, user_last_name: null, user_email: null, user_picture: null };
+    expect(listed.body.data).toMatchObject([
+      { user_id: 'owner-1', ...nameless },
+      { user_id: 'auth0|ada', ...nameless },
+    ]);
+  });
+
+  test('lists by e-mail address show guests only, without a call to an identity service', async () => {
+    const key = await keyOfAdmin();
+    expect(await service.get('/admin/payments?search=ada@example.com', asMerchant(key))).toMatchObject({ status: 200 });
+    expect(await service.get('/admin/search?q=ada@example.com', asMerchant(key))).toMatchObject({ status: 200 });
+  });
+});
