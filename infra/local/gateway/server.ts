@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import { StartError } from '../machine/start-error.ts';
+import type { ClientDownload } from './client-download.ts';
 import { providerCors } from './cors.ts';
 import type { Door } from './door.ts';
 import type { Gateway } from './gateway.ts';
@@ -16,6 +17,7 @@ export interface Sites {
   readonly local: (ask: LocalRequest) => Promise<LocalResponse | undefined>;
   /** The reference page. */
   readonly reference: Reference;
+  readonly client: ClientDownload;
   readonly basePath: string;
   /** The page that `/` leads to. Undefined if the host has no page. */
   readonly home: string | undefined;
@@ -128,9 +130,12 @@ const dispatch = async (sites: Sites, exchange: Exchange): Promise<GatewayAnswer
   if (message.method === 'GET' && sites.home !== undefined && isHome) {
     return { status: 302, headers: { location: sites.home }, body: Buffer.alloc(0) };
   }
-  const reference = message.method === 'GET' ? await sites.reference(path ?? '/') : undefined;
-  return reference ?? sites.gateway(message, body);
+  const file = message.method === 'GET' ? await fileOf(sites, path ?? '/') : undefined;
+  return file ?? sites.gateway(message, body);
 };
+
+const fileOf = async ({ reference, client }: Sites, path: string): Promise<GatewayAnswer | undefined> =>
+  (await reference(path)) ?? client(path);
 
 /** @returns undefined if the body is too long. The rest of the body is read and dropped. */
 const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {

@@ -8,6 +8,7 @@ import type { Trigger } from '../../../shared/platform/trigger.ts';
 import { withOperatorSettings } from '../../../shared/platform/trigger.ts';
 import type { Database } from '../dynamodb/database.ts';
 import { openEmbeddedDatabase, TABLE_FILE } from '../dynamodb/embedded-database.ts';
+import { createClientDownload } from '../gateway/client-download.ts';
 import { createClosedDoor, type Door } from '../gateway/door.ts';
 import { createReference } from '../gateway/reference-page.ts';
 import { listen } from '../gateway/server.ts';
@@ -161,6 +162,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     gateway: parts.gateway,
     local: parts.local,
     reference: createReference(basePath, operator['IDENTITY_URL'] ? {} : DEMO_CREDENTIALS),
+    client: createClientDownload(basePath),
     basePath,
     home: catalogue.endpoints.some(({ serves }) => serves === 'console') ? `${basePath}/console` : undefined,
     log,

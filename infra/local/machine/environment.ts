@@ -1,8 +1,9 @@
 /** @module The settings of the local host, and the environment in which it runs the functions. */
 
 import { choiceSetting, integerSetting, lowerCase, readSettings, textSetting } from '../../../shared/core/setting.ts';
-import { prefix, type Settings, SettingsError } from '../../../shared/core/settings.ts';
+import { PROVIDER_SLOTS, prefix, type Settings, SettingsError } from '../../../shared/core/settings.ts';
 import { checkedSettings } from '../../../shared/webhooks/checked-targets.ts';
+import { modeOf, slotDefaults, slotMistakes } from './slots.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -117,38 +118,12 @@ const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, 
     IDENTITY_URL: identityUrl,
     IDENTITY_JWKS_URI: `${identityUrl}/.well-known/jwks.json`,
     IDENTITY_ISSUER: identityUrl,
-    PROVIDER_TIMEOUT_MS: '1000',
+    PROVIDER_TIMEOUT_MS: callsSandbox(operator) ? '10000' : '1000',
     RUN_DUE_CONCURRENCY: '10',
-    // The clock may be moved over months of renewals within seconds.
-    PROVIDER_A_BACKGROUND_RATE: '0',
-    PROVIDER_B_BACKGROUND_RATE: '0',
-    PROVIDER_C_BACKGROUND_RATE: '0',
-    PROVIDER_D_BACKGROUND_RATE: '0',
     GUEST_TOKEN_SECRET: LOCAL_SECRETS.GUEST_TOKEN_SECRET,
     FINGERPRINT_SECRET: LOCAL_SECRETS.FINGERPRINT_SECRET,
     SUPPORT_REFUND_LIMITS: 'USD:10000,EUR:10000',
-    PROVIDER_A: 'stripe',
-    PROVIDER_A_BASE_URL: `${baseUrl}/_local/providers/stripe`,
-    PROVIDER_A_API_KEY: LOCAL_SECRETS.PROVIDER_A_API_KEY,
-    PROVIDER_A_PUBLISHABLE_KEY: PUBLISHABLE_KEY,
-    PROVIDER_A_WEBHOOK_SECRET: LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET,
-    PROVIDER_B: 'paypal',
-    PROVIDER_B_BASE_URL: `${baseUrl}/_local/providers/paypal`,
-    PROVIDER_B_CLIENT_ID: LOCAL_SECRETS.PROVIDER_B_CLIENT_ID,
-    PROVIDER_B_CLIENT_SECRET: LOCAL_SECRETS.PROVIDER_B_CLIENT_SECRET,
-    PROVIDER_B_WEBHOOK_ID: LOCAL_SECRETS.PROVIDER_B_WEBHOOK_ID,
-    PROVIDER_C: 'square',
-    PROVIDER_C_BASE_URL: `${baseUrl}/_local/providers/square`,
-    PROVIDER_C_ACCESS_TOKEN: LOCAL_SECRETS.PROVIDER_C_ACCESS_TOKEN,
-    PROVIDER_C_LOCATION_ID: 'LOCAL',
-    PROVIDER_C_APPLICATION_ID: 'sandbox-sq0idb-local',
-    PROVIDER_C_SIGNATURE_KEY: LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY,
-    PROVIDER_C_NOTIFICATION_URL: `${baseUrl}${basePath}/webhooks/provider_c`,
-    PROVIDER_D: 'braintree',
-    PROVIDER_D_BASE_URL: `${baseUrl}/_local/providers/braintree`,
-    PROVIDER_D_MERCHANT_ID: 'local',
-    PROVIDER_D_PUBLIC_KEY: LOCAL_SECRETS.PROVIDER_D_PUBLIC_KEY,
-    PROVIDER_D_PRIVATE_KEY: LOCAL_SECRETS.PROVIDER_D_PRIVATE_KEY,
+    ...slotDefaults(operator, { baseUrl, basePath }),
     EXTERNAL_WEBHOOK_ALLOW_PRIVATE: 'true',
     ...(!namesWebhooks(operator) && defaultWebhook(baseUrl)),
   };
@@ -180,12 +155,18 @@ const ofTheOperator = (env: Env): Record<string, string> => {
   return Object.fromEntries(pairs);
 };
 
+const callsSandbox = (operator: Env): boolean => PROVIDER_SLOTS.some((slot) => modeOf(operator, slot) === 'sandbox');
+
 /** The service's own settings, checked before anything starts. @throws SettingsError naming every mistake. */
 export const checkSettings = (operator: Env, basePath: string): Settings => {
   const none = 'http://127.0.0.1:0';
   const wiring = { baseUrl: none, basePath, dynamoEndpoint: none, queues: [] };
   const env = functionEnvironment(operator, wiring);
-  if (env['STAGE'] !== 'prod') return checkedSettings(env);
+  if (env['STAGE'] !== 'prod') {
+    const mistakes = slotMistakes(operator);
+    if (mistakes.length > 0) throw new SettingsError(mistakes);
+    return checkedSettings(env);
+  }
   throw new SettingsError([DEPLOYED_ONLY, ...productionMistakes(operator, env)]);
 };
 
