@@ -152,6 +152,12 @@ const programsInReadme = async (): Promise<string[]> => {
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, program = '']) => program);
 };
 
+/** The first program of the README, against the host of this test. */
+const programOfNewcomers = async (): Promise<string> => {
+  const [, program = ''] = /^```ts\n(.*?)^```$/ms.exec(await readFile(join(ROOT, 'README.md'), 'utf8')) ?? [];
+  return program.replace('http://127.0.0.1:3000', service.host().baseUrl);
+};
+
 /** npm as users have it, without a registry and without the cache of this machine. */
 const npm = (folder: string, ...args: readonly string[]) =>
   run('npm', [...args, '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--cache', join(folder, 'cache')], {
@@ -200,6 +206,7 @@ describe('the client package', () => {
     const programs = await programsInReadme();
     expect(programs).toHaveLength(4);
     for (const [index, program] of programs.entries()) await writeFile(join(folder, `program-${index}.ts`), program);
+    await writeFile(join(folder, 'readme.ts'), await programOfNewcomers());
     await writeFile(join(folder, 'wrong.ts'), WRONG);
     await writeFile(join(folder, 'advice.ts'), ADVICE);
     await writeFile(join(folder, 'backend.ts'), BACKEND);
@@ -209,6 +216,7 @@ describe('the client package', () => {
     const printed = async (file: string) =>
       JSON.parse((await run(process.execPath, [join(folder, file)], { env })).stdout);
     expect(await printed('program-0.ts')).toEqual({ confirmed: 'succeeded', total_cents: 2_500 });
+    expect((await run(process.execPath, [join(folder, 'readme.ts')])).stdout).toContain("status: 'succeeded'");
     expect(await printed('program-1.ts')).toEqual({ ordered: 'created', refunded: 'succeeded' });
     expect(await printed('backend.ts')).toEqual({
       users: ['user_demo_owner', 'user_demo_member'],
