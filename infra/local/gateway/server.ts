@@ -8,7 +8,7 @@ import { providerCors } from './cors.ts';
 import type { Door } from './door.ts';
 import type { Gateway } from './gateway.ts';
 import { type GatewayAnswer, INTERNAL_ERROR, plainAnswer } from './gateway-answer.ts';
-import { requestRefusal } from './guard.ts';
+import { type Reach, requestRefusal } from './guard.ts';
 import type { Reference } from './reference-page.ts';
 
 export interface Sites {
@@ -39,15 +39,18 @@ const LOCAL = '/_local';
 const HEALTH = '/health';
 const KEEP_ALIVE_MS = 65_000;
 
+interface Place extends Reach {
+  readonly port: number;
+}
+
 /**
- * Listens on 127.0.0.1 only.
  * @param door holds outside requests while it is closed
  * @throws StartError if the port is in use.
  */
-export const listen = async (port: number, door?: Door): Promise<Listener> => {
+export const listen = async (place: Place, door?: Door): Promise<Listener> => {
   let sites: Sites | undefined;
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (message, response) => {
-    const refusal = requestRefusal(message, isControl(message.url ?? '/'));
+    const refusal = requestRefusal(message, isControl(message.url ?? '/'), place);
     if (refusal !== undefined) write(response, textAnswer(problem(403, refusal)));
     else if (sites) void enter({ message, response });
     else write(response, textAnswer(json(503, { status: 'starting' })));
@@ -56,9 +59,9 @@ export const listen = async (port: number, door?: Door): Promise<Listener> => {
     await door?.enter(message);
     if (sites) await serve(sites, message, response);
   };
-  const taken = await bind(server, port);
+  const taken = await bind(server, place);
   return {
-    baseUrl: `http://127.0.0.1:${taken}`,
+    baseUrl: `http://${ownName(place.address)}:${taken}`,
     open: (opened) => {
       sites = opened;
     },
@@ -77,16 +80,22 @@ export const listen = async (port: number, door?: Door): Promise<Listener> => {
 const isControl = (url: string): boolean => url.startsWith(`${LOCAL}/`) && !isProvider(url);
 const isProvider = (url: string): boolean => url.startsWith(`${LOCAL}/providers/`);
 
-const bind = (server: Server, port: number): Promise<number> =>
+/** The host calls itself by loopback if it listens on every address. */
+const ownName = (address: string): string => {
+  if (address === '0.0.0.0' || address === '::') return '127.0.0.1';
+  return address.includes(':') ? `[${address}]` : address;
+};
+
+const bind = (server: Server, { port, address: host }: Place): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const inUse = error.code === 'EADDRINUSE';
       const line = inUse
         ? `port ${port} is in use; set another PORT`
-        : `cannot listen on port ${port}: ${error.message}`;
+        : `cannot listen on port ${port} of ${host}: ${error.message}`;
       reject(new StartError(line, error));
     });
-    server.listen(port, '127.0.0.1', () => {
+    server.listen(port, host, () => {
       const address = server.address();
       resolve(typeof address === 'object' && address ? address.port : port);
     });

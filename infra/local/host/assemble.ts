@@ -254,7 +254,9 @@ const openSimulator = (
   const slots = { [a]: slotOf(a), [b]: slotOf(b), [c]: slotOf(c), [d]: slotOf(d) };
   try {
     const { onFailedWrite } = place;
-    return createSimulator({ clock, file: place.file('simulator.db'), onFailedWrite, slots, deliver, ledgerTag });
+    const site = new URL(settings.PUBLIC_BASE_URL || baseUrl).origin;
+    const file = place.file('simulator.db');
+    return createSimulator({ clock, file, onFailedWrite, slots, site, deliver, ledgerTag });
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error), error);
   }

@@ -117,7 +117,7 @@ export const startHost = async (options: HostOptions): Promise<Host> => {
 
 const start = async (options: HostOptions, onClose: (step: () => unknown) => void): Promise<Omit<Host, 'stop'>> => {
   const operator = operatorEnvironment(options.env);
-  const { basePath } = readHostSettings(operator);
+  const { basePath, address, allowedHosts } = readHostSettings(operator);
   const checked = checkSettings(operator, basePath);
   const log = options.log ?? (() => undefined);
   const declared = options.catalogue ?? (await serviceCatalogue());
@@ -129,7 +129,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const onLoss = options.onLoss ?? log;
   const place = openDataFolder(options.dataDir, { onClose, onLoss });
   const door = options.daysAgo === undefined ? undefined : createClosedDoor();
-  const listener = await listen(options.port ?? 0, door);
+  const listener = await listen({ port: options.port ?? 0, address, allowedHosts }, door);
   onClose(listener.close);
   options.onHeld?.();
   const { baseUrl } = listener;

@@ -1,6 +1,14 @@
 /** @module The settings of the local host, and the environment in which it runs the functions. */
 
-import { choiceSetting, integerSetting, lowerCase, readSettings, textSetting } from '../../../shared/core/setting.ts';
+import {
+  checked,
+  choiceSetting,
+  integerSetting,
+  listSetting,
+  lowerCase,
+  readSettings,
+  textSetting,
+} from '../../../shared/core/setting.ts';
 import { PROVIDER_SLOTS, prefix, type Settings, SettingsError } from '../../../shared/core/settings.ts';
 import { checkedSettings } from '../../../shared/webhooks/checked-targets.ts';
 import { modeOf, slotDefaults, slotMistakes } from './slots.ts';
@@ -37,6 +45,16 @@ const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
 export const hostFields = {
   PORT: integerSetting(DEFAULT_PORT, 0, 65_535).describe('where the local host listens'),
+  HOST: textSetting('127.0.0.1').describe(
+    'the address that it listens on; 0.0.0.0 in a container, so that other containers reach it',
+  ),
+  ALLOWED_HOSTS: checked(
+    lowerCase(listSetting()),
+    (names) => names.every((name) => /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)),
+    'must be host names without a port, such as payments',
+  ).describe(
+    'host names by which requests may reach it, besides 127.0.0.1, localhost and [::1]; they open the control routes too',
+  ),
   DATA_DIR: textSetting('.local').describe('where it keeps its data; :memory: keeps none'),
   BASE_PATH: prefix,
   DEMO_DATA: choiceSetting(['demo', 'none'], 'demo').describe(
@@ -49,6 +67,8 @@ export const hostFields = {
 
 export interface HostSettings {
   readonly port: number;
+  readonly address: string;
+  readonly allowedHosts: readonly string[];
   /** A folder, or `:memory:`. */
   readonly dataDir: string;
   /** Prefix of every route of the service, without a slash at its end. */
@@ -61,9 +81,11 @@ export interface HostSettings {
 export const readHostSettings = (env: Env): HostSettings => {
   const { mistakes, values } = readSettings(hostFields, env);
   if (!values) throw new SettingsError(mistakes);
-  const { PORT, DATA_DIR, BASE_PATH, DEMO_DATA, LOG_LEVEL } = values;
+  const { PORT, HOST, ALLOWED_HOSTS, DATA_DIR, BASE_PATH, DEMO_DATA, LOG_LEVEL } = values;
   return {
     port: PORT,
+    address: HOST,
+    allowedHosts: ALLOWED_HOSTS,
     dataDir: DATA_DIR,
     basePath: BASE_PATH,
     demoData: DEMO_DATA,
