@@ -1,5 +1,5 @@
 // The page of a signed-in user's cards: `node docs/examples/cards/shop.mjs`, then open http://127.0.0.1:4000.
-// The card number goes from the browser to Stripe. The shop's server saves the token with its service key.
+// The card number goes from the browser to Stripe. The shop's server saves the token for its signed-in user.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { env, stdout } from 'node:process';
@@ -7,14 +7,13 @@ import { env, stdout } from 'node:process';
 const PAYMENTS_URL = env.PAYMENTS_URL ?? 'http://127.0.0.1:3000';
 // With a real Stripe account: https://js.stripe.com/v3/
 const STRIPE_JS = env.STRIPE_JS ?? `${PAYMENTS_URL}/_local/providers/stripe/stripe.js`;
-// The demo key and the demo user of the local host. Your server knows its user by its own session.
-const KEY = env.PAYMENTS_API_KEY ?? 'psk_de30de30de30de30de30de30_local-demo-key-local-demo-key-local-demo-ke';
-const USER = env.PAYMENTS_USER ?? 'user_demo_member';
+// A demo session of the local host. Your server sends the session of its own user, or a service key with X-Act-For.
+const SESSION = env.PAYMENTS_SESSION ?? 'demo-member';
 const PORT = Number(env.PORT ?? 4000);
 
 const callPayments = async (path, body) => {
   const response = await fetch(`${PAYMENTS_URL}${path}`, {
-    headers: { authorization: `Bearer ${KEY}`, 'x-act-for': `user:${USER}`, 'content-type': 'application/json' },
+    headers: { 'x-session-id': SESSION, 'content-type': 'application/json' },
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
   });
   const answer = await response.json();
