@@ -251,7 +251,7 @@ describe('the client package', () => {
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/gzip']);
     const { stdout } = await npm(folder, 'pack', './served.tgz', '--json', '--dry-run');
     const [{ name, files }] = JSON.parse(stdout);
-    expect([name, files.length]).toEqual([CLIENT, 7]);
+    expect([name, files.length]).toEqual([CLIENT, 8]);
   });
 
   test('contains only its code, its types, a README and a license', async () => {
@@ -268,6 +268,7 @@ describe('the client package', () => {
       'index.js',
       'package.json',
       'schema.d.ts',
+      'webhook-event.js',
     ]);
     // A name that npm may publish, or that has no scope, could be a stranger's package in a registry.
     expect(JSON.parse(await readFile(join(folder, 'client/package.json'), 'utf8'))).toMatchObject({ private: true });

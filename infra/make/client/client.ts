@@ -1,9 +1,8 @@
 /**
- * @module The code of the client's package: openapi-fetch, with retries, pages, thrown errors and verified webhooks. The
+ * @module The code of the client's package: openapi-fetch, with retries, pages and thrown errors. The
  * package gets this file as JavaScript, so it imports nothing of the service. The types for users are in `client-types.ts`.
  */
 import createClient, { type ClientOptions, mergeHeaders } from 'openapi-fetch';
-import { Webhook } from 'standardwebhooks';
 
 type Fetch = (request: Request) => Promise<Response>;
 
@@ -26,7 +25,7 @@ interface Init {
 }
 
 /** @param keyedPosts the paths of the document whose POST takes an Idempotency-Key */
-export const openClient = (options: OpenOptions, keyedPosts: ReadonlySet<string>) => {
+export const openPaymentsClient = (options: OpenOptions, keyedPosts: ReadonlySet<string>) => {
   const { key, actFor, headers, retries = RETRIES, fetch = globalThis.fetch, ...rest } = options;
   const client = createClient<Record<string, Record<string, never>>>({
     ...rest,
@@ -188,31 +187,4 @@ export const unwrap = async (result: Result | Promise<Result>): Promise<unknown>
   const { data, error, response } = await result;
   if (!response.ok) throw new PaymentsError(response.status, error);
   return data;
-};
-
-type SentHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-
-/**
- * Verifies a webhook and reads its event. A raw event of a provider gets the form `{event, data}`.
- * @throws if the signature does not fit the secret and the body, or its time is more than five minutes off
- */
-export const constructEvent = (body: string | Uint8Array, headers: SentHeaders, secret: string): unknown => {
-  const text = typeof body === 'string' ? body : new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
-  const sent = Object.fromEntries(
-    (headers instanceof Headers ? [...headers] : Object.entries(headers)).flatMap(([name, value]) =>
-      typeof value === 'string' ? [[name.toLowerCase(), value]] : [],
-    ),
-  );
-  new Webhook(secret).verify(text, sent, { jsonParse: false });
-  const said = jsonOrText(text);
-  if (isRecord(said) && typeof said['event'] === 'string') return said;
-  return { event: sent['webhook-event'], data: said };
-};
-
-const jsonOrText = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 };

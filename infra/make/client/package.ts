@@ -26,7 +26,8 @@ export const writeClient = async (folder: string): Promise<void> => {
     // A field with a default may be omitted from a request.
     'schema.d.ts': astToString(await openapiTypescript(JSON.stringify(document), { defaultNonNullable: false })),
     'index.js': indexOf(keyedPosts),
-    'client.js': await code(),
+    'client.js': await codeOf('client'),
+    'webhook-event.js': await codeOf('webhook-event'),
     'index.d.ts': clientTypes(names, events),
   };
   rmSync(folder, { recursive: true, force: true });
@@ -62,24 +63,25 @@ const manifest = (date: string): string => {
     sideEffects: false,
     engines: { node: '>=20' },
     exports: { '.': { types: './index.d.ts', default: './index.js' } },
-    files: ['index.js', 'client.js', 'index.d.ts', 'schema.d.ts'],
+    files: ['*.js', '*.d.ts'],
     dependencies: Object.fromEntries(DEPENDENCIES.map((name) => [name, versionOf(name)])),
   };
   return `${JSON.stringify(described, null, 2)}\n`;
 };
 
-/** The package's code without its types. */
-const code = async (): Promise<string> => {
-  const source = await readFile(join(import.meta.dirname, 'client.ts'), 'utf8');
+/** A file of the package's code, without its types. */
+const codeOf = async (name: string): Promise<string> => {
+  const source = await readFile(join(import.meta.dirname, `${name}.ts`), 'utf8');
   return (await transform(source, { loader: 'ts', format: 'esm', target: 'es2022' })).code;
 };
 
 const indexOf = (keyedPosts: readonly string[]): string => `\
-import { openClient } from './client.js';
+import { openPaymentsClient } from './client.js';
 
-export { constructEvent, PaymentsError, unwrap } from './client.js';
+export { PaymentsError, unwrap } from './client.js';
+export { constructEvent } from './webhook-event.js';
 
-export const createPaymentsClient = (options) => openClient(options, KEYED_POSTS);
+export const createPaymentsClient = (options) => openPaymentsClient(options, KEYED_POSTS);
 
 const KEYED_POSTS = new Set(${JSON.stringify(keyedPosts, null, 2)});
 `;
