@@ -82,7 +82,7 @@ export const slotDefaults = (
   );
 
 /** Fixed and printed at start, so that tests and people can sign. They give no access outside this machine. */
-export const localKeys = (slot: ProviderSlot): Readonly<Record<AdapterName, Readonly<Record<string, string>>>> => ({
+const localKeys = (slot: ProviderSlot): Readonly<Record<AdapterName, Readonly<Record<string, string>>>> => ({
   stripe: {
     API_KEY: `sk_test_local_${slot}`,
     PUBLISHABLE_KEY: `pk_test_local_${slot}`,
