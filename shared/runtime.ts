@@ -287,8 +287,12 @@ export const receiverDeps = /* @__PURE__ */ perInstance(() => ({
   prepare: receivers().openSlots,
 }));
 
-/** The slots of the providers, of which only public settings are read. */
-export const configDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), slots: settings().slots }));
+/** The slots of the providers, of which only public settings are shown. */
+export const configDeps = /* @__PURE__ */ perInstance(() => ({
+  ...webDeps(),
+  slots: settings().slots,
+  stage: settings().STAGE,
+}));
 
 /** The base URL that the API document names. */
 export const documentDeps = /* @__PURE__ */ perInstance(() => ({

@@ -12,11 +12,13 @@ import { DEMO_SESSIONS } from './identity/identity.ts';
 import { begin, clearDataFolder, finish, isNewFolder, isUnfinished } from './machine/data-folder.ts';
 import {
   defaultWebhookUrl,
+  functionEnvironment,
   LOCAL_SECRETS,
   operatorEnvironment,
   PUBLISHABLE_KEY,
   readHostSettings,
 } from './machine/environment.ts';
+import { slotStates, takesDemoData, unusedKeys } from './machine/slots.ts';
 import { StartError } from './machine/start-error.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -38,7 +40,8 @@ const main = async (): Promise<void> => {
   const operator = operatorEnvironment();
   const { port, dataDir, basePath, demoData, logLevel } = readHostSettings(operator);
   clear(dataDir);
-  const first = demoData === 'demo' && isNewFolder(dataDir);
+  const isOwn = !takesDemoData(functionEnvironment(operator, NOWHERE), NOWHERE.baseUrl);
+  const first = demoData === 'demo' && !isOwn && isNewFolder(dataDir);
   const onLoss = (line: string): never => {
     complain(line);
     process.exit(1);
@@ -51,7 +54,9 @@ const main = async (): Promise<void> => {
   stopOnSignal(host);
   const serviceUrl = `${host.baseUrl}${basePath}`;
   introduce(host, serviceUrl);
+  for (const line of unusedKeys(host.env, host.baseUrl)) print(line);
   for (const { reason } of await disabledParts(host.env)) print(reason);
+  if (demoData === 'demo' && isOwn) print('No demo data: they need the simulator behind every slot.');
   if (first) await showDemoData(host, serviceUrl);
   if (stopping) return;
   // The mark is removed before the first outside request, because the next start deletes all data of a marked folder.
@@ -98,7 +103,9 @@ const introduce = (host: Host, serviceUrl: string): void => {
   print(`
 The service listens on ${serviceUrl}
 Reference              ${serviceUrl}/docs
+Client                 npm install ${serviceUrl}/client.tgz
 Stage                  ${stageOf(host)}
+Providers              ${providersOf(host)}
 Data                   ${host.folder}${given.fresh ? ', empty at the start' : ''}${timeOf(host)}
 
 Demo sessions, sent as X-Session-ID`);
@@ -121,6 +128,14 @@ ${post(`${serviceUrl}/payments/confirm/$PAYMENT`, {})}
 };
 
 const FIRST_PAYMENT = { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' };
+
+/** The demo data are decided before the host has its address. */
+const NOWHERE = { baseUrl: 'http://127.0.0.1:0', basePath: '', dynamoEndpoint: '', queues: [] };
+
+const providersOf = ({ env, baseUrl }: Host): string =>
+  slotStates(env, baseUrl)
+    .map(({ slot, adapter, at }) => `${slot} ${adapter} (${at})`)
+    .join(', ');
 
 const stageOf = ({ env }: Host): string => {
   const { STAGE, RATE_LIMITS, ALLOW_RAW_CARDS } = parseSettings(env);

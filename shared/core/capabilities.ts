@@ -70,6 +70,14 @@ const SECRETS_OF: Readonly<Record<AdapterName, Readonly<Record<SecretPurpose, re
   braintree: { calls: ['PRIVATE_KEY'], events: [] },
 };
 
+/** The settings without which an adapter makes no call. */
+export const REQUIRED_KEYS = {
+  stripe: ['API_KEY'],
+  paypal: ['CLIENT_ID', 'CLIENT_SECRET'],
+  square: ['ACCESS_TOKEN', 'LOCATION_ID'],
+  braintree: ['MERCHANT_ID', 'PUBLIC_KEY', 'PRIVATE_KEY'],
+} as const satisfies Readonly<Record<AdapterName, readonly (keyof SlotSettings)[]>>;
+
 const NO_SECRETS: Readonly<Record<SecretField, ''>> = {
   API_KEY: '',
   WEBHOOK_SECRET: '',

@@ -6,6 +6,7 @@ import { scopesOfRoute } from '../access/scopes.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { optionalText } from '../http/fields.ts';
+import { WHOLE_NUMBER } from '../http/paging.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
 import { keyRequests } from '../http/windows.ts';
 import { codesByStatus, errorSchema, meaningOfCode } from './error-responses.ts';
@@ -82,7 +83,13 @@ const csvCursor = z
     'With `Accept: text/csv` only: the position of the page, as the header `Link` of the page before names it.',
   );
 
-const exampleOf = (text = ''): string | number => (/^\d{1,9}$/.test(text) ? Number(text) : text);
+/** A query is text, but the document shows the example of a number as a number. */
+const exampleOf = (field: z.ZodType, text = ''): string | number => (isNumber(field) ? Number(text) : text);
+
+const isNumber = (field: z.ZodType): boolean => {
+  const { type, pattern } = z.toJSONSchema(field, { io: 'input', unrepresentable: 'any' });
+  return type === 'integer' || type === 'number' || pattern === WHOLE_NUMBER.source;
+};
 
 const needsBody = (body: z.ZodType, form: Endpoint['bodyForm']): boolean =>
   form === 'raw' || !body.safeParse({}).success;
@@ -95,7 +102,7 @@ const withExamples = (schema: z.ZodObject, examples: Readonly<Record<string, str
       Object.entries(schema.shape).map(([name, field]) => [
         name,
         Object.hasOwn(examples, name) && field instanceof z.ZodType
-          ? field.meta({ ...field.meta(), param: { example: exampleOf(examples[name]) } })
+          ? field.meta({ ...field.meta(), param: { example: exampleOf(field, examples[name]) } })
           : field,
       ]),
     ),

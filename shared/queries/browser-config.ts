@@ -1,9 +1,9 @@
-/** @module The providers and public ids with which a web page takes payments. It reads no secret. */
+/** @module The providers and public ids with which a web page takes payments. It shows no secret. */
 
 import * as z from 'zod';
 import type { Capabilities } from '../core/capabilities.ts';
-import { CAPABILITIES_OF } from '../core/capabilities.ts';
-import { ADAPTERS, PROVIDER_SLOTS, type ProviderSlot, type SlotSettings } from '../core/settings.ts';
+import { CAPABILITIES_OF, REQUIRED_KEYS, secretFields } from '../core/capabilities.ts';
+import { ADAPTERS, PROVIDER_SLOTS, type ProviderSlot, type Settings, type SlotSettings } from '../core/settings.ts';
 import type { Reply } from '../http/request.ts';
 
 const optionalText = z.string().optional();
@@ -53,21 +53,32 @@ type PublicSettings = Pick<
 >;
 
 interface ConfigDeps {
-  readonly slots: Readonly<Record<ProviderSlot, PublicSettings>>;
+  readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
+  readonly stage: Settings['STAGE'];
 }
 
 /** The slot of a payment that names no slot. */
 const DEFAULT_SLOT = 'provider_a';
 const CACHE_SECONDS = 300;
 
-export const browserConfig = async ({ slots }: ConfigDeps): Promise<Reply> => {
-  const providers = PROVIDER_SLOTS.flatMap((slot) => configOf(slot, slots[slot]));
+export const browserConfig = async ({ slots, stage }: ConfigDeps): Promise<Reply> => {
+  const providers = PROVIDER_SLOTS.flatMap((slot) => (isClosed(slots[slot], stage) ? [] : configOf(slot, slots[slot])));
   const hasDefault = providers.some(({ provider_id }) => provider_id === DEFAULT_SLOT);
   return {
     data: { default_provider: hasDefault ? DEFAULT_SLOT : null, providers },
     headers: { 'cache-control': `public, max-age=${CACHE_SECONDS}` },
   };
 };
+
+/** Deployed, the secret keys are in Secrets Manager, which this function does not read. */
+const isClosed = (settings: SlotSettings, stage: Settings['STAGE']): boolean => {
+  const { ADAPTER: adapter } = settings;
+  if (adapter === '') return true;
+  const isKnown = (field: string): boolean => stage === 'local' || !SECRET_FIELDS.includes(field);
+  return REQUIRED_KEYS[adapter].some((field) => isKnown(field) && settings[field] === '');
+};
+
+const SECRET_FIELDS = secretFields();
 
 /** The slot's configuration; empty if the slot takes no payments. */
 const configOf = (slot: ProviderSlot, settings: PublicSettings): ProviderConfig[] => {

@@ -3,11 +3,12 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { apiDocumentAt } from '../../functions/api/document.ts';
 import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
 import { writeClient } from '../../infra/make/client/package.ts';
 import { minimalCalls } from './client-minimal.ts';
+import { RIGHT_PROGRAMS, WRONG_PROGRAMS } from './client-programs.ts';
 import { withHost } from './host.ts';
 
 /** The client's package as npm packs it, installed offline in another project, compiled and run. */
@@ -16,8 +17,11 @@ const service = withHost();
 const run = promisify(execFile);
 const CLIENT = '@your-company/payments-client';
 const ROOT = resolve(import.meta.dirname, '../..');
-/** The client's only dependency, and the types that it needs. */
-const DEPENDENCIES = ['openapi-fetch', 'openapi-typescript-helpers'];
+/** The client's two dependencies, with what they need. */
+const DEPENDENCIES = [
+  ...['openapi-fetch', 'openapi-typescript-helpers'],
+  ...['standardwebhooks', '@stablelib/base64', 'fast-sha256'],
+];
 const STRICT = {
   ...{ module: 'NodeNext', target: 'ES2024', lib: ['ES2024', 'DOM'], types: ['node'], noEmit: true },
   ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
@@ -88,10 +92,10 @@ confirmed.error?.code === 'INVITE_EXPIRED';
 `;
 
 /**
- * Errors of the service, read by the README's third program. The details must have the form that the types promise.
+ * Errors of the service, read by the README's fourth program. The details must have the form that the types promise.
  */
 const ADVICE = `import { createPaymentsClient, type Refund } from '@your-company/payments-client';
-import { adviceOn } from './program-2.ts';
+import { adviceOn } from './program-3.ts';
 const clientOf = (session: string) =>
   createPaymentsClient({ baseUrl: process.env['PAYMENTS_URL'] ?? '', headers: { 'X-Session-ID': session } });
 const owner = clientOf('demo-owner');
@@ -148,6 +152,12 @@ const programsInReadme = async (): Promise<string[]> => {
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, program = '']) => program);
 };
 
+/** The first program of the README, against the host of this test. */
+const programOfNewcomers = async (): Promise<string> => {
+  const [, program = ''] = /^```ts\n(.*?)^```$/ms.exec(await readFile(join(ROOT, 'README.md'), 'utf8')) ?? [];
+  return program.replace('http://127.0.0.1:3000', service.host().baseUrl);
+};
+
 /** npm as users have it, without a registry and without the cache of this machine. */
 const npm = (folder: string, ...args: readonly string[]) =>
   run('npm', [...args, '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--cache', join(folder, 'cache')], {
@@ -162,7 +172,6 @@ const pack = async (folder: string, source: string): Promise<string> => {
 
 const consumerProject = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'payments-client-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await writeClient(join(folder, 'client'));
   const tarballs: Record<string, string> = { [CLIENT]: await pack(folder, './client') };
   for (const name of DEPENDENCIES) tarballs[name] = await pack(folder, join(ROOT, 'node_modules', name));
@@ -177,26 +186,37 @@ const consumerProject = async (): Promise<string> => {
   return folder;
 };
 
+/** The compiler's messages, if there are any. */
+const compile = async (folder: string): Promise<string> => {
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const { stdout } = await run(process.execPath, [compiler, '-p', '.'], { cwd: folder }).catch(
+    (error: { stdout: string }) => error,
+  );
+  return stdout;
+};
+
 describe('the client package', () => {
+  let folder = '';
+  beforeAll(async () => {
+    folder = await consumerProject();
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
   test('installs from its tarball, compiles under strict rules, makes a payment, and reads errors', async () => {
-    const folder = await consumerProject();
     const programs = await programsInReadme();
-    expect(programs).toHaveLength(3);
+    expect(programs).toHaveLength(4);
     for (const [index, program] of programs.entries()) await writeFile(join(folder, `program-${index}.ts`), program);
+    await writeFile(join(folder, 'readme.ts'), await programOfNewcomers());
     await writeFile(join(folder, 'wrong.ts'), WRONG);
     await writeFile(join(folder, 'advice.ts'), ADVICE);
     await writeFile(join(folder, 'backend.ts'), BACKEND);
     await writeFile(join(folder, 'minimal.ts'), minimalProgram());
-    const { stdout: errors } = await run(process.execPath, [
-      join(ROOT, 'node_modules/typescript/bin/tsc'),
-      '-p',
-      folder,
-    ]).catch((error: { stdout: string }) => error);
-    expect(errors).toBe('');
+    expect(await compile(folder)).toBe('');
     const env = { PAYMENTS_URL: service.host().baseUrl, PAYMENTS_API_KEY: DEMO_KEY_SECRET };
     const printed = async (file: string) =>
       JSON.parse((await run(process.execPath, [join(folder, file)], { env })).stdout);
     expect(await printed('program-0.ts')).toEqual({ confirmed: 'succeeded', total_cents: 2_500 });
+    expect((await run(process.execPath, [join(folder, 'readme.ts')])).stdout).toContain("status: 'succeeded'");
     expect(await printed('program-1.ts')).toEqual({ ordered: 'created', refunded: 'succeeded' });
     expect(await printed('backend.ts')).toEqual({
       users: ['user_demo_owner', 'user_demo_member'],
@@ -213,6 +233,27 @@ describe('the client package', () => {
     });
   });
 
+  test('compiles no wrong program and every right program', async () => {
+    const all = { wrong: WRONG_PROGRAMS, right: RIGHT_PROGRAMS };
+    for (const [kind, programs] of Object.entries(all))
+      for (const [index, program] of programs.entries()) await writeFile(join(folder, `${kind}-${index}.ts`), program);
+    const errors = await compile(folder);
+    const refused = new Set([...errors.matchAll(/^(\w+-\d+)\.ts\(/gm)].map(([, name = '']) => name));
+    expect(errors.split('\n').filter((line) => line.startsWith('right'))).toEqual([]);
+    expect(WRONG_PROGRAMS.filter((_, index) => !refused.has(`wrong-${index}`))).toEqual([]);
+    expect(Math.min(WRONG_PROGRAMS.length, RIGHT_PROGRAMS.length)).toBeGreaterThanOrEqual(20);
+  });
+
+  test('is served by the local host as the tarball that npm packs', async () => {
+    const response = await fetch(`${service.host().baseUrl}/client.tgz`);
+    const file = join(folder, 'served.tgz');
+    await writeFile(file, Buffer.from(await response.arrayBuffer()));
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/gzip']);
+    const { stdout } = await npm(folder, 'pack', './served.tgz', '--json', '--dry-run');
+    const [{ name, files }] = JSON.parse(stdout);
+    expect([name, files.length]).toEqual([CLIENT, 8]);
+  });
+
   test('contains only its code, its types, a README and a license', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'payments-client-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -222,10 +263,12 @@ describe('the client package', () => {
     expect(files.map(({ path }: { path: string }) => path).toSorted()).toEqual([
       'LICENSE',
       'README.md',
+      'client.js',
       'index.d.ts',
       'index.js',
       'package.json',
       'schema.d.ts',
+      'webhook-event.js',
     ]);
     // A name that npm may publish, or that has no scope, could be a stranger's package in a registry.
     expect(JSON.parse(await readFile(join(folder, 'client/package.json'), 'utf8'))).toMatchObject({ private: true });

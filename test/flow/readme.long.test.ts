@@ -21,7 +21,7 @@ const takeTour = async (service: TestHost, page: string, heading: string): Promi
   const folder = mkdtempSync(join(tmpdir(), 'payments-readme-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const steps = stepsOf(text, heading);
-  expect(steps.filter(({ shown }) => shown !== undefined).length).toBeGreaterThanOrEqual(5);
+  expect(steps.filter(({ shown }) => shown !== undefined).length).toBeGreaterThanOrEqual(4);
   await runTour(steps, service.host().baseUrl, folder);
   expect(readdirSync(folder)).toEqual([]);
 };

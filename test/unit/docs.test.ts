@@ -46,10 +46,15 @@ describe('the documentation', () => {
 
   test('has a workflow that runs the commands of the README and of docs/commands.md', () => {
     const documented = `${readPage('README.md')}${readPage('docs/commands.md')}`;
-    const steps = [...readPage('.github/workflows/ci.yml').matchAll(/- run: (npm (?:run )?[a-z:]+)/g)];
-    const commands = steps.map(([, command = '']) => command);
-    expect(commands).toEqual(expect.arrayContaining(['npm ci', 'npm test', 'npm run build', 'npm run synth']));
-    expect(commands.filter((command) => !documented.includes(command))).toEqual([]);
+    const commandsOf = (workflow: string): readonly string[] =>
+      [...readPage(`.github/workflows/${workflow}.yml`).matchAll(/- run: (npm (?:run (?:-s )?)?[a-z:]+)/g)].map(
+        ([, command = '']) => command.replace(' -s', ''),
+      );
+    const [ci, release] = [commandsOf('ci'), commandsOf('release')];
+    expect(ci).toEqual(expect.arrayContaining(['npm ci', 'npm test', 'npm run build', 'npm run synth']));
+    expect(release).toEqual(['npm ci', 'npm test', 'npm ci', 'npm run client', 'npm pack', 'npm run openapi']);
+    const shown = `${documented}${readPage('docs/client.md')}`;
+    expect([...ci, ...release].filter((command) => !shown.includes(command))).toEqual([]);
   });
 
   test('has a marker for every generated part, and a part for every marker', () => {

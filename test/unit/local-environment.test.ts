@@ -91,6 +91,8 @@ describe('the settings of the host', () => {
   test('have defaults', () => {
     expect(readHostSettings({})).toEqual({
       port: 3000,
+      address: '127.0.0.1',
+      allowedHosts: [],
       dataDir: '.local',
       basePath: '',
       demoData: 'demo',

@@ -104,6 +104,19 @@ describe('the API document', () => {
     }
   });
 
+  test('shows an example of each parameter in the type of the parameter', () => {
+    const typed = z.looseObject({ example: z.unknown(), schema: z.looseObject({ type: z.string() }) });
+    const wrong = operations.flatMap(({ operationId, parameters }) =>
+      parameters.flatMap((parameter) => {
+        const { success, data } = typed.safeParse(parameter);
+        if (!success || data.example === undefined) return [];
+        const isNumber = ['integer', 'number'].includes(data.schema.type);
+        return isNumber === (typeof data.example === 'number') ? [] : [`${operationId} ${parameter.name}`];
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   test('describes the success and each failure of an operation', () => {
     for (const { operationId, responses } of operations) {
       const statuses = Object.keys(responses);

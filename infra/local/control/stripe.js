@@ -1,10 +1,10 @@
 /**
  * The local host's stand-in for Stripe.js, for pages that are built and tested without the internet. It offers the part
- * that a checkout page needs: Stripe(key), elements({ clientSecret }), create('payment'), mount, and confirmPayment with
- * the bank's question (3-D Secure). It takes test cards only. Stripe's own script keeps the card number in a frame of
+ * that pages need to pay and to save a card: Stripe(key), elements, create('payment'), mount, the confirmations,
+ * createPaymentMethod, handleNextAction and the bank's question (3-D Secure). It takes test cards only. Stripe's own script keeps the card number in a frame of
  * Stripe's; this one has plain fields.
  */
-(() => {
+{
   const api = new URL('v1/', document.currentScript.src).href;
 
   const call = async (key, path, fields) => {
@@ -29,15 +29,22 @@
     };
   };
 
-  const cardFields = (card) => {
+  /** @param prefix where the card stands in the request: `payment_method_data` of a confirmation, or its top level */
+  const cardFields = (card, prefix, { name, email } = {}) => {
     const [month, year] = card.valueOf('expiry').split('/');
-    return {
-      'payment_method_data[type]': 'card',
-      'payment_method_data[card][number]': card.valueOf('number'),
-      'payment_method_data[card][exp_month]': month,
-      'payment_method_data[card][exp_year]': `20${year}`,
-      'payment_method_data[card][cvc]': card.valueOf('cvc'),
+    const fields = {
+      type: 'card',
+      'card[number]': card.valueOf('number'),
+      'card[exp_month]': month,
+      'card[exp_year]': `20${year}`,
+      'card[cvc]': card.valueOf('cvc'),
+      ...(name && { 'billing_details[name]': name }),
+      ...(email && { 'billing_details[email]': email }),
     };
+    if (prefix === '') return fields;
+    // card[number] becomes payment_method_data[card][number].
+    const nested = (field) => field.replace(/^\w+/, (first) => `${prefix}[${first}]`);
+    return Object.fromEntries(Object.entries(fields).map(([field, value]) => [nested(field), value]));
   };
 
   /** Shows the bank's page until the payer has answered. Each answer loads the frame again. */
@@ -58,25 +65,54 @@
       dialog.showModal();
     });
 
-  const resultOf = (answer) => {
-    if (answer.error) return { error: answer.error };
-    if (answer.status === 'requires_payment_method') return { error: answer.last_payment_error };
-    return { paymentIntent: answer };
+  const pathOf = (clientSecret) => {
+    const id = clientSecret.split('_secret_')[0];
+    return `${id.startsWith('seti_') ? 'setup_intents' : 'payment_intents'}/${id}`;
   };
 
-  const confirmPayment = async (key, { elements, clientSecret = elements.clientSecret }) => {
-    const id = clientSecret.split('_secret_')[0];
-    const secret = { client_secret: clientSecret };
-    const fields = { ...secret, ...cardFields(elements.getElement('payment')), use_stripe_sdk: 'true' };
-    const answer = await call(key, `payment_intents/${id}/confirm`, fields);
-    const question = answer.next_action?.use_stripe_sdk?.stripe_js;
+  const read = (key, clientSecret) =>
+    call(key, `${pathOf(clientSecret)}?${new URLSearchParams({ client_secret: clientSecret })}`);
+
+  const resultOf = (answer) => {
+    if (answer.error) return { error: answer.error };
+    if (answer.status === 'requires_payment_method' && (answer.last_payment_error ?? answer.last_setup_error))
+      return { error: answer.last_payment_error ?? answer.last_setup_error };
+    return answer.object === 'setup_intent' ? { setupIntent: answer } : { paymentIntent: answer };
+  };
+
+  /** Asks the bank's question if there is one. */
+  const finish = async (key, clientSecret, answer) => {
+    const next = answer.next_action;
+    const question = next?.use_stripe_sdk?.stripe_js ?? next?.redirect_to_url?.url;
     if (question === undefined) return resultOf(answer);
-    const query = new URLSearchParams(secret);
-    return resultOf(await askBank(question, () => call(key, `payment_intents/${id}?${query}`)));
+    return resultOf(await askBank(question, () => read(key, clientSecret)));
+  };
+
+  const confirm = async (key, clientSecret, method) => {
+    const fields = { client_secret: clientSecret, ...method, use_stripe_sdk: 'true' };
+    return finish(key, clientSecret, await call(key, `${pathOf(clientSecret)}/confirm`, fields));
+  };
+
+  const confirmElements = (key, { elements, clientSecret = elements.clientSecret, confirmParams }) => {
+    const billing = confirmParams?.payment_method_data?.billing_details;
+    return confirm(key, clientSecret, cardFields(elements.getElement('payment'), 'payment_method_data', billing));
+  };
+
+  /** @param data `{ payment_method: id }`, `{ payment_method: { card, billing_details } }`, or nothing for the card of the intent */
+  const confirmCard = (key, clientSecret, { payment_method: method } = {}) => {
+    if (method === undefined) return confirm(key, clientSecret, {});
+    if (typeof method === 'string') return confirm(key, clientSecret, { payment_method: method });
+    return confirm(key, clientSecret, cardFields(method.card, 'payment_method_data', method.billing_details));
+  };
+
+  const createPaymentMethod = async (key, { elements, card, params, billing_details: billing }) => {
+    const element = card ?? elements.getElement('payment');
+    const answer = await call(key, 'payment_methods', cardFields(element, '', params?.billing_details ?? billing));
+    return answer.error ? { error: answer.error } : { paymentMethod: answer };
   };
 
   window.Stripe = (key) => ({
-    elements: ({ clientSecret }) => {
+    elements: ({ clientSecret } = {}) => {
       let card;
       return {
         clientSecret,
@@ -88,10 +124,13 @@
         submit: async () => ({}),
       };
     },
-    confirmPayment: (options) => confirmPayment(key, options),
-    retrievePaymentIntent: async (clientSecret) => {
-      const query = new URLSearchParams({ client_secret: clientSecret });
-      return resultOf(await call(key, `payment_intents/${clientSecret.split('_secret_')[0]}?${query}`));
-    },
+    confirmPayment: (options) => confirmElements(key, options),
+    confirmSetup: (options) => confirmElements(key, options),
+    confirmCardPayment: (clientSecret, data) => confirmCard(key, clientSecret, data),
+    confirmCardSetup: (clientSecret, data) => confirmCard(key, clientSecret, data),
+    createPaymentMethod: (options) => createPaymentMethod(key, options),
+    handleNextAction: async ({ clientSecret }) => finish(key, clientSecret, await read(key, clientSecret)),
+    retrievePaymentIntent: async (clientSecret) => resultOf(await read(key, clientSecret)),
+    retrieveSetupIntent: async (clientSecret) => resultOf(await read(key, clientSecret)),
   });
-})();
+}

@@ -3,11 +3,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import { StartError } from '../machine/start-error.ts';
+import type { ClientDownload } from './client-download.ts';
 import { providerCors } from './cors.ts';
 import type { Door } from './door.ts';
 import type { Gateway } from './gateway.ts';
 import { type GatewayAnswer, INTERNAL_ERROR, plainAnswer } from './gateway-answer.ts';
-import { requestRefusal } from './guard.ts';
+import { type Reach, requestRefusal } from './guard.ts';
 import type { Reference } from './reference-page.ts';
 
 export interface Sites {
@@ -16,6 +17,7 @@ export interface Sites {
   readonly local: (ask: LocalRequest) => Promise<LocalResponse | undefined>;
   /** The reference page. */
   readonly reference: Reference;
+  readonly client: ClientDownload;
   readonly basePath: string;
   /** The page that `/` leads to. Undefined if the host has no page. */
   readonly home: string | undefined;
@@ -37,15 +39,18 @@ const LOCAL = '/_local';
 const HEALTH = '/health';
 const KEEP_ALIVE_MS = 65_000;
 
+interface Place extends Reach {
+  readonly port: number;
+}
+
 /**
- * Listens on 127.0.0.1 only.
  * @param door holds outside requests while it is closed
  * @throws StartError if the port is in use.
  */
-export const listen = async (port: number, door?: Door): Promise<Listener> => {
+export const listen = async (place: Place, door?: Door): Promise<Listener> => {
   let sites: Sites | undefined;
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (message, response) => {
-    const refusal = requestRefusal(message, isControl(message.url ?? '/'));
+    const refusal = requestRefusal(message, isControl(message.url ?? '/'), place);
     if (refusal !== undefined) write(response, textAnswer(problem(403, refusal)));
     else if (sites) void enter({ message, response });
     else write(response, textAnswer(json(503, { status: 'starting' })));
@@ -54,9 +59,9 @@ export const listen = async (port: number, door?: Door): Promise<Listener> => {
     await door?.enter(message);
     if (sites) await serve(sites, message, response);
   };
-  const taken = await bind(server, port);
+  const taken = await bind(server, place);
   return {
-    baseUrl: `http://127.0.0.1:${taken}`,
+    baseUrl: `http://${ownName(place.address)}:${taken}`,
     open: (opened) => {
       sites = opened;
     },
@@ -78,16 +83,22 @@ export const listen = async (port: number, door?: Door): Promise<Listener> => {
 const isControl = (url: string): boolean => url.startsWith(`${LOCAL}/`) && !isProvider(url);
 const isProvider = (url: string): boolean => /^\/_local\/(?:providers|identity-service)\//.test(url);
 
-const bind = (server: Server, port: number): Promise<number> =>
+/** The host calls itself by loopback if it listens on every address. */
+const ownName = (address: string): string => {
+  if (address === '0.0.0.0' || address === '::') return '127.0.0.1';
+  return address.includes(':') ? `[${address}]` : address;
+};
+
+const bind = (server: Server, { port, address: host }: Place): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const inUse = error.code === 'EADDRINUSE';
       const line = inUse
         ? `port ${port} is in use; set another PORT`
-        : `cannot listen on port ${port}: ${error.message}`;
+        : `cannot listen on port ${port} of ${host}: ${error.message}`;
       reject(new StartError(line, error));
     });
-    server.listen(port, '127.0.0.1', () => {
+    server.listen(port, host, () => {
       const address = server.address();
       resolve(typeof address === 'object' && address ? address.port : port);
     });
@@ -131,9 +142,12 @@ const dispatch = async (sites: Sites, exchange: Exchange): Promise<GatewayAnswer
   if (message.method === 'GET' && sites.home !== undefined && isHome) {
     return { status: 302, headers: { location: sites.home }, body: Buffer.alloc(0) };
   }
-  const reference = message.method === 'GET' ? await sites.reference(path ?? '/') : undefined;
-  return reference ?? sites.gateway(message, body);
+  const file = message.method === 'GET' ? await fileOf(sites, path ?? '/') : undefined;
+  return file ?? sites.gateway(message, body);
 };
+
+const fileOf = async ({ reference, client }: Sites, path: string): Promise<GatewayAnswer | undefined> =>
+  (await reference(path)) ?? client(path);
 
 /** @returns undefined if the body is too long. The rest of the body is read and dropped. */
 const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {

@@ -25,6 +25,7 @@ import type { DataFolder } from '../machine/data-folder.ts';
 import { queueUrl } from '../machine/environment.ts';
 import { createFunctions, type Functions, type LoadHandler } from '../machine/invoke.ts';
 import { createRights, type DeclaredFunction } from '../machine/rights.ts';
+import { modeOf } from '../machine/slots.ts';
 import { StartError } from '../machine/start-error.ts';
 import { createThrottling, type Throttling, throttledConnection } from '../machine/throttling.ts';
 import { createBus, type Envelope } from '../messaging/bus.ts';
@@ -236,17 +237,26 @@ const createServices = (
   };
 };
 
-const openSimulator = ({ settings, baseUrl, basePath, place, ledgerTag }: HostInputs, clock: HostClock): Simulator => {
+/** A slot that calls the provider's sandbox has no account here. */
+const NOT_SIMULATED = { adapter: '', apiKey: '', webhookSecret: '' } as const;
+
+const openSimulator = (
+  { settings, env, baseUrl, basePath, place, ledgerTag }: HostInputs,
+  clock: HostClock,
+): Simulator => {
   const slotOf = (slot: ProviderSlot): SlotOptions => ({
     adapter: settings.slots[slot].ADAPTER,
     webhookUrl: `${baseUrl}${basePath}/webhooks/${slot}`,
     ...credentialsOf(settings.slots[slot]),
+    ...(modeOf(env, slot) === 'sandbox' && NOT_SIMULATED),
   });
   const [a, b, c, d] = PROVIDER_SLOTS;
   const slots = { [a]: slotOf(a), [b]: slotOf(b), [c]: slotOf(c), [d]: slotOf(d) };
   try {
     const { onFailedWrite } = place;
-    return createSimulator({ clock, file: place.file('simulator.db'), onFailedWrite, slots, deliver, ledgerTag });
+    const site = new URL(settings.PUBLIC_BASE_URL || baseUrl).origin;
+    const file = place.file('simulator.db');
+    return createSimulator({ clock, file, onFailedWrite, slots, site, deliver, ledgerTag });
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error), error);
   }

@@ -8,6 +8,7 @@ import type { Trigger } from '../../../shared/platform/trigger.ts';
 import { withOperatorSettings } from '../../../shared/platform/trigger.ts';
 import type { Database } from '../dynamodb/database.ts';
 import { openEmbeddedDatabase, TABLE_FILE } from '../dynamodb/embedded-database.ts';
+import { createClientDownload } from '../gateway/client-download.ts';
 import { createClosedDoor, type Door } from '../gateway/door.ts';
 import { createReference } from '../gateway/reference-page.ts';
 import { listen } from '../gateway/server.ts';
@@ -116,7 +117,7 @@ export const startHost = async (options: HostOptions): Promise<Host> => {
 
 const start = async (options: HostOptions, onClose: (step: () => unknown) => void): Promise<Omit<Host, 'stop'>> => {
   const operator = operatorEnvironment(options.env);
-  const { basePath } = readHostSettings(operator);
+  const { basePath, address, allowedHosts } = readHostSettings(operator);
   const checked = checkSettings(operator, basePath);
   const log = options.log ?? (() => undefined);
   const declared = options.catalogue ?? (await serviceCatalogue());
@@ -128,7 +129,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const onLoss = options.onLoss ?? log;
   const place = openDataFolder(options.dataDir, { onClose, onLoss });
   const door = options.daysAgo === undefined ? undefined : createClosedDoor();
-  const listener = await listen(options.port ?? 0, door);
+  const listener = await listen({ port: options.port ?? 0, address, allowedHosts }, door);
   onClose(listener.close);
   options.onHeld?.();
   const { baseUrl } = listener;
@@ -161,6 +162,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     gateway: parts.gateway,
     local: parts.local,
     reference: createReference(basePath, operator['IDENTITY_URL'] ? {} : DEMO_CREDENTIALS),
+    client: createClientDownload(basePath),
     basePath,
     home: catalogue.endpoints.some(({ serves }) => serves === 'console') ? `${basePath}/console` : undefined,
     log,

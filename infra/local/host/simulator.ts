@@ -102,9 +102,9 @@ const vendorFor = (options: SimulatorOptions, slot: ProviderSlot): Vendor => {
   return vendor;
 };
 
-/** The host's own address, taken from its webhook URL. */
+/** The host's own address as payers reach it; by default that of its webhook URL. */
 const siteOf = (options: SimulatorOptions, slot: ProviderSlot): string =>
-  new URL(options.slots[slot].webhookUrl).origin;
+  options.site ?? new URL(options.slots[slot].webhookUrl).origin;
 
 const earliest = (...times: readonly (number | undefined)[]): number | undefined => {
   const known = times.filter((time) => time !== undefined);

@@ -1,8 +1,17 @@
 /** @module The settings of the local host, and the environment in which it runs the functions. */
 
-import { choiceSetting, integerSetting, lowerCase, readSettings, textSetting } from '../../../shared/core/setting.ts';
-import { prefix, type Settings, SettingsError } from '../../../shared/core/settings.ts';
+import {
+  checked,
+  choiceSetting,
+  integerSetting,
+  listSetting,
+  lowerCase,
+  readSettings,
+  textSetting,
+} from '../../../shared/core/setting.ts';
+import { PROVIDER_SLOTS, prefix, type Settings, SettingsError } from '../../../shared/core/settings.ts';
 import { checkedSettings } from '../../../shared/webhooks/checked-targets.ts';
+import { modeOf, slotDefaults, slotMistakes } from './slots.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -36,6 +45,16 @@ const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
 export const hostFields = {
   PORT: integerSetting(DEFAULT_PORT, 0, 65_535).describe('where the local host listens'),
+  HOST: textSetting('127.0.0.1').describe(
+    'the address that it listens on; 0.0.0.0 in a container, so that other containers reach it',
+  ),
+  ALLOWED_HOSTS: checked(
+    lowerCase(listSetting()),
+    (names) => names.every((name) => /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)),
+    'must be host names without a port, such as payments',
+  ).describe(
+    'host names by which requests may reach it, besides 127.0.0.1, localhost and [::1]; they open the control routes too',
+  ),
   DATA_DIR: textSetting('.local').describe('where it keeps its data; :memory: keeps none'),
   BASE_PATH: prefix,
   DEMO_DATA: choiceSetting(['demo', 'none'], 'demo').describe(
@@ -48,6 +67,8 @@ export const hostFields = {
 
 export interface HostSettings {
   readonly port: number;
+  readonly address: string;
+  readonly allowedHosts: readonly string[];
   /** A folder, or `:memory:`. */
   readonly dataDir: string;
   /** Prefix of every route of the service, without a slash at its end. */
@@ -60,9 +81,11 @@ export interface HostSettings {
 export const readHostSettings = (env: Env): HostSettings => {
   const { mistakes, values } = readSettings(hostFields, env);
   if (!values) throw new SettingsError(mistakes);
-  const { PORT, DATA_DIR, BASE_PATH, DEMO_DATA, LOG_LEVEL } = values;
+  const { PORT, HOST, ALLOWED_HOSTS, DATA_DIR, BASE_PATH, DEMO_DATA, LOG_LEVEL } = values;
   return {
     port: PORT,
+    address: HOST,
+    allowedHosts: ALLOWED_HOSTS,
     dataDir: DATA_DIR,
     basePath: BASE_PATH,
     // The demo data are made with sessions, which only an identity service knows.
@@ -115,38 +138,12 @@ const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, 
     EVENT_BUS_NAME: 'payments',
     PUBLIC_BASE_URL: `${baseUrl}${basePath}`,
     ...identityDefaults(baseUrl, operator),
-    PROVIDER_TIMEOUT_MS: '1000',
+    PROVIDER_TIMEOUT_MS: callsSandbox(operator) ? '10000' : '1000',
     RUN_DUE_CONCURRENCY: '10',
-    // The clock may be moved over months of renewals within seconds.
-    PROVIDER_A_BACKGROUND_RATE: '0',
-    PROVIDER_B_BACKGROUND_RATE: '0',
-    PROVIDER_C_BACKGROUND_RATE: '0',
-    PROVIDER_D_BACKGROUND_RATE: '0',
     GUEST_TOKEN_SECRET: LOCAL_SECRETS.GUEST_TOKEN_SECRET,
     FINGERPRINT_SECRET: LOCAL_SECRETS.FINGERPRINT_SECRET,
     SUPPORT_REFUND_LIMITS: 'USD:10000,EUR:10000',
-    PROVIDER_A: 'stripe',
-    PROVIDER_A_BASE_URL: `${baseUrl}/_local/providers/stripe`,
-    PROVIDER_A_API_KEY: LOCAL_SECRETS.PROVIDER_A_API_KEY,
-    PROVIDER_A_PUBLISHABLE_KEY: PUBLISHABLE_KEY,
-    PROVIDER_A_WEBHOOK_SECRET: LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET,
-    PROVIDER_B: 'paypal',
-    PROVIDER_B_BASE_URL: `${baseUrl}/_local/providers/paypal`,
-    PROVIDER_B_CLIENT_ID: LOCAL_SECRETS.PROVIDER_B_CLIENT_ID,
-    PROVIDER_B_CLIENT_SECRET: LOCAL_SECRETS.PROVIDER_B_CLIENT_SECRET,
-    PROVIDER_B_WEBHOOK_ID: LOCAL_SECRETS.PROVIDER_B_WEBHOOK_ID,
-    PROVIDER_C: 'square',
-    PROVIDER_C_BASE_URL: `${baseUrl}/_local/providers/square`,
-    PROVIDER_C_ACCESS_TOKEN: LOCAL_SECRETS.PROVIDER_C_ACCESS_TOKEN,
-    PROVIDER_C_LOCATION_ID: 'LOCAL',
-    PROVIDER_C_APPLICATION_ID: 'sandbox-sq0idb-local',
-    PROVIDER_C_SIGNATURE_KEY: LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY,
-    PROVIDER_C_NOTIFICATION_URL: `${baseUrl}${basePath}/webhooks/provider_c`,
-    PROVIDER_D: 'braintree',
-    PROVIDER_D_BASE_URL: `${baseUrl}/_local/providers/braintree`,
-    PROVIDER_D_MERCHANT_ID: 'local',
-    PROVIDER_D_PUBLIC_KEY: LOCAL_SECRETS.PROVIDER_D_PUBLIC_KEY,
-    PROVIDER_D_PRIVATE_KEY: LOCAL_SECRETS.PROVIDER_D_PRIVATE_KEY,
+    ...slotDefaults(operator, { baseUrl, basePath }),
     EXTERNAL_WEBHOOK_ALLOW_PRIVATE: 'true',
     ...(!namesWebhooks(operator) && defaultWebhook(baseUrl)),
   };
@@ -191,12 +188,18 @@ const ofTheOperator = (env: Env): Record<string, string> => {
   return Object.fromEntries(pairs);
 };
 
+const callsSandbox = (operator: Env): boolean => PROVIDER_SLOTS.some((slot) => modeOf(operator, slot) === 'sandbox');
+
 /** The service's own settings, checked before anything starts. @throws SettingsError naming every mistake. */
 export const checkSettings = (operator: Env, basePath: string): Settings => {
   const none = 'http://127.0.0.1:0';
   const wiring = { baseUrl: none, basePath, dynamoEndpoint: none, queues: [] };
   const env = functionEnvironment(operator, wiring);
-  if (env['STAGE'] !== 'prod') return checkedSettings(env);
+  if (env['STAGE'] !== 'prod') {
+    const mistakes = slotMistakes(operator);
+    if (mistakes.length > 0) throw new SettingsError(mistakes);
+    return checkedSettings(env);
+  }
   throw new SettingsError([DEPLOYED_ONLY, ...productionMistakes(operator, env)]);
 };
 

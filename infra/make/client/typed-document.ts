@@ -6,12 +6,24 @@
 import * as z from 'zod';
 import { errorTypeName, type JsonObject, schemaOfCode } from './error-types.ts';
 
+const KEY = 'Idempotency-Key';
 const SCHEMAS = '#/components/schemas/';
 const ANY_ERROR = 'Error';
 /** The union of all errors; a type named Error would hide JavaScript's own. */
 const ALL_ERRORS = 'ApiError';
+/** The operator stores fields of its own in it. */
+const OPEN_RECORD = 'ReferenceRecord';
+
+const parameterSchema = z.object({ name: z.string().optional(), $ref: z.string().optional() });
+
+const isKey = ({ name, $ref }: z.output<typeof parameterSchema>): boolean =>
+  name === KEY || $ref === `#/components/parameters/${KEY}`;
 
 const documentSchema = z.looseObject({
+  paths: z.record(
+    z.string(),
+    z.object({ post: z.object({ parameters: z.array(parameterSchema).default([]) }).optional() }),
+  ),
   components: z.looseObject({
     schemas: z.record(z.string(), z.looseObject({})),
     examples: z.record(z.string(), z.unknown()),
@@ -32,22 +44,29 @@ interface TypedDocument {
   readonly names: readonly string[];
   /** The names in `names` that are bodies of outbound webhooks. */
   readonly events: readonly string[];
+  /** The paths whose POST takes an Idempotency-Key. */
+  readonly keyedPosts: readonly string[];
 }
 
 /** @param document the finished API document, without undefined values. */
 export const typedDocument = (document: JsonObject): TypedDocument => {
-  const { components, webhooks } = documentSchema.parse(document);
+  const { components, webhooks, paths } = documentSchema.parse(document);
   const { [ANY_ERROR]: _, ...schemas } = components.schemas;
   const codes = Object.keys(components.examples);
-  const typed = rewrite({ ...document, components: { ...components, schemas } }, [withErrorTypes, withBooleans]);
-  const own = { ...errorTypes(codes), [ALL_ERRORS]: unionOf(codes) };
+  const typed = rewrite({ ...document, components: { ...components, schemas } }, [
+    withErrorTypes,
+    withBooleans,
+    withClosedRecords,
+  ]);
+  const own = { ...errorTypes(codes), [ALL_ERRORS]: unionOf(codes), [OPEN_RECORD]: schemas[OPEN_RECORD] };
   const events = Object.values(webhooks).flatMap(({ post }) =>
     Object.values(post.requestBody.content).map(({ schema }) => schema.$ref.slice(SCHEMAS.length)),
   );
   return {
     document: withSchemas(typed, own),
-    names: [...Object.keys(schemas), ...Object.keys(own)].sort(),
+    names: [...new Set([...Object.keys(schemas), ...Object.keys(own)])].sort(),
     events: [...new Set(events)].sort(),
+    keyedPosts: Object.keys(paths).filter((path) => paths[path]?.post?.parameters.some(isKey)),
   };
 };
 
@@ -95,4 +114,13 @@ const withBooleans: Change = (node) => {
   const { success, data } = flagParameter.safeParse(node);
   const isFlag = success && data.schema.enum.includes('true') && data.schema.enum.includes('false');
   return isFlag ? { ...node, schema: { type: 'boolean' } } : node;
+};
+
+/** A record may get fields with a later version of the API, but a program reads only fields of the version that it knows. */
+const withClosedRecords: Change = (node) => {
+  const { additionalProperties, ...closed } = node;
+  const isOpen = additionalProperties === true || JSON.stringify(additionalProperties) === '{}';
+  const { properties } = node;
+  const hasFields = typeof properties === 'object' && properties !== null && Object.keys(properties).length > 0;
+  return isOpen && hasFields ? closed : node;
 };

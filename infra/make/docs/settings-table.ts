@@ -9,6 +9,7 @@ import { PROVIDER_SLOTS, serviceFields, slotFields } from '../../../shared/core/
 import { globalFields, nodeFields } from '../../../shared/webhooks/webhook-targets.ts';
 import { deploymentFields, SECRET_SETTINGS, STACK_SETTINGS } from '../../deploy/stage/settings.ts';
 import { functionEnvironment, hostFields } from '../../local/machine/environment.ts';
+import { hostSlotFields } from '../../local/machine/slots.ts';
 import { SERVICE_TEXTS, SLOT_TEXTS } from './settings-texts.ts';
 
 type Named = Setting<unknown> & { readonly name: string };
@@ -48,7 +49,7 @@ const settings = (): Readonly<Record<keyof typeof TITLES, readonly Named[]>> => 
     ...service.filter(isOfWebhooks),
   ],
   deployment: settingsOf(ofDeployment),
-  host: settingsOf(ofHost),
+  host: [...settingsOf(ofHost), ...settingsOf(hostSlotFields, {}, slotName)],
 });
 
 export const settingsTables = (): Readonly<Record<string, string>> =>

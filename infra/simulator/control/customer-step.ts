@@ -28,14 +28,31 @@ export const customerStep = (parts: ControlParts, call: ControlCall): Response =
 /** The page that `next_action` links to. It shows the bank's question with both choices. */
 export const customerPage = (parts: ControlParts, call: ControlCall): Response => {
   const waiting = findWaiting(parts, call);
-  const what =
-    'amount' in waiting ? `${waiting.amount} ${waiting.currency} (as the provider counts)` : 'storing this card';
+  const what = 'amount' in waiting ? priceOf(parts, waiting) : 'storing this card';
   const button = (outcome: string, label: string): string =>
     `<button name="outcome" value="${outcome}">${label}</button>`;
-  const html = `<!doctype html><title>Approval (simulated)</title><h1>Your bank or wallet asks</h1><p>Do you approve ${what}?</p>
+  const html = `<!doctype html><meta charset="utf-8"><title>Approval (simulated)</title><style>${FRAME_STYLE}</style>
+<h1>Your bank or wallet asks</h1><p>Do you approve ${what}?</p>
 <form method="post">${button('success', 'Approve')} ${button('failure', 'Refuse')}</form>`;
   return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } });
 };
+
+/** A frame without a size of its own is 150 pixels high, and must show both buttons. */
+const FRAME_STYLE =
+  'body{margin:8px;font:14px/1.3 sans-serif}h1{margin:0;font-size:16px}p{margin:6px 0}button{font-size:14px;padding:4px 10px}';
+
+/** The amount in major units, such as 25.00 USD. */
+const priceOf = (parts: ControlParts, payment: LedgerPayment): string => {
+  const { amount, currency } = payment;
+  const code = currency.toUpperCase();
+  const minor = vendorOf(parts, payment)?.minorUnits(amount, currency) ?? amount;
+  const digits = currencyDigits(code);
+  return `${(minor / 10 ** digits).toFixed(digits)} ${code}`;
+};
+
+/** ISO 4217, as the browser's own formats. */
+const currencyDigits = (code: string): number =>
+  new Intl.NumberFormat('en', { style: 'currency', currency: code }).resolvedOptions().maximumFractionDigits ?? 0;
 
 const findWaiting = (parts: ControlParts, { id, url }: ControlCall): LedgerPayment | LedgerSetup => {
   const { documents } = parts.units;

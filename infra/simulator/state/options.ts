@@ -15,6 +15,8 @@ export interface SimulatorOptions {
   readonly file: string;
   readonly onFailedWrite?: OnFailedWrite | undefined;
   readonly slots: Readonly<Record<ProviderSlot, SlotOptions>>;
+  /** The origin of the pages to which payers are sent; by default that of the webhook URL. */
+  readonly site?: string | undefined;
   /** Part of the ids of a new ledger, 8 characters; derived from the time by default. */
   readonly ledgerTag?: string | undefined;
   /** Delivers a webhook to the service (the host passes fetch). */

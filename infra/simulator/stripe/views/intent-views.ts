@@ -76,6 +76,7 @@ const BROWSER_FIELDS = [
   'currency',
   'description',
   'last_payment_error',
+  'last_setup_error',
   'livemode',
   'next_action',
   'payment_method',

@@ -1,0 +1,8 @@
+import { resolve } from 'node:path';
+import { argv, stdout } from 'node:process';
+import { CLIENT_FOLDER, writeClient } from './package.ts';
+
+/** `npm run client [-- <folder>]` writes the package of the typed client. */
+const folder = resolve(argv[2] ?? CLIENT_FOLDER);
+await writeClient(folder);
+stdout.write(`The client is in ${folder}. Pack it with: npm pack ${folder}\n`);
