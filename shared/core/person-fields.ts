@@ -24,7 +24,7 @@ const isOurId = (text: string): boolean => {
 
 export const withoutPerson = (value: unknown, isPersonal = false): unknown => {
   if (typeof value === 'string') return isKept(value, isPersonal) ? value : null;
-  if (typeof value === 'number') return isPersonal ? null : value;
+  if (typeof value === 'number' || typeof value === 'boolean') return isPersonal ? null : value;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((inner) => withoutPerson(inner, isPersonal));
   return Object.fromEntries(Object.entries(value).flatMap(([name, inner]) => entryOf(name, inner, isPersonal)));

@@ -124,6 +124,7 @@ describe('an erasure of a user', () => {
       ['created', 'user', life.user.userId],
       ['canceled', 'system', 'run-due'],
       ['updated', 'system', 'run-due'],
+      ['billing_address_changed', 'system', 'run-due'],
     ]);
     expect(plantedIn(JSON.stringify(timeline.body), plant.values)).toEqual([]);
     const ledger = await service.ledger();
