@@ -77,7 +77,7 @@ describe('the cards page of docs/examples, in a browser without the internet', (
     await save('4000 0025 0000 3155');
     const { client_secret: secret } = JSON.parse(await (await created).text());
     const ends = await page.evaluate(async (clientSecret) => {
-      const stripe = Reflect.get(window, 'Stripe')(document.body.dataset['key']);
+      const stripe = Reflect.get(globalThis, 'Stripe')(Reflect.get(globalThis, 'document').body.dataset.key);
       const waiting = await stripe.retrieveSetupIntent(clientSecret);
       const card = await stripe.confirmCardSetup(clientSecret, { payment_method: 'pm_card_visa' });
       const read = await stripe.retrieveSetupIntent(clientSecret);
@@ -96,7 +96,7 @@ describe('the cards page of docs/examples, in a browser without the internet', (
     ).body;
     const { page } = await openPage();
     const confirmed = page.evaluate(async (clientSecret) => {
-      const stripe = Reflect.get(window, 'Stripe')(document.body.dataset['key']);
+      const stripe = Reflect.get(globalThis, 'Stripe')(Reflect.get(globalThis, 'document').body.dataset.key);
       const payment_method = 'pm_card_threeDSecure2Required';
       return (await stripe.confirmCardPayment(clientSecret, { payment_method })).paymentIntent.status;
     }, secret);
