@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import {
   findPlanted,
@@ -53,7 +54,7 @@ describe('GET /admin/customers', () => {
         ({ id }: { readonly id: string }) => id,
       );
     expect(await found('provider_id=provider_b&limit=100')).toEqual([made[2]]);
-    const [newest] = (await service.get(`/admin/customers?limit=1`, admin.options)).body.data;
+    const newest = present((await service.get(`/admin/customers?limit=1`, admin.options)).body.data[0]);
     for (const search of ['P4@X.example.com', 'PAGING 4', newest.id, newest.provider_customer_id]) {
       expect([search, await found(`search=${encodeURIComponent(search)}`)]).toEqual([search, [newest.id]]);
     }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { fullAddress } from '../builders/address.ts';
 import { freePort } from '../builders/free-port.ts';
 import { paidIntentBody } from '../builders/intent.ts';
+import { present } from '../builders/present.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { plantedIn, platformAdmin, requestErasure, textOf, untilErased } from './erasures.ts';
 import { confirm, itemsOf } from './flow.ts';
@@ -66,7 +67,7 @@ describe('events about payments and subscriptions', () => {
     const events = (await service.busEvents()).filter(({ source }) => source === 'payments');
     const dataOf = (name: string) =>
       events.filter((event) => event['detail-type'] === name).map(({ detail }) => detail.payload.data);
-    const [paid] = dataOf('payment.succeeded').filter(({ payment_id }) => payment_id === made.body.id);
+    const paid = present(dataOf('payment.succeeded').filter(({ payment_id }) => payment_id === made.body.id)[0]);
     expect(carriedBy(paid)).toEqual(shownBy({ ...made.body, product_id: null }));
     expect(paid.billing_address).toMatchObject({ id: addressId, line1: '1 Planted Street', name: 'Ada Lovelace' });
     const at = new Map(seen.map((record) => [record.updated_at, record]));

@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import type { addressEndpoints } from '../../functions/addresses/endpoints.ts';
 import type { adminEndpoints } from '../../functions/admin/endpoints.ts';
 import type { erasureEndpoints } from '../../functions/admin/erasure-endpoints.ts';
+import type { exportEndpoints } from '../../functions/admin/export-endpoints.ts';
 import type { keyEndpoints } from '../../functions/admin/key-endpoints.ts';
 import type { referenceEndpoints } from '../../functions/admin/reference-endpoints.ts';
 import type { docsEndpoints } from '../../functions/api/endpoints.ts';
@@ -33,6 +34,7 @@ type Declared =
   | (typeof disputeEndpoints)[number]
   | (typeof docsEndpoints)[number]
   | (typeof erasureEndpoints)[number]
+  | (typeof exportEndpoints)[number]
   | (typeof keyEndpoints)[number]
   | (typeof membershipEndpoints)[number]
   | (typeof methodEndpoints)[number]

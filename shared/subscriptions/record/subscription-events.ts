@@ -27,7 +27,7 @@ const dataOf = (before: Subscription | undefined, subscription: VisibleSubscript
   trial_end: subscription.trialEnd ?? null,
   reason: subscription.reason ?? null,
   ...(subscription.reason === 'renewal_due' && {
-    amount: subscription.scheduledChange?.totalCents ?? subscription.totalCents,
+    amount: subscription.scheduledChange?.plan.totalCents ?? subscription.totalCents,
     next_billing_date: subscription.currentPeriodEnd,
   }),
   previous: previousPlan(before, subscription),
