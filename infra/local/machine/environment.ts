@@ -153,12 +153,13 @@ const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, 
 const identityDefaults = (baseUrl: string, operator: Env): Record<string, string> => {
   const own = `${baseUrl}/_local/identity-service`;
   const isOwn = !operator['IDENTITY_URL'];
+  const acceptsOwn = isOwn && operator['IDENTITY_JWKS_URI'] === undefined && operator['IDENTITY_ISSUER'] === undefined;
   return {
     IDENTITY_URL: operator['IDENTITY_LOOKUP'] === 'off' ? '' : own,
     IDENTITY_JWKS_URI: isOwn ? `${own}/.well-known/jwks.json` : '',
     IDENTITY_ISSUER: isOwn ? own : '',
-    CONSOLE_OIDC_ISSUER: isOwn && !operator['IDENTITY_ISSUER'] ? own : '',
-    CONSOLE_OIDC_CLIENT_ID: isOwn && !operator['IDENTITY_ISSUER'] ? 'payments-console' : '',
+    CONSOLE_OIDC_ISSUER: acceptsOwn ? own : '',
+    CONSOLE_OIDC_CLIENT_ID: acceptsOwn ? 'payments-console' : '',
   };
 };
 
