@@ -10,9 +10,9 @@ import {
 } from '../../shared/admin/export-money.ts';
 import { personExportQuery, personExportSchema, personParams } from '../../shared/admin/export-person.ts';
 import { everyCustomerQuery } from '../../shared/admin/list-every-customer.ts';
+import { shownCustomerSchema } from '../../shared/customers/shown-customer.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { cursorMeta } from '../../shared/queries/list-meta.ts';
-import { shownCustomerSchema } from '../customers/endpoints.ts';
 
 const none = z.object({});
 

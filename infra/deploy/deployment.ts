@@ -99,8 +99,8 @@ export const deploy = async (given: Given, account: Account, steps: Steps): Prom
   if (given.plan === true) return showChangeSets(given, account, { ...steps, run }, planned);
   const decided = await approved(given, planned, steps);
   if (decided === undefined) return 1;
-  if (planned.failed.length > 0) await destroy(account, planned.failed);
   for (const route of await deleteRouteSettings(account, 'removed')) say(`the limits of ${route} are deleted`);
+  if (planned.failed.length > 0) await destroy(account, planned.failed);
   const code = await deployStacks(given, account, { ...steps, run }, planned);
   if (code !== 0) return code;
   say(await webhooks(account));

@@ -14,7 +14,7 @@ import { EVERY_PAYMENT_COLUMNS } from '../queries/payment-csv.ts';
 import { type EveryDeps, notBefore } from './every-list.ts';
 import { listPaymentsWhere } from './list-every-payment.ts';
 
-export const EXPORT_DATES = ['created', 'completed', 'available'] as const;
+const EXPORT_DATES = ['created', 'completed', 'available'] as const;
 
 const SETTLEMENT = ['fee_cents', 'net_cents', 'settlement_currency', 'available_on', 'exchange_rate'] as const;
 

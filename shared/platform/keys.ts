@@ -114,14 +114,14 @@ export const emailCustomers = (email: string): { readonly partition: string } =>
 /** The entry of a customer in the list of all customers (`owner` index), which also has its name (`project` index). */
 export const customerEntryKey = (id: string): Key => ({ pk: recordKey('CUS', id).pk, sk: 'ENTRY' });
 const CUSTOMER_SHARDS = 4;
-const customerEntries = (shard: number): string => `ALLCUS#${shard}`;
+const customerEntries = (shard: number): string => `CUSTOMERS#${shard}`;
 export const customerEntryPartition = (id: string): string => customerEntries(shardOf(id, CUSTOMER_SHARDS));
 export const customerEntryPartitions: readonly string[] = Array.from({ length: CUSTOMER_SHARDS }, (_, shard) =>
   customerEntries(shard),
 );
 /** The customers with a name, ignoring case. */
 export const customerNamePartition = (name: string): string =>
-  `NAME#${fingerprint(name.trim().toLowerCase()).slice(0, WORD_LENGTH)}#ALLCUS`;
+  `NAME#${fingerprint(name.trim().toLowerCase()).slice(0, WORD_LENGTH)}#CUSTOMERS`;
 /** A service key, and when it was last used. They differ, so that a function that notes uses can change no key. */
 export const keyKey = (id: string): Key => recordKey('KEY', id);
 export const keyUseKey = (id: string): Key => recordKey('KEYUSE', id);

@@ -151,7 +151,9 @@ export const expectAwayFrom = async (
   const box = await control.boundingBox();
   const isUnder =
     box !== null &&
-    (pointer.x >= box.x && pointer.x <= box.x + box.width) &&
-    (pointer.y >= box.y && pointer.y <= box.y + box.height);
+    pointer.x >= box.x &&
+    pointer.x <= box.x + box.width &&
+    pointer.y >= box.y &&
+    pointer.y <= box.y + box.height;
   expect(isUnder).toBe(false);
 };

@@ -12,7 +12,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** A pause with an end, at three providers, whoever bills. */
+/** A pause with an end, at three providers, with both billers. */
 const at = (service: TestHost, seconds: number): string => new Date(service.now() + seconds * 1_000).toISOString();
 
 const PLACES = [

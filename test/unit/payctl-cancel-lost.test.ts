@@ -24,7 +24,9 @@ const run = async ({ atStripe = TWO, here = [], cancels = { kind: 'done', value:
   const canceled: unknown[] = [];
   const asked: string[] = [];
   const listedSince: string[] = [];
-  const items = new Map(here.map((one) => recordItem(subscriptionShape, one)).map((item) => [String(item['pk']), item]));
+  const items = new Map(
+    here.map((one) => recordItem(subscriptionShape, one)).map((item) => [String(item['pk']), item]),
+  );
   const stripe = {
     listing: {
       listSubscriptions: async (since: string) => {

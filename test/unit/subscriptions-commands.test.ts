@@ -3,7 +3,10 @@ import type { Outcome } from '../../shared/core/outcome.ts';
 import { DAY_MS, iso } from '../../shared/core/time.ts';
 import { recordItem } from '../../shared/platform/versioned-record.ts';
 import { carryOutAtProvider, scheduleCancelCommand } from '../../shared/subscriptions/at-provider/provider-commands.ts';
-import { runDueSubscription, type SubscriptionDueDeps } from '../../shared/subscriptions/commands/run-subscription-due.ts';
+import {
+  runDueSubscription,
+  type SubscriptionDueDeps,
+} from '../../shared/subscriptions/commands/run-subscription-due.ts';
 import { subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
 import { subscriptionStore } from '../../shared/subscriptions/record/subscription-store.ts';
 import { logLines } from '../builders/log-lines.ts';

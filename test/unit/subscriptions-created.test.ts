@@ -7,7 +7,10 @@ import { paymentMethodShape } from '../../shared/payment-methods/payment-method.
 import { recordItem } from '../../shared/platform/versioned-record.ts';
 import type { SubscriptionsPort } from '../../shared/providers/subscription-port.ts';
 import { providerBiller } from '../../shared/subscriptions/at-provider/create-at-provider.ts';
-import { runDueSubscription, type SubscriptionDueDeps } from '../../shared/subscriptions/commands/run-subscription-due.ts';
+import {
+  runDueSubscription,
+  type SubscriptionDueDeps,
+} from '../../shared/subscriptions/commands/run-subscription-due.ts';
 import { subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
 import { subscriptionStore } from '../../shared/subscriptions/record/subscription-store.ts';
 import { logLines } from '../builders/log-lines.ts';

@@ -1,6 +1,6 @@
 /**
  * @module Notices about a subscription before something happens to it: its renewal, and the end of the card that it
- * charges. Due work sends each once per cause, whoever bills.
+ * charges. Due work sends each once per cause, with both billers.
  */
 
 import { DAY_MS, HOUR_MS, type Instant, instant, iso } from '../../core/time.ts';

@@ -90,7 +90,12 @@ export const savedMethodInShort = ({ card_last_four: last_four, wallet_type = nu
 export const Method = ({ payment }: { readonly payment: Payment }) => {
   const details = payment.payment_method_details;
   if (details) return <span class="method">{methodInShort(details)}</span>;
-  return <SavedMethod id={payment.payment_method_id} included={payment['payment_method']} />;
+  return (
+    <SavedMethod
+      id={payment.payment_method_id}
+      included={'payment_method' in payment ? payment.payment_method : undefined}
+    />
+  );
 };
 
 /** A saved method, which is included in its record or read by its id. */

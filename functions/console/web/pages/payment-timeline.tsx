@@ -23,6 +23,7 @@ const CAUSES: Readonly<Record<NonNullable<Change['cause']>, string>> = {
   facts: 'Details of the payment read from the provider',
   capture: 'Capture or release undone, because it did not happen',
   capture_due: 'The hold ends soon',
+  metadata: 'Metadata changed',
   restore: 'Brought back from the provider after a restore',
 };
 

@@ -107,7 +107,7 @@ const reopen = (page: string): void => {
 /** Open on the local host, whose demo users are behind it. */
 const OtherWays = ({ children }: { readonly children: ComponentChildren }) =>
   site.oidcIssuer === '' ? (
-    <>{children}</>
+    children
   ) : (
     <details open={site.isLocal}>
       <summary>Other ways</summary>

@@ -32,6 +32,8 @@ const CAUSES: Readonly<Record<NonNullable<Change['cause']>, string>> = {
   cancel_failed: 'Cancellation failed',
   reactivate_failed: 'Reactivation failed',
   resume_failed: 'Resumption failed',
+  renewal_due: 'Renewal announced',
+  method_expiring: 'End of the card announced',
 };
 
 export const showSubscriptionChange = (change: Change, currency: string): ShownChange => {
