@@ -7,6 +7,7 @@ import { keyEndpoints } from '../admin/key-endpoints.ts';
 import { referenceEndpoints } from '../admin/reference-endpoints.ts';
 import { consoleEndpoints } from '../console/endpoints.ts';
 import { customerEndpoints } from '../customers/endpoints.ts';
+import { discountEndpoints } from '../discounts/endpoints.ts';
 import { disputeEndpoints } from '../disputes/endpoints.ts';
 import { membershipEndpoints } from '../memberships/endpoints.ts';
 import { organizationEndpoints } from '../organizations/endpoints.ts';
@@ -28,6 +29,7 @@ export const endpoints: readonly Endpoint[] = [
   ...refundEndpoints,
   ...disputeEndpoints,
   ...methodEndpoints,
+  ...discountEndpoints,
   ...customerEndpoints,
   ...addressEndpoints,
   ...subscriptionEndpoints,

@@ -1,0 +1,109 @@
+/** @module Applies a discount code to a payment that is created or updated: price, terms, and the steps that reserve it. */
+
+import { type Product, productRecord } from '../catalog/catalog-records.ts';
+import { priceOf } from '../catalog/price.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
+import type { Prices } from '../core/money.ts';
+import { iso, MINUTE_MS, type Now } from '../core/time.ts';
+import { type DiscountTerms, fittingTerms } from '../discounts/discount-terms.ts';
+import { cutListPrice, type ListPrice, listPrice, requireSentPrices } from '../discounts/discounted-price.ts';
+import { codeOf, payerOfDiscount, type ReadCode, reserveSteps } from '../discounts/redemption.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { Item, TransactionStep } from '../platform/table.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import { unitOfAmount } from './accepted-amount.ts';
+import type { PaymentDiscount } from './discount-of-payment.ts';
+import type { CreateIntentBody } from './payment-requests.ts';
+
+export interface CodeDeps extends Pick<IdDeps, 'newId'> {
+  readonly now: Now;
+  /** How long an unpaid payment keeps the place of a limited code. */
+  readonly placeHoldMinutes: number;
+}
+
+export interface PricedPayment extends Prices {
+  readonly currency: string;
+  readonly discount?: PaymentDiscount | undefined;
+}
+
+/** A price with the use of a code that the write of the payment reserves. */
+export interface CodedPrice {
+  readonly price: PricedPayment;
+  readonly reserving?: NewUse | undefined;
+}
+
+export interface NewUse {
+  readonly code: string;
+  readonly payer: string;
+  readonly steps: readonly TransactionStep[];
+}
+
+type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
+
+/**
+ * The price of a new payment. Without a code it costs no request.
+ * @param items those of `codeKeysOf`
+ * @throws DomainError DISCOUNT_INVALID, PRICING_MISMATCH, AMOUNT_TOO_SMALL, or as `priceOf`
+ */
+export const priceNewPayment = async (
+  deps: CodeDeps,
+  { body, named, owner }: Pick<CreateRequest, 'body' | 'named' | 'owner'>,
+  { provider, items }: { readonly provider: PaymentProvider; readonly items: readonly (Item | undefined)[] },
+): Promise<CodedPrice> => {
+  const product = named(productRecord);
+  if (body.discount_code === undefined || body.discount_code === null || !owner) {
+    return { price: priceOf(body, product) };
+  }
+  const list = listPrice(body, product);
+  const payer = payerOfDiscount(owner);
+  const use = newUse(deps, codeOf(items), { list, payer, productId: product?.id });
+  const price = await cutPayment(list, use, { product, provider });
+  requireSentPrices(body, price, { isFree: product === undefined });
+  return { price, reserving: use.reserving };
+};
+
+interface Use {
+  readonly discount: Omit<PaymentDiscount, 'cents' | 'fullTaxCents'>;
+  readonly reserving?: NewUse | undefined;
+}
+
+/** @throws DomainError DISCOUNT_INVALID */
+export const newUse = (
+  { newId, now, placeHoldMinutes }: CodeDeps,
+  { discount, uses }: ReadCode,
+  { list, payer, productId }: { readonly list: ListPrice; readonly payer: string; readonly productId: string | undefined },
+): Use & { readonly reserving: NewUse } => {
+  const fit = fittingTerms(discount, { productId, currency: list.currency, now: now() }, uses);
+  const { max_redemptions: most, max_per_payer: mostPerPayer } = fit.discount;
+  const isCounted = typeof most === 'number';
+  const isLimited = isCounted || typeof mostPerPayer === 'number';
+  const { code } = fit.terms;
+  return {
+    discount: {
+      ...fit.terms,
+      ...{ payer, redemption: newId('redemption') },
+      ...(isCounted && { isCounted: true as const }),
+      ...(isLimited && { heldUntil: iso(now() + placeHoldMinutes * MINUTE_MS) }),
+    },
+    reserving: { code, payer, steps: reserveSteps(fit.discount, { code, payer }) },
+  };
+};
+
+/** The price of a payment with the code. @throws DomainError DISCOUNT_INVALID no_effect, AMOUNT_TOO_SMALL */
+export const cutPayment = async (
+  list: ListPrice,
+  { discount }: Use,
+  { product, provider }: { readonly product: Product | undefined | 'kept'; readonly provider: PaymentProvider },
+): Promise<PricedPayment> => {
+  const terms: DiscountTerms = discount;
+  const { prices, cutCents } = await cutListPrice(list, terms, {
+    keepsTax: product === undefined,
+    leastTotal: 1,
+    unitOf: (total) => unitOfAmount(provider, total),
+  });
+  return {
+    ...prices,
+    currency: list.currency,
+    discount: { ...discount, cents: cutCents, fullTaxCents: list.taxCents },
+  };
+};
