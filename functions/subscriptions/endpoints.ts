@@ -4,6 +4,8 @@
  */
 
 import * as z from 'zod';
+import { refusedCodes } from '../../shared/discounts/check-limits.ts';
+import { codeKeysOf } from '../../shared/discounts/redemption.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { projectNamed } from '../../shared/catalog/catalog-kinds.ts';
 import { productRecord, projectRecord } from '../../shared/catalog/catalog-records.ts';
@@ -73,6 +75,7 @@ export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
     references: namedBy,
     uses: methodsUsedBy,
     createdUnder: { kind: 'subscription', key: subscriptionRecord.key },
+    alongside: (owner, { discount_code: code }) => codeKeysOf(owner, code),
   },
   params: none,
   query: none,
@@ -86,6 +89,7 @@ export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
     'AMOUNT_TOO_SMALL',
     'QUANTITY_INVALID',
     'UNSUPPORTED_CURRENCY',
+    'DISCOUNT_INVALID',
     'UNSUPPORTED_PROVIDER',
     'PROVIDER_MISMATCH',
     'PRODUCT_INACTIVE',
@@ -95,10 +99,11 @@ export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
     'INVALID_STATE',
     'PROVIDER_TIMEOUT',
     'PROVIDER_UNAVAILABLE',
+    'STORAGE_UNAVAILABLE',
     'RATE_LIMITED',
   ],
   idempotent: 'create',
-  limits: [...guestCreateLimits, ...declineLimits],
+  limits: [...guestCreateLimits, ...declineLimits, refusedCodes],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.subscription,
   paymentPath: true,

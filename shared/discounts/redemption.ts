@@ -6,7 +6,9 @@
 import * as z from 'zod';
 import { canonicalCode, type Discount, discountCountOf, discountKey, discountSchema } from '../catalog/discount.ts';
 import { DomainError } from '../core/errors.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
 import { comparableText } from '../core/text.ts';
+import type { Now } from '../core/time.ts';
 import {
   discountCountKey,
   discountUseKey,
@@ -18,7 +20,7 @@ import {
 } from '../platform/keys.ts';
 import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import { waitForAttempt } from '../platform/waits.ts';
-import { type CodeUses, discountInvalid, exhaustionOf } from './discount-terms.ts';
+import { type CodeUses, discountInvalid, exhaustionOf, fittingTerms } from './discount-terms.ts';
 
 /** What a record keeps of its redemption. */
 export const redemptionFields = {
@@ -151,6 +153,34 @@ export const redeem = async (table: Table, held: Redemption): Promise<void> => {
   ]);
 };
 
+/** A use that a create or an update reserves. */
+export interface NewUse {
+  readonly code: string;
+  readonly payer: string;
+  readonly steps: readonly TransactionStep[];
+}
+
+interface Bought {
+  readonly payer: string;
+  readonly productId: string | undefined;
+  readonly currency: string;
+}
+
+/** A new use, with what its record keeps of it. @throws DomainError DISCOUNT_INVALID */
+export const newUse = (
+  { newId, now }: Pick<IdDeps, 'newId'> & { readonly now: Now },
+  { discount: found, uses }: ReadCode,
+  { payer, productId, currency }: Bought,
+) => {
+  const { discount, terms } = fittingTerms(found, { productId, currency, now: now() }, uses);
+  const isCounted = typeof discount.max_redemptions === 'number';
+  const redemption = { payer, redemption: newId('redemption'), ...(isCounted && { isCounted: true as const }) };
+  const { code } = terms;
+  const reserving: NewUse = { code, payer, steps: reserveSteps(discount, { code, payer }) };
+  const isLimited = isCounted || typeof discount.max_per_payer === 'number';
+  return { discount, terms, redemption, isLimited, reserving };
+};
+
 const CONFLICT_WAITS = { attempts: 12, firstMs: 50 };
 /** A condition that fails so often, although the code has room, is another one, such as the caller's right. */
 const UNMET_TRIES = 3;
@@ -182,4 +212,5 @@ export const reserving = async <T>({ table, code, payer }: Reserving, write: () 
   }
 };
 
-export const isHeld = (record: RedemptionFields | undefined): record is Redemption => record?.redemption !== undefined;
+export const isHeld = <R extends RedemptionFields>(record: R | undefined): record is R & Redemption =>
+  record?.redemption !== undefined;

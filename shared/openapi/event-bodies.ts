@@ -37,10 +37,13 @@ const owner = {
 };
 const organizationId = id.nullable().describe('The organization that owns the record; null for a personal record.');
 
+const discountCode = z.string().nullable().describe('The discount code, in upper case; null without one.');
+
 const payment = {
   payment_id: id.describe('Names the payment, `pay_…`; read it with `GET /payments/{id}`.'),
   amount: minorUnits.describe('The total of the payment in the minor unit of `currency`.'),
   currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
+  discount_code: discountCode,
   status: z.enum(PAYMENT_STATUSES).describe('The status that the payment has reached with this event.'),
   ...owner,
   provider_payment_id: id
@@ -119,6 +122,7 @@ const subscription = {
   quantity: z.int().positive().describe('How many of the product one period pays for; 1 without a product.'),
   amount: minorUnits.describe('The price of one period in the minor unit of `currency`, for the whole quantity.'),
   currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
+  discount_code: discountCode,
   billing_interval: z
     .enum(BILLING_INTERVALS)
     .describe('The unit of the period; with `interval_multiplier` its length.'),

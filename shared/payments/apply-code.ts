@@ -5,11 +5,10 @@ import { priceOf } from '../catalog/price.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
 import type { Prices } from '../core/money.ts';
 import { iso, MINUTE_MS, type Now } from '../core/time.ts';
-import { type DiscountTerms, fittingTerms } from '../discounts/discount-terms.ts';
 import { cutListPrice, type ListPrice, listPrice, requireSentPrices } from '../discounts/discounted-price.ts';
-import { codeOf, payerOfDiscount, type ReadCode, reserveSteps } from '../discounts/redemption.ts';
+import { codeOf, type NewUse, newUse, payerOfDiscount, type ReadCode } from '../discounts/redemption.ts';
 import type { ApiRequest } from '../http/request.ts';
-import type { Item, TransactionStep } from '../platform/table.ts';
+import type { Item } from '../platform/table.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import { unitOfAmount } from './accepted-amount.ts';
 import type { PaymentDiscount } from './discount-of-payment.ts';
@@ -32,12 +31,6 @@ export interface CodedPrice {
   readonly reserving?: NewUse | undefined;
 }
 
-export interface NewUse {
-  readonly code: string;
-  readonly payer: string;
-  readonly steps: readonly TransactionStep[];
-}
-
 type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
 /**
@@ -56,37 +49,30 @@ export const priceNewPayment = async (
   }
   const list = listPrice(body, product);
   const payer = payerOfDiscount(owner);
-  const use = newUse(deps, codeOf(items), { list, payer, productId: product?.id });
+  const bought = { payer, productId: product?.id, currency: list.currency };
+  const use = newPaymentUse(deps, codeOf(items), bought);
   const price = await cutPayment(list, use, { product, provider });
   requireSentPrices(body, price, { isFree: product === undefined });
   return { price, reserving: use.reserving };
 };
 
+type Terms = Omit<PaymentDiscount, 'cents' | 'fullTaxCents'>;
+
+/** What the write of the payment reserves; undefined if the payment has the code already. */
 interface Use {
-  readonly discount: Omit<PaymentDiscount, 'cents' | 'fullTaxCents'>;
-  readonly reserving?: NewUse | undefined;
+  readonly discount: Terms;
+  readonly reserving: NewUse | undefined;
 }
 
-/** @throws DomainError DISCOUNT_INVALID */
-export const newUse = (
-  { newId, now, placeHoldMinutes }: CodeDeps,
-  { discount, uses }: ReadCode,
-  { list, payer, productId }: { readonly list: ListPrice; readonly payer: string; readonly productId: string | undefined },
-): Use & { readonly reserving: NewUse } => {
-  const fit = fittingTerms(discount, { productId, currency: list.currency, now: now() }, uses);
-  const { max_redemptions: most, max_per_payer: mostPerPayer } = fit.discount;
-  const isCounted = typeof most === 'number';
-  const isLimited = isCounted || typeof mostPerPayer === 'number';
-  const { code } = fit.terms;
-  return {
-    discount: {
-      ...fit.terms,
-      ...{ payer, redemption: newId('redemption') },
-      ...(isCounted && { isCounted: true as const }),
-      ...(isLimited && { heldUntil: iso(now() + placeHoldMinutes * MINUTE_MS) }),
-    },
-    reserving: { code, payer, steps: reserveSteps(fit.discount, { code, payer }) },
-  };
+/** A new use. An unpaid payment keeps the place of a limited code only for a time. @throws DomainError DISCOUNT_INVALID */
+export const newPaymentUse = (
+  deps: CodeDeps,
+  read: ReadCode,
+  bought: Parameters<typeof newUse>[2],
+): Use => {
+  const { terms, redemption, isLimited, reserving } = newUse(deps, read, bought);
+  const heldUntil = isLimited ? iso(deps.now() + deps.placeHoldMinutes * MINUTE_MS) : undefined;
+  return { discount: { ...terms, ...redemption, ...(heldUntil !== undefined && { heldUntil }) }, reserving };
 };
 
 /** The price of a payment with the code. @throws DomainError DISCOUNT_INVALID no_effect, AMOUNT_TOO_SMALL */
@@ -95,8 +81,7 @@ export const cutPayment = async (
   { discount }: Use,
   { product, provider }: { readonly product: Product | undefined | 'kept'; readonly provider: PaymentProvider },
 ): Promise<PricedPayment> => {
-  const terms: DiscountTerms = discount;
-  const { prices, cutCents } = await cutListPrice(list, terms, {
+  const { prices, cutCents } = await cutListPrice(list, discount, {
     keepsTax: product === undefined,
     leastTotal: 1,
     unitOf: (total) => unitOfAmount(provider, total),

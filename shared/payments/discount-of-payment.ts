@@ -41,7 +41,7 @@ export const pricesBeforeCode = ({
 export const redemptionsOf = (
   payment: (Discounted & { readonly draft?: Discounted | undefined }) | undefined,
 ): readonly Redemption[] => {
-  const all = [payment?.discount, payment?.draft?.discount].filter(isHeld);
+  const all = [payment?.discount, payment?.draft?.discount].filter((one) => isHeld(one));
   return all.filter(({ redemption }, at) => all.findIndex((one) => one.redemption === redemption) === at);
 };
 

@@ -94,13 +94,23 @@ const change = async (
   }
   const draft = await withCustomer(deps, request, asked);
   const onlyIf = [...request.right.onlyIf, ...(use?.steps ?? [])];
-  const write = () =>
+  const write = (): Promise<WrittenUpdate | undefined> =>
     concernsProvider(payment, draft) ? claimUpdate(store, payment, { draft, onlyIf }) : storeChange(parts, payment, { draft, onlyIf });
   const written = use ? await reserving({ table: deps.table, ...use }, write) : await write();
-  return written && 'held' in written ? makeUpdate(parts, written.held) : written?.payment;
+  return written?.held ? makeUpdate(parts, written.held) : written?.payment;
 };
 
-const claimUpdate = async (store: PaymentStore, payment: VisiblePayment, { draft, onlyIf }: WrittenDraft) => {
+/** An update that is stored, or whose draft is claimed for the call to the provider. */
+interface WrittenUpdate {
+  readonly payment?: VisiblePayment;
+  readonly held?: VisiblePayment & { readonly draft: Draft };
+}
+
+const claimUpdate = async (
+  store: PaymentStore,
+  payment: VisiblePayment,
+  { draft, onlyIf }: WrittenDraft,
+): Promise<WrittenUpdate | undefined> => {
   const held = await store.claimDraft(payment, draft, onlyIf);
   return held && { held };
 };
@@ -275,7 +285,7 @@ const storeChange = async (
   { deps, store }: Pick<IntentParts, 'deps' | 'store'>,
   payment: VisiblePayment,
   { draft, onlyIf }: WrittenDraft,
-): Promise<{ readonly payment: VisiblePayment } | undefined> => {
+): Promise<WrittenUpdate | undefined> => {
   const next = applyDraft(payment, draft, { now: deps.now() });
   const committed = await store.commit(payment, next, { onlyIf });
   if (!committed.ok && committed.unmet) throw new DomainError('VERSION_CONFLICT');

@@ -12,7 +12,7 @@ import { payerOfDiscount, readCode } from '../discounts/redemption.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Table } from '../platform/table.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
-import { type CodeDeps, type CodedPrice, cutPayment, newUse } from './apply-code.ts';
+import { type CodeDeps, type CodedPrice, cutPayment, newPaymentUse } from './apply-code.ts';
 import { type PaymentDiscount, pricesBeforeCode } from './discount-of-payment.ts';
 import type { VisiblePayment } from './payment.ts';
 import type { UpdateIntentBody } from './payment-requests.ts';
@@ -90,11 +90,12 @@ interface Using {
 /** A code that the payment has, or gets by an update under way, is not reserved again. Its own terms decide. */
 const useOf = async (deps: CodeDeps & { readonly table: Table }, { payment, code, list, productId }: Using) => {
   const kept = [payment.discount, payment.draft?.discount].find((one) => one?.code === code);
-  if (kept) return { discount: keptTerms(kept, { payment, list, productId }) };
+  if (kept) return { discount: keptTerms(kept, { payment, list, productId }), reserving: undefined };
   const owner = ownerOfRecord(payment);
   if (!owner) throw discountInvalid('unknown');
   const payer = payerOfDiscount(owner);
-  return newUse(deps, await readCode(deps.table, code, payer), { list, payer, productId });
+  const bought = { payer, productId, currency: list.currency };
+  return newPaymentUse(deps, await readCode(deps.table, code, payer), bought);
 };
 
 /** @throws DomainError DISCOUNT_INVALID wrong_product, or wrong_currency if an amount was kept in another currency */

@@ -14,6 +14,7 @@ import {
   scheduledChangeView,
   scheduledChangeViewSchema,
 } from './plan-change-view.ts';
+import { shownPeriodsLeft } from './subscription-discount.ts';
 import {
   BILLING_OWNERS,
   BILLING_STATUSES,
@@ -52,6 +53,7 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   subtotal_cents: subscription.subtotalCents,
   tax_cents: subscription.taxCents,
   discount_cents: subscription.discountCents,
+  discount: discountView(subscription),
   total_cents: subscription.totalCents,
   currency: subscription.currency,
   billing_interval: subscription.billingInterval,
@@ -72,6 +74,23 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   created_at: subscription.createdAt,
   updated_at: subscription.updatedAt,
 });
+
+const discountView = (subscription: VisibleSubscription) => {
+  const { discount } = subscription;
+  if (!discount) return null;
+  const { code, percentBp, amountCents, full } = discount;
+  return {
+    code,
+    ...(percentBp === undefined ? { amount_cents: amountCents } : { percent_bp: percentBp }),
+    periods_left: shownPeriodsLeft(subscription),
+    full: {
+      subtotal_cents: full.subtotalCents,
+      tax_cents: full.taxCents,
+      discount_cents: full.discountCents,
+      total_cents: full.totalCents,
+    },
+  };
+};
 
 export const SUBSCRIPTION_COLUMNS = [
   'id',
@@ -234,10 +253,31 @@ export const guestSubscriptionSchema = /* @__PURE__ */ once(() => {
     });
 });
 
+const discountViewSchema = () => {
+  const { cents } = commonFields();
+  return z
+    .object({
+      code: z.string().meta({ description: 'The code in upper case.', examples: ['HALF-3'] }),
+      percent_bp: z.int().optional().describe('The percentage in basis points; absent for an amount.'),
+      amount_cents: z.int().optional().describe('The amount in minor units; absent for a percentage.'),
+      periods_left: z
+        .int()
+        .nonnegative()
+        .nullable()
+        .describe('Further periods at the reduced price; null for a code that lasts forever.'),
+      full: z
+        .object({ subtotal_cents: cents, tax_cents: cents, discount_cents: cents, total_cents: cents })
+        .describe('The price without the code, in minor units, from the end of the code on.'),
+    })
+    .nullable()
+    .describe('The discount code, with which the prices are reduced; null without one.');
+};
+
 export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
   const { textOrNull } = commonFields();
   return guestSubscriptionSchema()
     .extend({
+      discount: discountViewSchema(),
       customer_id: z.string().describe('The customer that pays, `cust_…`.'),
       product_id: textOrNull.describe('The product of the subscription; null for a custom price.'),
       quantity: z

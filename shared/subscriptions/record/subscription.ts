@@ -14,6 +14,7 @@ import { ownedShape } from '../../platform/owned-record.ts';
 import { storedReader } from '../../platform/stored-reader.ts';
 import { storedRecordFields } from '../../platform/versioned-record.ts';
 import { paidPeriodSchema } from './paid-period-record.ts';
+import { subscriptionDiscountSchema } from './subscription-discount.ts';
 import {
   changeKeySchema,
   planChangeSchema,
@@ -53,6 +54,7 @@ export const REASONS = [
   'plan_change_scheduled',
   'plan_change_withdrawn',
   'plan_change_failed',
+  'discount_ended',
   'cancel_failed',
   'reactivate_failed',
   'resume_failed',
@@ -169,6 +171,7 @@ export const subscriptionSchema = z.lazy(() =>
     unconfirmedSince: optional,
 
     ...planFields,
+    discount: subscriptionDiscountSchema.optional(),
     currency: z.string(),
     /** The Idempotency-Keys of the last changes that were applied. */
     appliedChangeKeys: z.array(changeKeySchema).optional(),
