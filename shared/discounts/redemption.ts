@@ -12,7 +12,6 @@ import type { Now } from '../core/time.ts';
 import {
   discountCountKey,
   discountUseKey,
-  discountUsesPartition,
   emailHash,
   type Key,
   type Owner,
@@ -94,7 +93,7 @@ export const reserveSteps = (
 ): readonly TransactionStep[] => [
   {
     update: discountUseKey(code, payer),
-    changes: { add: { count: 1 }, ...(isGuestPayer(payer) && { set: guestIndex(payer, code) }) },
+    changes: { add: { count: 1 } },
     if: isBelow('count', mostPerPayer),
   },
   ...(typeof most === 'number'
@@ -102,11 +101,7 @@ export const reserveSteps = (
     : []),
 ];
 
-export const isGuestPayer = (payer: string): boolean => payer.startsWith('GUEST#');
-
-/** By which an erasure finds the uses of a guest. */
-const guestIndex = (payer: string, code: string) => ({ owner: discountUsesPartition(payer), sort: code });
-
+/** An erasure may have removed the item, which then stays removed. */
 const usesOf = ({ code, payer }: Redemption, by: 1 | -1): readonly TransactionStep[] =>
   payer === undefined
     ? []

@@ -175,8 +175,6 @@ export const referenceKey = (kind: ReferenceKind, id: string): Key => recordKey(
 export const discountCountKey = (code: string): Key => recordKey('DISCOUNTCOUNT', code);
 /** How often a payer has used a code. @param payer from `payerOfDiscount` */
 export const discountUseKey = (code: string, payer: string): Key => recordKey('DISCOUNTUSE', `${code}#${payer}`);
-/** The uses of one payer, in the `owner` index, so that an erasure finds those of a guest. */
-export const discountUsesPartition = (payer: string): string => `${payer}#DISCOUNTUSE`;
 /** Written once a redemption is paid or given back. */
 export const redemptionKey = (id: string): Key => recordKey('REDEMPTION', id);
 /** All records of a reference kind, in the `owner` index. */

@@ -197,3 +197,34 @@ describe('a payment without a code', () => {
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created']);
   });
 });
+
+describe('the checks of codes', () => {
+  test('show the price with the code, and reserve nothing', async () => {
+    await putCode(service, 'SEE', { max_redemptions: 1, duration: 'repeating', duration_periods: 3 });
+    const user = await signIn(service);
+    const body = { code: 'see', subtotal_cents: 2_000, tax_cents: 380, currency: 'USD' };
+    const fit = { status: 200, body: { valid: true, discount_cents: 500, tax_cents: 380, total_cents: 1_880 } };
+    const checked = await service.post('/discounts/check', body, user.options);
+    expect(checked).toMatchObject(fit);
+    expect(checked.body).toMatchObject({ duration: 'repeating', duration_periods: 3 });
+    const asGuest = { ...body, guest_data: { email: 'guest@example.com', name: 'Guest' } };
+    expect(await service.post('/discounts/check', asGuest)).toMatchObject(fit);
+    expect(await countsOf(service, 'SEE')).toEqual({ reserved: 0, redeemed: 0 });
+    expect(await service.post('/discounts/check', { code: 'SEE', amount: 1 }, user.options)).toMatchObject({ status: 400 });
+  });
+});
+
+describe('the timeline of a payment', () => {
+  test('names the code with the version that puts it on or takes it off', async () => {
+    await putCode(service, 'LINE');
+    const user = await signIn(service);
+    const { id } = await createIntent(service, user, priced({ discount_code: 'LINE', total_cents: undefined }));
+    await service.put(`/payments/intents/${id}`, { discount_code: null }, user.options);
+    await service.settle();
+    const { body } = await service.get(`/payments/${id}/timeline`, user.options);
+    expect(body.data.map(({ discount }: { discount?: unknown }) => discount)).toEqual([
+      { code: 'LINE', cents: 500 },
+      { code: null, cents: 0 },
+    ]);
+  });
+});

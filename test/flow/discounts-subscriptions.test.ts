@@ -146,6 +146,7 @@ describe('a change of the plan with a code', () => {
     await putCode(service, 'PLAN', { percent_bp: 5_000, duration: 'repeating', duration_periods: 3 });
     const who = await subscriber(service);
     const { id } = await subscribe(service, who, { ...NO_PRICE, product_id: from, discount_code: 'PLAN' });
+    await service.advance(1);
     const shown = await preview(service, { who, id }, { product_id: to, when: 'now' });
     expect(shown).toMatchObject({
       status: 200,
