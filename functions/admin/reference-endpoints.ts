@@ -17,7 +17,9 @@ const kind = boundedText(64).meta({
 const ofKind = z.object({ kind });
 const one = z.object({
   kind,
-  id: idSchema.describe('Names the record. Other systems choose the id; the id of an invite is its token, that of a discount its code.'),
+  id: idSchema.describe(
+    'Names the record. Other systems choose the id; the id of an invite is its token, that of a discount its code.',
+  ),
 });
 const none = z.object({});
 const record = z

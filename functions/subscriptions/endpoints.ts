@@ -4,8 +4,6 @@
  */
 
 import * as z from 'zod';
-import { refusedCodes } from '../../shared/discounts/check-limits.ts';
-import { codeKeysOf } from '../../shared/discounts/redemption.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { projectNamed } from '../../shared/catalog/catalog-kinds.ts';
 import { productRecord, projectRecord } from '../../shared/catalog/catalog-records.ts';
@@ -13,6 +11,8 @@ import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { addressRecord } from '../../shared/customers/address.ts';
 import { billingAddressBody } from '../../shared/customers/address-requests.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
+import { refusedCodes } from '../../shared/discounts/check-limits.ts';
+import { codeKeysOf } from '../../shared/discounts/redemption.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { declineLimits, emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/windows.ts';

@@ -44,7 +44,10 @@ export const SCOPE_TABLE = {
     words: "Cancel anyone's subscription, and set a free price.",
     roles: ['finance', 'operations'],
   },
-  'catalog:write': { words: 'Read and change products, projects, tiers, invites and discount codes.', roles: ['operations'] },
+  'catalog:write': {
+    words: 'Read and change products, projects, tiers, invites and discount codes.',
+    roles: ['operations'],
+  },
   'webhooks:read': { words: 'Read the webhook log of every owner.', roles: ['support', 'operations'] },
   'webhooks:write': { words: 'Send logged events again, and send test events.', roles: ['operations'] },
   'admin:cache': { words: 'Clear caches.', roles: ['operations'] },

@@ -19,7 +19,14 @@ import {
   tierSchema,
 } from './catalog-records.ts';
 import { inviteView, productView, wholeProjectView, wholeTierView } from './catalog-view.ts';
-import { canonicalCode, discountCountOf, discountFields, discountSchema, discountView, isDiscountCode } from './discount.ts';
+import {
+  canonicalCode,
+  discountCountOf,
+  discountFields,
+  discountSchema,
+  discountView,
+  isDiscountCode,
+} from './discount.ts';
 
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 

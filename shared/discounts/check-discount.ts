@@ -1,11 +1,10 @@
 /** @module Checks a discount code for a purchase. Nothing is stored or reserved, and the create decides. */
 
 import * as z from 'zod';
-import { soldQuantity } from '../catalog/catalog-records.ts';
-import { type Product, productRecord } from '../catalog/catalog-records.ts';
+import { type Product, productRecord, soldQuantity } from '../catalog/catalog-records.ts';
 import { DISCOUNT_DURATIONS } from '../catalog/discount.ts';
-import { once } from '../core/once.ts';
 import type { Prices } from '../core/money.ts';
+import { once } from '../core/once.ts';
 import type { Now } from '../core/time.ts';
 import { boundedText, centsField, currencyField, hasAnyField, optionalId, requiredRule } from '../http/fields.ts';
 import { guestDataField } from '../http/guest-fields.ts';
@@ -17,7 +16,10 @@ import { codeOf } from './redemption.ts';
 
 export const checkDiscountBody = z
   .object({
-    code: boundedText(64).trim().min(1).meta({ description: 'The code, in any case.', examples: ['SPRING-25'] }),
+    code: boundedText(64)
+      .trim()
+      .min(1)
+      .meta({ description: 'The code, in any case.', examples: ['SPRING-25'] }),
     product_id: optionalId.describe('The product to buy. Without a product, send `subtotal_cents` and `currency`.'),
     subtotal_cents: centsField.describe('A free price before tax and before the code, in minor units.'),
     tax_cents: centsField.describe('The tax of a free price, in minor units; 0 if absent.'),

@@ -57,7 +57,11 @@ export const cutListPrice = async (
 };
 
 /** @throws DomainError PRICING_MISMATCH if a price that was sent differs from the price with the code */
-export const requireSentPrices = (body: GivenPrices, prices: Prices, { isFree }: { readonly isFree: boolean }): void => {
+export const requireSentPrices = (
+  body: GivenPrices,
+  prices: Prices,
+  { isFree }: { readonly isFree: boolean },
+): void => {
   const expected = [
     ...(isFree
       ? []

@@ -9,14 +9,7 @@ import { DomainError } from '../core/errors.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
 import { comparableText } from '../core/text.ts';
 import type { Now } from '../core/time.ts';
-import {
-  discountCountKey,
-  discountUseKey,
-  emailHash,
-  type Key,
-  type Owner,
-  redemptionKey,
-} from '../platform/keys.ts';
+import { discountCountKey, discountUseKey, emailHash, type Key, type Owner, redemptionKey } from '../platform/keys.ts';
 import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import { waitForAttempt } from '../platform/waits.ts';
 import { type CodeUses, discountInvalid, exhaustionOf, fittingTerms } from './discount-terms.ts';
@@ -107,10 +100,8 @@ const usesOf = ({ code, payer }: Redemption, by: 1 | -1): readonly TransactionSt
     ? []
     : [{ update: discountUseKey(code, payer), changes: { add: { count: by } }, if: [{ exists: true }] }];
 
-const countOf = (
-  { code, isCounted }: Redemption,
-  add: Readonly<Record<string, number>>,
-): readonly TransactionStep[] => (isCounted ? [{ update: discountCountKey(code), changes: { add } }] : []);
+const countOf = ({ code, isCounted }: Redemption, add: Readonly<Record<string, number>>): readonly TransactionStep[] =>
+  isCounted ? [{ update: discountCountKey(code), changes: { add } }] : [];
 
 /** The steps that give a reserved use back. The first fails if the redemption is paid or given back already. */
 export const giveBackSteps = (held: Redemption): readonly TransactionStep[] => [
@@ -136,10 +127,7 @@ const settle = async (
 /** Counts a use as paid once. Money that moved after the use was given back takes the use again, beyond any limit. */
 export const redeem = async (table: Table, held: Redemption): Promise<void> => {
   const paid = { ...redemptionKey(held.redemption), state: 'redeemed' };
-  const first = await table.transact([
-    { put: paid, if: [{ absent: true }] },
-    ...countOf(held, { redeemed: 1 }),
-  ]);
+  const first = await table.transact([{ put: paid, if: [{ absent: true }] }, ...countOf(held, { redeemed: 1 })]);
   if (first.ok || first.found[0]?.['state'] !== 'given back') return;
   await settle(table, held, (one) => [
     { put: paid, if: [{ equals: ['state', 'given back'] }] },
@@ -191,20 +179,25 @@ interface Reserving {
  * Runs a write that includes `reserveSteps`. If only they refuse the write, the code is read again.
  * @throws DomainError DISCOUNT_INVALID exhausted or used; STORAGE_UNAVAILABLE if other creates were always faster
  */
-export const reserving = async <T>({ table, code, payer }: Reserving, write: () => Promise<T>): Promise<T> => {
+export const reserving = async <T>(use: Reserving, write: () => Promise<T>): Promise<T> => {
   for (let tries = 1; ; tries += 1) {
     try {
       return await write();
     } catch (error) {
-      if (!(error instanceof DomainError && error.code === 'VERSION_CONFLICT')) throw error;
-      const { discount, uses } = await readCode(table, code, payer);
-      const reason = discount && exhaustionOf(discount, uses);
-      if (reason) throw discountInvalid(reason);
-      if (error.cause === undefined && tries >= UNMET_TRIES) throw error;
-      if (await waitForAttempt(tries, CONFLICT_WAITS)) continue;
-      throw new DomainError('STORAGE_UNAVAILABLE', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
+      await requireRoom(use, error, tries);
     }
   }
+};
+
+/** Returns after a wait, if the write may succeed now. @throws the reason, or the error itself */
+const requireRoom = async ({ table, code, payer }: Reserving, error: unknown, tries: number): Promise<void> => {
+  if (!(error instanceof DomainError && error.code === 'VERSION_CONFLICT')) throw error;
+  const { discount, uses } = await readCode(table, code, payer);
+  const reason = discount && exhaustionOf(discount, uses);
+  if (reason) throw discountInvalid(reason);
+  if (error.cause === undefined && tries >= UNMET_TRIES) throw error;
+  if (await waitForAttempt(tries, CONFLICT_WAITS)) return;
+  throw new DomainError('STORAGE_UNAVAILABLE', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
 };
 
 export const isHeld = <R extends RedemptionFields>(record: R | undefined): record is R & Redemption =>

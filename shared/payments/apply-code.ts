@@ -65,11 +65,7 @@ interface Use {
 }
 
 /** A new use. An unpaid payment keeps the place of a limited code only for a time. @throws DomainError DISCOUNT_INVALID */
-export const newPaymentUse = (
-  deps: CodeDeps,
-  read: ReadCode,
-  bought: Parameters<typeof newUse>[2],
-): Use => {
+export const newPaymentUse = (deps: CodeDeps, read: ReadCode, bought: Parameters<typeof newUse>[2]): Use => {
   const { terms, redemption, isLimited, reserving } = newUse(deps, read, bought);
   const heldUntil = isLimited ? iso(deps.now() + deps.placeHoldMinutes * MINUTE_MS) : undefined;
   return { discount: { ...terms, ...redemption, ...(heldUntil !== undefined && { heldUntil }) }, reserving };

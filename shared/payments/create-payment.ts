@@ -23,8 +23,8 @@ import { inProgressError, keyReusedError } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { requireOneTime, type UsableMethod, useSaved, useToken } from '../payment-methods/usable-method.ts';
-import type { PaymentProvider } from '../providers/provider.ts';
 import type { TransactionStep } from '../platform/table.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { requireProvider } from '../providers/unwrap.ts';
 import { requireAcceptedAmount } from './accepted-amount.ts';
@@ -58,7 +58,10 @@ export const createPayment = async (deps: MoneyDeps & CodeDeps, request: CreateR
 const claimOf = async (deps: CreateDeps, request: CreateRequest, provider: PaymentProvider): Promise<Claim> => {
   try {
     const [, ...items] = request.alongside;
-    return await claimPriced(deps, request, { provider, ...(await priceNewPayment(deps, request, { provider, items })) });
+    return await claimPriced(deps, request, {
+      provider,
+      ...(await priceNewPayment(deps, request, { provider, items })),
+    });
   } catch (error) {
     const earlier = isDiscountRefusal(error) ? await earlierInForce(deps, request) : undefined;
     if (!earlier) throw error;

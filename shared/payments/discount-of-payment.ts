@@ -45,7 +45,8 @@ export const redemptionsOf = (
   return all.filter(({ redemption }, at) => all.findIndex((one) => one.redemption === redemption) === at);
 };
 
-export const paymentDiscountView = ({ discount }: Discounted) => discount && { code: discount.code, cents: discount.cents };
+export const paymentDiscountView = ({ discount }: Discounted) =>
+  discount && { code: discount.code, cents: discount.cents };
 
 /** The statuses in which a payment is unpaid, and no attempt is at the provider. */
 const UNPAID: readonly string[] = ['created', 'requires_payment_method', 'pending', 'failed'];

@@ -2,8 +2,8 @@
 
 import type { NamedRecord } from '../access/record-kind.ts';
 import { productRecord, projectRecord } from '../catalog/catalog-records.ts';
-import { addressRecord } from '../customers/address.ts';
 import type { ProviderSlot } from '../core/settings.ts';
+import { addressRecord } from '../customers/address.ts';
 import { customerPointerKey, customerRecord } from '../customers/customer.ts';
 import { codeKeysOf } from '../discounts/redemption.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';

@@ -2,8 +2,8 @@
 
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { cutText, normalizedEmail } from '../core/text.ts';
-import { giveBackSteps, isHeld } from '../discounts/redemption.ts';
 import { epochSeconds, type Instant, type Now } from '../core/time.ts';
+import { giveBackSteps, isHeld } from '../discounts/redemption.ts';
 import type { Clause } from '../platform/expression.ts';
 import { listSort, ownerPartition, paymentKey, projectPartition } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';

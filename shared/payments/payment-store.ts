@@ -44,10 +44,7 @@ export const paymentStore = (table: Table, now: Now) => {
   };
 
   /** @param beside steps in the same transaction */
-  const insertOrFind = async (
-    payment: Payment,
-    beside?: readonly TransactionStep[],
-  ): Promise<Payment | undefined> => {
+  const insertOrFind = async (payment: Payment, beside?: readonly TransactionStep[]): Promise<Payment | undefined> => {
     const found = await payments.insertOrFind(payment, beside);
     return found?.kind === 'record' ? found.record : undefined;
   };

@@ -95,7 +95,9 @@ const change = async (
   const draft = await withCustomer(deps, request, asked);
   const onlyIf = [...request.right.onlyIf, ...(use?.steps ?? [])];
   const write = (): Promise<WrittenUpdate | undefined> =>
-    concernsProvider(payment, draft) ? claimUpdate(store, payment, { draft, onlyIf }) : storeChange(parts, payment, { draft, onlyIf });
+    concernsProvider(payment, draft)
+      ? claimUpdate(store, payment, { draft, onlyIf })
+      : storeChange(parts, payment, { draft, onlyIf });
   const written = use ? await reserving({ table: deps.table, ...use }, write) : await write();
   return written?.held ? makeUpdate(parts, written.held) : written?.payment;
 };

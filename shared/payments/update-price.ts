@@ -1,11 +1,11 @@
 /** @module The price of an updated payment, with the discount code that it keeps, gets or loses. */
 
+import { ownerOfRecord } from '../access/record-kind.ts';
 import { type Product, productRecord } from '../catalog/catalog-records.ts';
 import { canonicalCode } from '../catalog/discount.ts';
 import { priceOf, quantityOf } from '../catalog/price.ts';
 import { DomainError } from '../core/errors.ts';
 import { currencyCode, derivePrices, type Prices } from '../core/money.ts';
-import { ownerOfRecord } from '../access/record-kind.ts';
 import { discountInvalid, misfitOf } from '../discounts/discount-terms.ts';
 import { type ListPrice, listPrice, requireSentPrices, subtotalRequired } from '../discounts/discounted-price.ts';
 import { payerOfDiscount, readCode } from '../discounts/redemption.ts';
@@ -59,7 +59,8 @@ const withOwnDiscount = (body: UpdateIntentBody, payment: VisiblePayment): Updat
   if (own === undefined && isStored) return others;
   if (own !== undefined && (sum === undefined || isStored || sum === own)) return { ...others, discount_cents: own };
   const expected = pricesBeforeCode(payment).discountCents;
-  const message = 'discount_cents contains the part of the discount code; send own_discount_cents to change your own part';
+  const message =
+    'discount_cents contains the part of the discount code; send own_discount_cents to change your own part';
   throw new DomainError('PRICING_MISMATCH', { message, details: { path: 'own_discount_cents', expected } });
 };
 

@@ -6,7 +6,7 @@ import { DECLINED, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { countsOf, heldOf, putCode, signInForYears, usesOf } from './discounts.ts';
 import { confirm, PATIENT, signIn } from './flow.ts';
-import { withHost } from './host.ts';
+import { type RequestOptions, withHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 import { withStops } from './stops.ts';
 
@@ -52,7 +52,19 @@ describe('200 creates at the same time on a code of ten', () => {
 describe('a stream whose batches come twice', () => {
   const service = withHost({ frozen: true, env: { ...PATIENT, PLACE_HOLD_MINUTES: '60' }, catalogue: REPEATED });
 
-  test('counts each use once, over payments that are paid, canceled, declined, changed and expired', { timeout: 300_000 }, async () => {
+  type Fate = (id: string, options: RequestOptions) => Promise<unknown>;
+  const FATES: readonly Fate[] = [
+    (id, options) => confirm(service, id, { ...options, body: { payment_method_id: VISA } }),
+    (id, options) => service.post(`/payments/intents/${id}/cancel`, {}, options),
+    (id, options) => confirm(service, id, { ...options, body: { payment_method_id: DECLINED } }),
+    (id, options) => service.put(`/payments/intents/${id}`, { discount_code: null }, options),
+    (id, options) => service.put(`/payments/intents/${id}`, { discount_code: 'OTHER' }, options),
+    async () => undefined,
+  ];
+
+  test('counts each use once, over payments that are paid, canceled, declined, changed and expired', {
+    timeout: 300_000,
+  }, async () => {
     await putCode(service, 'MANY', { max_redemptions: 1_000, max_per_payer: 100 });
     await putCode(service, 'OTHER', { max_redemptions: 1_000, percent_bp: 1_000 });
     const user = await signInForYears(service);
@@ -60,14 +72,7 @@ describe('a stream whose batches come twice', () => {
     for (let at = 0; at < 24; at += 1) {
       made.push((await service.post('/payments/intents', { ...BODY, discount_code: 'MANY' }, user.options)).body);
     }
-    for (const [at, { id }] of made.entries()) {
-      const options = user.options;
-      if (at % 6 === 0) await confirm(service, id, { ...options, body: { payment_method_id: VISA } });
-      if (at % 6 === 1) await service.post(`/payments/intents/${id}/cancel`, {}, options);
-      if (at % 6 === 2) await confirm(service, id, { ...options, body: { payment_method_id: DECLINED } });
-      if (at % 6 === 3) await service.put(`/payments/intents/${id}`, { discount_code: null }, options);
-      if (at % 6 === 4) await service.put(`/payments/intents/${id}`, { discount_code: 'OTHER' }, options);
-    }
+    for (const [at, { id }] of made.entries()) await FATES[at % FATES.length]?.(id, user.options);
     for (const code of ['MANY', 'OTHER']) expect(await countsOf(service, code)).toEqual(await heldOf(service, code));
     expect(await usesOf(service, 'MANY')).toBe(12);
     await service.advance(2 * 60 * MINUTE_SECONDS);
@@ -79,6 +84,10 @@ describe('a stream whose batches come twice', () => {
   });
 });
 
+/** Every call, stopped before and after it. */
+const stopsOf = (calls: readonly string[]) =>
+  calls.flatMap((_, at) => [false, true].map((executed) => ({ call: at + 1, executed })));
+
 describe('a create or an update that stops at any of its calls', () => {
   const stoppable = withStops({ ...PATIENT, PLACE_HOLD_MINUTES: '600' });
 
@@ -89,24 +98,19 @@ describe('a create or an update that stops at any of its calls', () => {
     const create = (key: string) =>
       service.post('/payments/intents', { ...BODY, discount_code: 'STOPS' }, { ...user.options, idempotencyKey: key });
     const calls = await watch(() => create('seen'));
-    for (let call = 1; call <= calls.length; call += 1) {
-      for (const executed of [false, true]) {
-        const key = `stop-${call}-${executed}`;
-        await stopped({ call, executed }, () => create(key));
-        if (call % 2 === 0) {
-          await service.advance(MINUTE_SECONDS);
-          expect((await create(key)).status).toBe(201);
-        }
-      }
+    for (const stop of stopsOf(calls)) {
+      const key = `stop-${stop.call}-${stop.executed}`;
+      await stopped(stop, () => create(key));
+      if (stop.call % 2 === 1) continue;
+      await service.advance(MINUTE_SECONDS);
+      expect((await create(key)).status).toBe(201);
     }
     const paid = (await create('paid')).body;
     const remove = (id: string) => service.put(`/payments/intents/${id}`, { discount_code: null }, user.options);
     const updates = await watch(() => remove(paid.id));
-    for (let call = 1; call <= updates.length; call += 1) {
-      for (const executed of [false, true]) {
-        const { id } = (await create(`update-${call}-${executed}`)).body;
-        await stopped({ call, executed }, () => remove(id));
-      }
+    for (const stop of stopsOf(updates)) {
+      const { id } = (await create(`update-${stop.call}-${stop.executed}`)).body;
+      await stopped(stop, () => remove(id));
     }
     await service.advance(15 * MINUTE_SECONDS);
     await service.advance(15 * MINUTE_SECONDS);

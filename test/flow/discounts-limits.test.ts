@@ -25,7 +25,9 @@ describe('checks of discount codes', () => {
     expect(await create('LIMITED')).toMatchObject({ status: 429 });
     expect(await create()).toMatchObject({ status: 201 });
     const other = await signIn(service);
-    expect(await service.post('/discounts/check', { ...body, code: 'LIMITED' }, other.options)).toMatchObject({ status: 200 });
+    expect(await service.post('/discounts/check', { ...body, code: 'LIMITED' }, other.options)).toMatchObject({
+      status: 200,
+    });
   });
 
   test('are 20 per minute of a network for guests', async () => {
@@ -46,11 +48,14 @@ describe('checks of discount codes', () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
     const [one, other] = [await signIn(service), await signIn(service)];
-    const checkFor = (user: typeof one) => service.post('/discounts/check', { ...body, code: 'KEYS' }, forUser(key, user));
+    const checkFor = (user: typeof one) =>
+      service.post('/discounts/check', { ...body, code: 'KEYS' }, forUser(key, user));
     expect(await times(21, () => checkFor(one))).toEqual([...Array(20).fill(200), 429]);
     expect(await checkFor(other)).toMatchObject({ status: 200 });
     const guest = { ...body, code: 'KEYS', guest_data: { email: 'k@example.com', name: 'K' } };
-    expect(await times(25, () => service.post('/discounts/check', guest, asMerchant(key)))).toEqual(Array(25).fill(200));
+    expect(await times(25, () => service.post('/discounts/check', guest, asMerchant(key)))).toEqual(
+      Array(25).fill(200),
+    );
     expect(await service.post('/discounts/check', { ...body, code: 'KEYS' }, asMerchant(key))).toMatchObject({
       body: { code: 'ACTING_REQUIRED' },
     });

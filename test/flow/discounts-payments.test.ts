@@ -210,7 +210,9 @@ describe('the checks of codes', () => {
     const asGuest = { ...body, guest_data: { email: 'guest@example.com', name: 'Guest' } };
     expect(await service.post('/discounts/check', asGuest)).toMatchObject(fit);
     expect(await countsOf(service, 'SEE')).toEqual({ reserved: 0, redeemed: 0 });
-    expect(await service.post('/discounts/check', { code: 'SEE', amount: 1 }, user.options)).toMatchObject({ status: 400 });
+    expect(await service.post('/discounts/check', { code: 'SEE', amount: 1 }, user.options)).toMatchObject({
+      status: 400,
+    });
   });
 });
 

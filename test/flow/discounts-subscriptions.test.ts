@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { countsOf, heldOf, putCode } from './discounts.ts';
+import { withHost } from './host.ts';
 import { changeTo, plan, preview, priceAtStripe } from './plan-changes.ts';
 import type { ParsedJson } from './routes.ts';
 import {
@@ -16,9 +17,13 @@ import {
   subscriptionEventsOf,
   trySubscribe,
 } from './subscribers.ts';
-import { withHost } from './host.ts';
 
-const NO_PRICE = { subtotal_cents: undefined, total_cents: undefined, currency: undefined, billing_interval: undefined };
+const NO_PRICE = {
+  subtotal_cents: undefined,
+  total_cents: undefined,
+  currency: undefined,
+  billing_interval: undefined,
+};
 const MONTH_SECONDS = 31 * DAY_SECONDS + 5 * MINUTE_SECONDS;
 
 const totalsOf = async (service: ReturnType<typeof withHost>, who: Subscriber, id: string) =>
@@ -61,7 +66,11 @@ describe('a code at a provider that bills', () => {
   test('that ends is billed by the service', async () => {
     await putCode(service, 'FIRST-HALF', { percent_bp: 5_000 });
     const who = await subscriber(service);
-    const made = await subscribe(service, who, { discount_code: 'FIRST-HALF', subtotal_cents: 1_900, total_cents: 950 });
+    const made = await subscribe(service, who, {
+      discount_code: 'FIRST-HALF',
+      subtotal_cents: 1_900,
+      total_cents: 950,
+    });
     expect(made).toMatchObject({ billing_owner: 'service', total_cents: 950, discount: { periods_left: 0 } });
     await service.advance(MONTH_SECONDS);
     expect(await totalsOf(service, who, made.id)).toEqual([950, 1_900]);
@@ -102,11 +111,20 @@ describe('a code that the service bills', () => {
   });
 
   test('keeps all its periods in a trial, and may cost nothing', async () => {
-    await putCode(service, 'GIFT', { percent_bp: null, amounts: { USD: 700 }, duration: 'repeating', duration_periods: 2 });
+    await putCode(service, 'GIFT', {
+      percent_bp: null,
+      amounts: { USD: 700 },
+      duration: 'repeating',
+      duration_periods: 2,
+    });
     const who = await subscriber(service);
     const body = { discount_code: 'GIFT', subtotal_cents: 500, total_cents: 0 };
     const trial = await subscribe(service, who, { ...body, trial_days: 7 });
-    expect(trial).toMatchObject({ status: 'trialing', total_cents: 0, discount: { amount_cents: 700, periods_left: 2 } });
+    expect(trial).toMatchObject({
+      status: 'trialing',
+      total_cents: 0,
+      discount: { amount_cents: 700, periods_left: 2 },
+    });
     await service.advance(8 * DAY_SECONDS);
     expect(await readSubscription(service, who, trial.id)).toMatchObject({
       status: 'active',
@@ -129,7 +147,10 @@ describe('a code that the service bills', () => {
     const made = await subscribe(service, who, body);
     await service.post(`/subscriptions/${made.id}/cancel`, { cancel_at_period_end: false }, who.options);
     expect(await countsOf(service, 'TWO')).toEqual({ reserved: 0, redeemed: 1 });
-    expect(await trySubscribe(service, who, body)).toMatchObject({ status: 400, body: { details: { reason: 'used' } } });
+    expect(await trySubscribe(service, who, body)).toMatchObject({
+      status: 400,
+      body: { details: { reason: 'used' } },
+    });
     const other = await subscriber(service);
     await subscribe(service, other, { ...body, trial_days: 3 });
     expect(await countsOf(service, 'TWO')).toEqual({ reserved: 0, redeemed: 2 });

@@ -50,7 +50,10 @@ describe('an update of a payment', () => {
       status: 400,
       body: { code: 'PRICING_MISMATCH', details: { path: 'own_discount_cents' } },
     });
-    expect(await update(id, { discount_cents: 1_100 }, user)).toMatchObject({ status: 200, body: { total_cents: 900 } });
+    expect(await update(id, { discount_cents: 1_100 }, user)).toMatchObject({
+      status: 200,
+      body: { total_cents: 900 },
+    });
     expect(await update(id, { own_discount_cents: 400 }, user)).toMatchObject({
       status: 200,
       body: { own_discount_cents: 400, discount_cents: 1_200, total_cents: 800 },

@@ -32,7 +32,9 @@ export const heldOf = async (service: TestHost, code: string) => {
     ({ sk, discount }) => (sk === 'PAY' || sk === 'SUB') && discount?.code === code && discount.redemption,
   );
   const paid = held.filter(({ status }) => ['succeeded', 'active', 'trialing'].includes(status));
-  const open = held.filter(({ status }) => !['succeeded', 'active', 'trialing', 'canceled', 'declined'].includes(status));
+  const open = held.filter(
+    ({ status }) => !['succeeded', 'active', 'trialing', 'canceled', 'declined'].includes(status),
+  );
   return { reserved: open.length, redeemed: paid.length };
 };
 

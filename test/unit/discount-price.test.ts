@@ -24,14 +24,31 @@ const half = (top: bigint, bottom: bigint): bigint => {
   return 2n * rest >= bottom ? whole + 1n : whole;
 };
 
+/** The cut and the tax of a product by whole numbers alone. */
+const exactly = ({ subtotalCents, taxCents, discountCents }: Prices, { percentBp, amountCents = 0 }: CutTerms) => {
+  const base = BigInt(subtotalCents - discountCents);
+  const amount = BigInt(amountCents) < base ? BigInt(amountCents) : base;
+  const cut = percentBp === undefined ? amount : half(base * BigInt(percentBp), 10_000n);
+  const tax = cut === 0n ? BigInt(taxCents) : half(BigInt(taxCents) * (base - cut), base);
+  return { cut: Number(cut), tax: Number(tax) };
+};
+
+const expectSum = (before: Prices, { prices, cutCents }: ReturnType<typeof cutPrice>): void => {
+  const { subtotalCents, taxCents, discountCents, totalCents } = prices;
+  expect(totalCents).toBe(subtotalCents + taxCents - discountCents);
+  expect(discountCents).toBe(before.discountCents + cutCents);
+  expect(totalCents).toBeGreaterThanOrEqual(0);
+  expect(totalCents).toBeLessThanOrEqual(before.totalCents);
+};
+
 describe('cutPrice', () => {
-  test.each<[Prices, CutTerms, number, number, number]>([
-    [pricesOf(2_000, 380), { percentBp: 2_500 }, 500, 285, 1_785],
-    [pricesOf(1_999), { percentBp: 3_333 }, 666, 0, 1_333],
-    [pricesOf(999, 80), { percentBp: 1_500 }, 150, 68, 917],
-    [pricesOf(2_100), { percentBp: 1_000 }, 210, 0, 1_890],
-    [pricesOf(500), { amountCents: 700 }, 500, 0, 0],
-  ])('follows the table of the decision (%j, %j)', (before, terms, discountCents, taxCents, totalCents) => {
+  test.each<[Prices, CutTerms, readonly [discount: number, tax: number, total: number]]>([
+    [pricesOf(2_000, 380), { percentBp: 2_500 }, [500, 285, 1_785]],
+    [pricesOf(1_999), { percentBp: 3_333 }, [666, 0, 1_333]],
+    [pricesOf(999, 80), { percentBp: 1_500 }, [150, 68, 917]],
+    [pricesOf(2_100), { percentBp: 1_000 }, [210, 0, 1_890]],
+    [pricesOf(500), { amountCents: 700 }, [500, 0, 0]],
+  ])('follows the table of the decision (%j, %j)', (before, terms, [discountCents, taxCents, totalCents]) => {
     expect(cutPrice(before, terms, { keepsTax: false }).prices).toEqual({
       ...{ subtotalCents: before.subtotalCents, discountCents, taxCents, totalCents },
     });
@@ -42,24 +59,14 @@ describe('cutPrice', () => {
     for (let count = 0; count < 1_000; count += 1) {
       const subtotal = 1 + next(10_000_000);
       const before = pricesOf(subtotal, next(3_000_000), next(subtotal));
-      const percentBp = 1 + next(10_000);
-      const terms = count % 2 === 0 ? { percentBp } : { amountCents: 1 + next(5_000_000) };
-      const base = BigInt(before.subtotalCents - before.discountCents);
-      const amount = BigInt(terms.amountCents ?? 0);
-      const cut = terms.percentBp ? half(base * BigInt(percentBp), 10_000n) : amount < base ? amount : base;
-      const tax = cut === 0n ? BigInt(before.taxCents) : half(BigInt(before.taxCents) * (base - cut), base);
+      const terms = count % 2 === 0 ? { percentBp: 1 + next(10_000) } : { amountCents: 1 + next(5_000_000) };
+      const { cut, tax } = exactly(before, terms);
       const product = cutPrice(before, terms, { keepsTax: false });
-      expect(product.cutCents).toBe(Number(cut));
-      expect(product.prices.taxCents).toBe(Number(tax));
+      expect(product).toMatchObject({ cutCents: cut, prices: { taxCents: tax } });
       const free = cutPrice(before, terms, { keepsTax: true });
-      expect(free.prices.taxCents).toBe(before.taxCents);
-      for (const { prices, cutCents } of [product, free]) {
-        const { subtotalCents, taxCents, discountCents, totalCents } = prices;
-        expect(totalCents).toBe(subtotalCents + taxCents - discountCents);
-        expect(discountCents).toBe(before.discountCents + cutCents);
-        expect(totalCents).toBeGreaterThanOrEqual(0);
-        expect(totalCents).toBeLessThanOrEqual(before.totalCents);
-      }
+      expect(free).toMatchObject({ cutCents: cut, prices: { taxCents: before.taxCents } });
+      expectSum(before, product);
+      expectSum(before, free);
     }
   });
 

@@ -32,7 +32,8 @@ const service = (limits: readonly RateLimit[]) => {
       );
     return count;
   };
-  const decline = (fields: Parameters<typeof apiRequest>[0] = {}) => countOutcome(deps, { limits, outcome: 'declines' }, apiRequest(fields));
+  const decline = (fields: Parameters<typeof apiRequest>[0] = {}) =>
+    countOutcome(deps, { limits, outcome: 'declines' }, apiRequest(fields));
   const take = () => enforceLimits(deps, limits, apiRequest());
   return { clock, memory, ask, passed, decline, take };
 };

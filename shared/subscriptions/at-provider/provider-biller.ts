@@ -33,7 +33,10 @@ export const providerInterval = ({
  * price at a provider cannot end by itself, so the service bills a code that ends.
  */
 export const billingOwnerOf = ({ can, subscriptions }: PaymentProvider, plan: Plan): Subscription['billingOwner'] =>
-  can.subscriptions === 'native' && subscriptions?.bills(providerInterval(plan)) && plan.totalCents > 0 && plan.discount?.periodsLeft === undefined
+  can.subscriptions === 'native' &&
+  subscriptions?.bills(providerInterval(plan)) &&
+  plan.totalCents > 0 &&
+  plan.discount?.periodsLeft === undefined
     ? 'provider'
     : 'service';
 

@@ -1,12 +1,12 @@
 /** @module The plan of a subscription with a discount code: at its creation, and after a change of the plan. */
 
 import type { Product } from '../../catalog/catalog-records.ts';
+import type { IdDeps } from '../../core/keyed-ids.ts';
 import type { Prices } from '../../core/money.ts';
+import type { Now } from '../../core/time.ts';
 import { type DiscountTerms, isDiscountRefusal, misfitOf } from '../../discounts/discount-terms.ts';
 import { cutListPrice, listPrice, requireSentPrices } from '../../discounts/discounted-price.ts';
 import { codeOf, type NewUse, newUse, payerOfDiscount } from '../../discounts/redemption.ts';
-import type { IdDeps } from '../../core/keyed-ids.ts';
-import type { Now } from '../../core/time.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import { unitOfAmount } from '../../payments/accepted-amount.ts';
 import type { PaymentProvider } from '../../providers/provider.ts';
@@ -82,7 +82,11 @@ export const keepCode = async (
   if (!discount || misfitOf(discount, plan.productId)) return plan;
   const { code, percentBp, amountCents, productIds, periodsLeft } = discount;
   try {
-    const cut = await cutPlan({ ...plan, currency }, { code, percentBp, amountCents, productIds }, { product, provider });
+    const cut = await cutPlan(
+      { ...plan, currency },
+      { code, percentBp, amountCents, productIds },
+      { product, provider },
+    );
     const { currency: _, ...kept } = cut.plan;
     return { ...kept, discount: { ...kept.discount, periodsLeft } };
   } catch (error) {

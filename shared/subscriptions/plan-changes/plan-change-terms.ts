@@ -18,8 +18,8 @@ import type { PaymentProvider } from '../../providers/provider.ts';
 import { providerInterval } from '../at-provider/provider-biller.ts';
 import { chargedPrice, readPricing } from '../at-provider/provider-pricing.ts';
 import type { SubscriptionDeps } from '../billing/biller.ts';
-import { hasMostPayments, paidPeriodOf } from '../billing/paid-period.ts';
 import { keepCode } from '../billing/discounted-plan.ts';
+import { hasMostPayments, paidPeriodOf } from '../billing/paid-period.ts';
 import { planOf } from '../billing/subscription-plan.ts';
 import type { SubscriptionPlan } from '../record/plan-change.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
@@ -103,7 +103,12 @@ const pricedError = ({ providerId }: VisibleSubscription): DomainError =>
   });
 
 const PRICE_FIELDS = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'] as const;
-const NO_PRICES = { subtotal_cents: undefined, tax_cents: undefined, discount_cents: undefined, total_cents: undefined };
+const NO_PRICES = {
+  subtotal_cents: undefined,
+  tax_cents: undefined,
+  discount_cents: undefined,
+  total_cents: undefined,
+};
 
 const hasPrice = (body: ChangePlanBody): boolean => PRICE_FIELDS.some((field) => body[field] !== undefined);
 

@@ -5,7 +5,12 @@ import type { Reply } from '../../http/request.ts';
 import { changeLinesView } from '../record/plan-change-view.ts';
 import type { VisibleSubscription } from '../record/subscription.ts';
 import { afterPeriod, codesPart } from '../record/subscription-discount.ts';
-import { type PlanChangeDeps, type PlanChangeRequest, readWantedChange, type WantedChange } from './plan-change-terms.ts';
+import {
+  type PlanChangeDeps,
+  type PlanChangeRequest,
+  readWantedChange,
+  type WantedChange,
+} from './plan-change-terms.ts';
 
 /** The code that the subscription keeps, with its part of the price of a period; null without one. */
 const discountAfter = ({ discount }: VisibleSubscription, { plan, when, startsPeriod }: WantedChange) => {

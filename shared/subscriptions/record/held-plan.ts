@@ -3,8 +3,8 @@
 import { epochSeconds, type Instant, instant, iso } from '../../core/time.ts';
 import { unpaidByPlan } from './paid-tier.ts';
 import type { SubscriptionPlan } from './plan-change.ts';
-import { discountOfPlan } from './subscription-discount.ts';
 import { isProviderBilled, type Subscription } from './subscription.ts';
+import { discountOfPlan } from './subscription-discount.ts';
 
 /** The fields of another plan. It withdraws a scheduled change. */
 export const changedPlan = (

@@ -163,7 +163,10 @@ export const changePreviewSchema = /* @__PURE__ */ once(() =>
         .object({
           code: z.string().describe('The discount code that the subscription keeps.'),
           cents: z.int().describe("The code's own part of the price of a period, in minor units."),
-          periods_left: z.int().nullable().describe('Further periods at the reduced price; null for a code without end.'),
+          periods_left: z
+            .int()
+            .nullable()
+            .describe('Further periods at the reduced price; null for a code without end.'),
         })
         .nullable()
         .describe('The discount code after the change; null if there is none, or if the change ends it.'),

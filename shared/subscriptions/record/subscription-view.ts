@@ -14,7 +14,6 @@ import {
   scheduledChangeView,
   scheduledChangeViewSchema,
 } from './plan-change-view.ts';
-import { shownPeriodsLeft } from './subscription-discount.ts';
 import {
   BILLING_OWNERS,
   BILLING_STATUSES,
@@ -28,6 +27,7 @@ import {
   subscriptionRecord,
   type VisibleSubscription,
 } from './subscription.ts';
+import { shownPeriodsLeft } from './subscription-discount.ts';
 
 const orNull = <T>(value: T | undefined): T | null => value ?? null;
 

@@ -14,7 +14,6 @@ import { ownedShape } from '../../platform/owned-record.ts';
 import { storedReader } from '../../platform/stored-reader.ts';
 import { storedRecordFields } from '../../platform/versioned-record.ts';
 import { paidPeriodSchema } from './paid-period-record.ts';
-import { subscriptionDiscountSchema } from './subscription-discount.ts';
 import {
   changeKeySchema,
   planChangeSchema,
@@ -22,6 +21,7 @@ import {
   priceUpdateSchema,
   scheduledChangeSchema,
 } from './plan-change.ts';
+import { subscriptionDiscountSchema } from './subscription-discount.ts';
 
 export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];

@@ -87,7 +87,8 @@ export const DiscountForm = ({ of: code, onDone, onClose }: DiscountFormProps) =
         sending.run();
       }}
     >
-      {code === undefined && field('Code', 'code', '3 to 40 letters, digits, - and _. Payers may enter it in any case.')}
+      {code === undefined &&
+        field('Code', 'code', '3 to 40 letters, digits, - and _. Payers may enter it in any case.')}
       {field('Name', 'name')}
       {field('Discount', 'cut', 'A percentage such as 25, or amounts such as 5.00 USD, 4.50 EUR.')}
       <DurationField draft={draft} onChange={(duration) => setDraft({ ...draft, duration })} />
