@@ -26,10 +26,10 @@ import { docsEndpoints } from './endpoints.ts';
 export const endpoints: readonly Endpoint[] = [
   ...paymentEndpoints,
   capturePaymentEndpoint,
+  ...discountEndpoints,
   ...refundEndpoints,
   ...disputeEndpoints,
   ...methodEndpoints,
-  ...discountEndpoints,
   ...customerEndpoints,
   ...addressEndpoints,
   ...subscriptionEndpoints,

@@ -26,7 +26,7 @@ export const workerTriggers = [
   {
     id: 'workers.project-changes',
     kind: 'stream',
-    summary: 'Keeps histories, counters, uses of discount codes, and the lists of all payments and subscriptions',
+    summary: 'Keeps histories, counters, uses of codes, and the lists of all records',
     sortKeys: keysOf(PROJECTIONS),
     removalsOf: ['PAY', 'SUB', 'CUS'],
     batchSize: 100,

@@ -23,8 +23,8 @@ import {
   canonicalCode,
   discountCountOf,
   discountFields,
-  discountSchema,
-  discountView,
+  discountRecordSchema,
+  discountRecordView,
   isDiscountCode,
 } from './discount.ts';
 
@@ -182,8 +182,8 @@ export const REFERENCES: Readonly<Record<ReferenceKind, CatalogKind>> = {
   discounts: {
     resource: 'discount',
     body: REFERENCE_BODIES.discounts,
-    parse: (item) => discountSchema.parse(item),
-    view: (item, counter) => discountView(discountSchema.parse(item), discountCountOf(counter)),
+    parse: (item) => discountRecordSchema.parse(item),
+    view: (item, counter) => discountRecordView(discountRecordSchema.parse(item), discountCountOf(counter)),
     counterKey: discountCountKey,
     ids: { canonical: canonicalCode, isValid: isDiscountCode, form: 'must be 3 to 40 of A-Z, 0-9, - and _' },
     listFields: () => ({}),

@@ -35,7 +35,7 @@ export const discountFields = () => ({
   metadata: z.record(z.string(), jsonValue).default({}),
 });
 
-export const discountSchema = z.lazy(() =>
+export const discountRecordSchema = z.lazy(() =>
   z.object({
     ...discountFields(),
     id: z.string(),
@@ -44,7 +44,7 @@ export const discountSchema = z.lazy(() =>
     updated_at: z.string(),
   }),
 );
-export type Discount = z.infer<typeof discountSchema>;
+export type Discount = z.infer<typeof discountRecordSchema>;
 
 const countSchema = z.object({ taken: z.int().default(0), redeemed: z.int().default(0) });
 type DiscountCount = z.infer<typeof countSchema>;
@@ -55,7 +55,7 @@ export const discountCountOf = (item: Item | undefined): DiscountCount => countS
 export const discountKey = (code: string) => referenceKey('discounts', code);
 
 /** `reserved` and `redeemed` are counted only for a code with `max_redemptions`. */
-export const discountView = (discount: Discount, count: DiscountCount) => {
+export const discountRecordView = (discount: Discount, count: DiscountCount) => {
   const isCounted = typeof discount.max_redemptions === 'number';
   return {
     id: discount.id,

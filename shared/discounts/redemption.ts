@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { canonicalCode, type Discount, discountCountOf, discountKey, discountSchema } from '../catalog/discount.ts';
+import { canonicalCode, type Discount, discountCountOf, discountKey, discountRecordSchema } from '../catalog/discount.ts';
 import { DomainError } from '../core/errors.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
 import { comparableText } from '../core/text.ts';
@@ -69,7 +69,7 @@ const useSchema = z.object({ count: z.int().default(0) });
 
 /** @param items those of `codeKeys` */
 export const codeOf = ([discount, counter, use]: readonly (Item | undefined)[]): ReadCode => ({
-  discount: discount && discountSchema.parse(discount),
+  discount: discount && discountRecordSchema.parse(discount),
   uses: { taken: discountCountOf(counter).taken, used: useSchema.parse(use ?? {}).count },
 });
 
@@ -111,7 +111,7 @@ export const giveBackSteps = (held: Redemption): readonly TransactionStep[] => [
 ];
 
 /** Gives a use back once. A redemption that was paid is not given back. */
-export const giveBack = (table: Table, held: Redemption): Promise<void> => settle(table, held, giveBackSteps);
+export const giveBackUse = (table: Table, held: Redemption): Promise<void> => settle(table, held, giveBackSteps);
 
 /** An erasure may have removed the payer's uses. Only the code's counter changes then. */
 const settle = async (
@@ -200,5 +200,5 @@ const requireRoom = async ({ table, code, payer }: Reserving, error: unknown, tr
   throw new DomainError('STORAGE_UNAVAILABLE', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
 };
 
-export const isHeld = <R extends RedemptionFields>(record: R | undefined): record is R & Redemption =>
+export const isRedemption = <R extends RedemptionFields>(record: R | undefined): record is R & Redemption =>
   record?.redemption !== undefined;

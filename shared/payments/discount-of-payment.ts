@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { Prices } from '../core/money.ts';
 import { type Instant, instant } from '../core/time.ts';
 import { discountTermsFields } from '../discounts/discount-terms.ts';
-import { isHeld, type Redemption, redemptionFields } from '../discounts/redemption.ts';
+import { isRedemption, type Redemption, redemptionFields } from '../discounts/redemption.ts';
 
 /** A subscription's payment has only code and cents. */
 export const paymentDiscountSchema = z.lazy(() =>
@@ -41,7 +41,7 @@ export const pricesBeforeCode = ({
 export const redemptionsOf = (
   payment: (Discounted & { readonly draft?: Discounted | undefined }) | undefined,
 ): readonly Redemption[] => {
-  const all = [payment?.discount, payment?.draft?.discount].filter((one) => isHeld(one));
+  const all = [payment?.discount, payment?.draft?.discount].filter((one) => isRedemption(one));
   return all.filter(({ redemption }, at) => all.findIndex((one) => one.redemption === redemption) === at);
 };
 

@@ -3,7 +3,7 @@
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { cutText, normalizedEmail } from '../core/text.ts';
 import { epochSeconds, type Instant, type Now } from '../core/time.ts';
-import { giveBackSteps, isHeld } from '../discounts/redemption.ts';
+import { giveBackSteps, isRedemption } from '../discounts/redemption.ts';
 import type { Clause } from '../platform/expression.ts';
 import { listSort, ownerPartition, paymentKey, projectPartition } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
@@ -76,7 +76,7 @@ export const paymentShape = (now: Now) =>
     // A code that an update removes is given back with it. The stream gives back every other code.
     beside: (was, next) => {
       const held = was?.discount;
-      return isHeld(held) && held.redemption !== next.discount?.redemption ? giveBackSteps(held) : [];
+      return isRedemption(held) && held.redemption !== next.discount?.redemption ? giveBackSteps(held) : [];
     },
     stored: (payment) => storedPayment(payment, now()),
   }) satisfies VersionedShape<Payment>;

@@ -4,7 +4,7 @@
  */
 
 import type { DynamoDBRecord } from 'aws-lambda';
-import { giveBack, type Redemption, redeem } from '../discounts/redemption.ts';
+import { giveBackUse, type Redemption, redeem } from '../discounts/redemption.ts';
 import { redemptionsOf } from '../payments/discount-of-payment.ts';
 import { type Payment, paymentOf } from '../payments/payment.ts';
 import { changeOf, removedItem } from '../platform/stream-images.ts';
@@ -32,7 +32,7 @@ export const settleRedemptions = async (
   for (const record of records) {
     const { paid, back } = DECIDERS[kind](changeOf(record) ?? { before: removedItem(record), after: undefined });
     for (const held of paid) await redeem(table, held);
-    for (const held of back) await giveBack(table, held);
+    for (const held of back) await giveBackUse(table, held);
   }
 };
 

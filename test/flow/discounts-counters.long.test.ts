@@ -4,7 +4,7 @@ import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import { type Handler, loadEntry } from '../../infra/local/machine/invoke.ts';
 import { DECLINED, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
-import { countsOf, heldOf, putCode, signInForYears, usesOf } from './discounts.ts';
+import { codeCounts, heldOf, putCode, signInForYears, usesOf } from './discounts.ts';
 import { confirm, PATIENT, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
@@ -45,7 +45,7 @@ describe('200 creates at the same time on a code of ten', () => {
     );
     expect(Map.groupBy(said, (one) => one).get('made')).toHaveLength(10);
     expect(Map.groupBy(said, (one) => one).get('exhausted')).toHaveLength(190);
-    expect(await countsOf(service, 'TEN')).toEqual({ reserved: 10, redeemed: 0 });
+    expect(await codeCounts(service, 'TEN')).toEqual({ reserved: 10, redeemed: 0 });
   });
 });
 
@@ -73,13 +73,13 @@ describe('a stream whose batches come twice', () => {
       made.push((await service.post('/payments/intents', { ...BODY, discount_code: 'MANY' }, user.options)).body);
     }
     for (const [at, { id }] of made.entries()) await FATES[at % FATES.length]?.(id, user.options);
-    for (const code of ['MANY', 'OTHER']) expect(await countsOf(service, code)).toEqual(await heldOf(service, code));
+    for (const code of ['MANY', 'OTHER']) expect(await codeCounts(service, code)).toEqual(await heldOf(service, code));
     expect(await usesOf(service, 'MANY')).toBe(12);
     await service.advance(2 * 60 * MINUTE_SECONDS);
     await service.advance(10 * MINUTE_SECONDS);
-    for (const code of ['MANY', 'OTHER']) expect(await countsOf(service, code)).toEqual(await heldOf(service, code));
-    expect(await countsOf(service, 'MANY')).toEqual({ reserved: 0, redeemed: 4 });
-    expect(await countsOf(service, 'OTHER')).toEqual({ reserved: 0, redeemed: 0 });
+    for (const code of ['MANY', 'OTHER']) expect(await codeCounts(service, code)).toEqual(await heldOf(service, code));
+    expect(await codeCounts(service, 'MANY')).toEqual({ reserved: 0, redeemed: 4 });
+    expect(await codeCounts(service, 'OTHER')).toEqual({ reserved: 0, redeemed: 0 });
     expect(await usesOf(service, 'MANY')).toBe(4);
   });
 });
@@ -114,11 +114,11 @@ describe('a create or an update that stops at any of its calls', () => {
     }
     await service.advance(15 * MINUTE_SECONDS);
     await service.advance(15 * MINUTE_SECONDS);
-    const counted = await countsOf(service, 'STOPS');
+    const counted = await codeCounts(service, 'STOPS');
     expect(counted).toEqual(await heldOf(service, 'STOPS'));
     expect(await usesOf(service, 'STOPS')).toBe((counted.reserved ?? 0) + (counted.redeemed ?? 0));
     await service.advance(2 * DAY_SECONDS);
     await service.advance(MINUTE_SECONDS);
-    expect(await countsOf(service, 'STOPS')).toEqual({ reserved: 0, redeemed: 0 });
+    expect(await codeCounts(service, 'STOPS')).toEqual({ reserved: 0, redeemed: 0 });
   });
 });

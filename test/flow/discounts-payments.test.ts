@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DECLINED, guestIntentBody, intentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { productBody } from '../builders/reference.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
-import { countsOf, heldOf, putCode, signInForYears, usesOf } from './discounts.ts';
+import { codeCounts, heldOf, putCode, signInForYears, usesOf } from './discounts.ts';
 import { confirm, createIntent, eventsOf, itemsOf, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 
@@ -128,7 +128,7 @@ describe('a payment with a code', () => {
     expect(await create(priced({ discount_code: 'ONE' }), user.options)).toMatchObject(refusalOf('exhausted'));
     const other = await create(priced({ discount_code: 'ONE', tax_cents: 1 }), options);
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
-    expect(await countsOf(service, 'ONE')).toEqual({ reserved: 1, redeemed: 0 });
+    expect(await codeCounts(service, 'ONE')).toEqual({ reserved: 1, redeemed: 0 });
   });
 
   test('is one use for all addresses of a guest that differ in a tag or in case', async () => {
@@ -151,7 +151,7 @@ describe('the uses of a code', () => {
     for (const answer of answers.filter(({ status }) => status !== 201)) {
       expect(answer).toMatchObject(refusalOf('exhausted'));
     }
-    expect(await countsOf(service, 'TEN')).toEqual({ reserved: 10, redeemed: 0 });
+    expect(await codeCounts(service, 'TEN')).toEqual({ reserved: 10, redeemed: 0 });
   });
 
   test('are paid with their payment, and given back once with a canceled or refused one', async () => {
@@ -162,7 +162,7 @@ describe('the uses of a code', () => {
     await confirm(service, paid.id, { ...user.options, body: { payment_method_id: VISA } });
     await service.post(`/payments/intents/${canceled.id}/cancel`, {}, user.options);
     await service.post(`/payments/intents/${canceled.id}/cancel`, {}, user.options);
-    expect(await countsOf(service, 'FEW')).toEqual({ reserved: 1, redeemed: 1 });
+    expect(await codeCounts(service, 'FEW')).toEqual({ reserved: 1, redeemed: 1 });
     expect(await heldOf(service, 'FEW')).toEqual({ reserved: 1, redeemed: 1 });
     expect(await usesOf(service, 'FEW')).toBe(2);
     expect(await read(service, kept.id, user.options)).toMatchObject({ discount: { code: 'FEW', cents: 500 } });
@@ -179,9 +179,9 @@ describe('the uses of a code', () => {
     const payment = await createIntent(service, user, priced({ discount_code: code, total_cents: undefined }));
     if (method) await confirm(service, payment.id, { ...user.options, body: { payment_method_id: method } });
     await service.advance(29 * MINUTE_SECONDS);
-    expect(await countsOf(service, code)).toEqual({ reserved: 1, redeemed: 0 });
+    expect(await codeCounts(service, code)).toEqual({ reserved: 1, redeemed: 0 });
     await service.advance(3 * MINUTE_SECONDS);
-    expect(await countsOf(service, code)).toEqual({ reserved: 0, redeemed: 0 });
+    expect(await codeCounts(service, code)).toEqual({ reserved: 0, redeemed: 0 });
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'canceled' });
     const late = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } });
     expect(late).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
@@ -209,7 +209,7 @@ describe('the checks of codes', () => {
     expect(checked.body).toMatchObject({ duration: 'repeating', duration_periods: 3 });
     const asGuest = { ...body, guest_data: { email: 'guest@example.com', name: 'Guest' } };
     expect(await service.post('/discounts/check', asGuest)).toMatchObject(fit);
-    expect(await countsOf(service, 'SEE')).toEqual({ reserved: 0, redeemed: 0 });
+    expect(await codeCounts(service, 'SEE')).toEqual({ reserved: 0, redeemed: 0 });
     expect(await service.post('/discounts/check', { code: 'SEE', amount: 1 }, user.options)).toMatchObject({
       status: 400,
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
-import { countsOf, heldOf, putCode } from './discounts.ts';
+import { codeCounts, heldOf, putCode } from './discounts.ts';
 import { withHost } from './host.ts';
 import { changeTo, plan, preview, priceAtStripe } from './plan-changes.ts';
 import type { ParsedJson } from './routes.ts';
@@ -44,7 +44,7 @@ describe('a code at a provider that bills', () => {
       discount: { code: 'ALWAYS', percent_bp: 5_000, periods_left: null, full: { total_cents: 1_900 } },
     });
     expect(await priceAtStripe(service, { who, id: made.id })).toBe(950);
-    expect(await countsOf(service, 'ALWAYS')).toEqual({ reserved: 0, redeemed: 1 });
+    expect(await codeCounts(service, 'ALWAYS')).toEqual({ reserved: 0, redeemed: 1 });
     const [paid] = await paymentsOf(service, who, made.id);
     expect(paid).toMatchObject({ total_cents: 950, discount: { code: 'ALWAYS', cents: 950 } });
     const there = made.provider_subscription_id;
@@ -142,18 +142,18 @@ describe('a code that the service bills', () => {
     const body = { discount_code: 'TWO', subtotal_cents: 2_000, total_cents: 1_500 };
     const broke = await subscriber(service, 'pm_card_chargeCustomerFail');
     expect(await trySubscribe(service, broke, body)).toMatchObject({ status: 402 });
-    expect(await countsOf(service, 'TWO')).toEqual({ reserved: 0, redeemed: 0 });
+    expect(await codeCounts(service, 'TWO')).toEqual({ reserved: 0, redeemed: 0 });
     const who = await subscriber(service);
     const made = await subscribe(service, who, body);
     await service.post(`/subscriptions/${made.id}/cancel`, { cancel_at_period_end: false }, who.options);
-    expect(await countsOf(service, 'TWO')).toEqual({ reserved: 0, redeemed: 1 });
+    expect(await codeCounts(service, 'TWO')).toEqual({ reserved: 0, redeemed: 1 });
     expect(await trySubscribe(service, who, body)).toMatchObject({
       status: 400,
       body: { details: { reason: 'used' } },
     });
     const other = await subscriber(service);
     await subscribe(service, other, { ...body, trial_days: 3 });
-    expect(await countsOf(service, 'TWO')).toEqual({ reserved: 0, redeemed: 2 });
+    expect(await codeCounts(service, 'TWO')).toEqual({ reserved: 0, redeemed: 2 });
     expect(await heldOf(service, 'TWO')).toEqual({ reserved: 0, redeemed: 1 });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countsOf, heldOf, putCode } from './discounts.ts';
+import { codeCounts, heldOf, putCode } from './discounts.ts';
 import { createIntent, read, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 
@@ -20,15 +20,15 @@ describe('an update of a payment', () => {
       status: 200,
       body: { total_cents: 1_500, discount_cents: 500, discount: { code: 'PUT-25', cents: 500 } },
     });
-    expect(await countsOf(service, 'PUT-25')).toEqual({ reserved: 1, redeemed: 0 });
+    expect(await codeCounts(service, 'PUT-25')).toEqual({ reserved: 1, redeemed: 0 });
     expect(await update(id, { subtotal_cents: 4_000 }, user)).toMatchObject({
       body: { total_cents: 3_000, discount: { cents: 1_000 } },
     });
-    expect(await countsOf(service, 'PUT-25')).toEqual({ reserved: 1, redeemed: 0 });
+    expect(await codeCounts(service, 'PUT-25')).toEqual({ reserved: 1, redeemed: 0 });
     expect(await update(id, { discount_code: null }, user)).toMatchObject({
       body: { total_cents: 4_000, discount_cents: 0, discount: null },
     });
-    expect(await countsOf(service, 'PUT-25')).toEqual({ reserved: 0, redeemed: 0 });
+    expect(await codeCounts(service, 'PUT-25')).toEqual({ reserved: 0, redeemed: 0 });
     expect(await heldOf(service, 'PUT-25')).toEqual({ reserved: 0, redeemed: 0 });
   });
 
@@ -68,11 +68,11 @@ describe('an update of a payment', () => {
     const user = await signIn(service);
     const { id } = await withCode(user, 'FIRST');
     expect(await update(id, { discount_code: 'SECOND' }, user)).toMatchObject({ body: { total_cents: 900 } });
-    expect(await countsOf(service, 'FIRST')).toEqual({ reserved: 0, redeemed: 0 });
-    expect(await countsOf(service, 'SECOND')).toEqual({ reserved: 1, redeemed: 0 });
+    expect(await codeCounts(service, 'FIRST')).toEqual({ reserved: 0, redeemed: 0 });
+    expect(await codeCounts(service, 'SECOND')).toEqual({ reserved: 1, redeemed: 0 });
     const refused = await update(id, { discount_code: 'NONE-SUCH' }, user);
     expect(refused).toMatchObject({ status: 400, body: { code: 'DISCOUNT_INVALID', details: { reason: 'unknown' } } });
-    expect(await countsOf(service, 'SECOND')).toEqual({ reserved: 1, redeemed: 0 });
+    expect(await codeCounts(service, 'SECOND')).toEqual({ reserved: 1, redeemed: 0 });
   });
 
   test('keeps the terms of a code that was changed or deleted since', async () => {

@@ -18,7 +18,7 @@ export const putCode = async (service: TestHost, code: string, fields: Fields = 
 };
 
 /** The counts that the merchant reads, once the stream was read. */
-export const countsOf = async (service: TestHost, code: string) => {
+export const codeCounts = async (service: TestHost, code: string) => {
   await service.settle();
   const admin = await signInForYears(service, { is_admin: true });
   const { reserved, redeemed } = (await service.get(`/admin/discounts/${code}`, admin.options)).body.data;

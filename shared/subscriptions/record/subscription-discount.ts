@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import type { Prices } from '../../core/money.ts';
 import { discountTermsFields } from '../../discounts/discount-terms.ts';
-import { isHeld, type Redemption, redemptionFields } from '../../discounts/redemption.ts';
+import { isRedemption, type Redemption, redemptionFields } from '../../discounts/redemption.ts';
 
 const planDiscountFields = {
   ...discountTermsFields,
@@ -33,7 +33,7 @@ interface Discounted {
 }
 
 export const redemptionOfSubscription = (subscription: Discounted | undefined): readonly Redemption[] =>
-  [subscription?.discount].filter((one) => isHeld(one));
+  [subscription?.discount].filter((one) => isRedemption(one));
 
 /** The code of another plan, with the redemption that the subscription has. */
 export const discountOfPlan = (
