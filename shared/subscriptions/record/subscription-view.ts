@@ -266,7 +266,12 @@ const discountViewSchema = () => {
         .nullable()
         .describe('Further periods at the reduced price; null for a code that lasts forever.'),
       full: z
-        .object({ subtotal_cents: cents, tax_cents: cents, discount_cents: cents, total_cents: cents })
+        .object({
+          subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
+          tax_cents: cents.describe('The tax of a period without the code, in minor units.'),
+          discount_cents: cents.describe('The discount of a period without the code, in minor units.'),
+          total_cents: cents.describe('What a period costs without the code, in minor units.'),
+        })
         .describe('The price without the code, in minor units, from the end of the code on.'),
     })
     .nullable()
