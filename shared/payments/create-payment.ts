@@ -205,7 +205,7 @@ const claimCreation = async (
     store: {
       // No search before the insert, because building the record calls no provider and one conditional write decides.
       find: async () => undefined,
-      insertOrFind: async (payment: Payment, steps) => {
+      insertOrFind: async (payment: Payment, steps?: readonly TransactionStep[]) => {
         const found = await deps.store.insertOrFind(payment, steps);
         return found && { kind: 'record', record: found };
       },

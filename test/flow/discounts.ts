@@ -3,6 +3,7 @@ import { discountBody } from '../builders/reference.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, signIn, type User } from './flow.ts';
 import type { TestHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
 
 /** Steps of tests about discount codes; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -21,8 +22,8 @@ export const putCode = async (service: TestHost, code: string, fields: Fields = 
 export const codeCounts = async (service: TestHost, code: string) => {
   await service.settle();
   const admin = await signInForYears(service, { is_admin: true });
-  const { reserved, redeemed } = (await service.get(`/admin/discounts/${code}`, admin.options)).body.data;
-  return { reserved, redeemed };
+  const shown: ParsedJson = (await service.get(`/admin/discounts/${code}`, admin.options)).body.data;
+  return { reserved: shown.reserved, redeemed: shown.redeemed };
 };
 
 /** How many records hold the code, by the records themselves. */

@@ -23,7 +23,7 @@ import { hasMostPayments, paidPeriodOf } from '../billing/paid-period.ts';
 import { planOf } from '../billing/subscription-plan.ts';
 import type { SubscriptionPlan } from '../record/plan-change.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
-import { isUsedUp } from '../record/subscription-discount.ts';
+import { asPlanDiscount, isUsedUp } from '../record/subscription-discount.ts';
 import type { ChangePlanBody, ChangeTime } from '../record/subscription-requests.ts';
 import { isLentByOther, isLowered, lentError } from './lent-method.ts';
 import { type PayableChange, payableChange } from './plan-change-due.ts';
@@ -236,9 +236,9 @@ const requireKnownQuantity = (
 
 const presentPlan = (record: VisibleSubscription): SubscriptionPlan & { readonly currency: string } => {
   const { productId, productName, tierId, quantity, currency, billingInterval, intervalMultiplier } = record;
-  const { subtotalCents, taxCents, discountCents, totalCents, discount } = record;
+  const { subtotalCents, taxCents, discountCents, totalCents } = record;
   return {
-    discount,
+    discount: asPlanDiscount(record),
     ...{ productId, productName, tierId, quantity, currency, billingInterval, intervalMultiplier },
     ...{ subtotalCents, taxCents, discountCents, totalCents },
   };

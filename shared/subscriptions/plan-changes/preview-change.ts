@@ -16,9 +16,8 @@ import {
 const discountAfter = ({ discount }: VisibleSubscription, { plan, when, startsPeriod }: WantedChange) => {
   const code = codesPart(plan);
   if (!discount || !code) return null;
-  const opens = when === 'now' && startsPeriod;
-  const { periodsLeft } = opens ? (afterPeriod(plan).discount ?? {}) : (plan.discount ?? {});
-  return { ...code, periods_left: periodsLeft ?? null };
+  const after = when === 'now' && startsPeriod ? afterPeriod(plan) : plan;
+  return { ...code, periods_left: after.discount?.periodsLeft ?? null };
 };
 
 export const previewChange = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {

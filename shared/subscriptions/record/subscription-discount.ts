@@ -35,6 +35,13 @@ interface Discounted {
 export const redemptionOfSubscription = (subscription: Discounted | undefined): readonly Redemption[] =>
   [subscription?.discount].filter((one) => isRedemption(one));
 
+/** The code as a plan keeps it, without the redemption. */
+export const asPlanDiscount = ({ discount }: Discounted): PlanDiscount | undefined => {
+  if (!discount) return undefined;
+  const { redemption: _, payer: __, isCounted: ___, ...terms } = discount;
+  return terms;
+};
+
 /** The code of another plan, with the redemption that the subscription has. */
 export const discountOfPlan = (
   { discount }: Discounted,
