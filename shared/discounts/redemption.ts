@@ -4,7 +4,13 @@
  */
 
 import * as z from 'zod';
-import { canonicalCode, type Discount, discountCountOf, discountKey, discountRecordSchema } from '../catalog/discount.ts';
+import {
+  canonicalCode,
+  type Discount,
+  discountCountOf,
+  discountKey,
+  discountRecordSchema,
+} from '../catalog/discount.ts';
 import { DomainError } from '../core/errors.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
 import { comparableText } from '../core/text.ts';
