@@ -55,7 +55,7 @@ const UNPAID: readonly string[] = ['created', 'requires_payment_method', 'pendin
 export const placeEnds = ({ status, discount }: Discounted & { readonly status: string }): string | undefined =>
   UNPAID.includes(status) ? discount?.heldUntil : undefined;
 
-/** True if the payment is canceled because of its place, so nobody may confirm it. */
+/** True if the payment is canceled because of its place, so no payer may confirm it. */
 export const hasLostPlace = (payment: Discounted & { readonly status: string }, now: Instant): boolean => {
   const ends = placeEnds(payment);
   return ends !== undefined && instant(ends) <= now;
