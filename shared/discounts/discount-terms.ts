@@ -29,7 +29,7 @@ export const UNFIT_REASONS = [
   'wrong_currency',
   'no_effect',
 ] as const;
-export type UnfitReason = (typeof UNFIT_REASONS)[number];
+type UnfitReason = (typeof UNFIT_REASONS)[number];
 
 export const discountInvalid = (reason: UnfitReason): DomainError =>
   new DomainError('DISCOUNT_INVALID', { message: `The discount code cannot be used: ${reason}`, details: { reason } });

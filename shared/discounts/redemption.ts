@@ -56,7 +56,7 @@ const withoutTag = (email: string): string => {
 };
 
 /** A code with its counter and the payer's uses. All are read, whether the code exists or not. */
-export const codeKeys = (code: string, payer: string): readonly Key[] => [
+const codeKeys = (code: string, payer: string): readonly Key[] => [
   discountKey(code),
   discountCountKey(code),
   discountUseKey(code, payer),
@@ -86,7 +86,7 @@ const isBelow = (name: string, most: number | null | undefined) =>
   most === null || most === undefined ? [] : [{ any: [{ lacks: name }, { below: [name, most] as const }] }];
 
 /** The steps that reserve a use, beside the record that holds it. */
-export const reserveSteps = (
+const reserveSteps = (
   { max_redemptions: most, max_per_payer: mostPerPayer }: Discount,
   { code, payer }: { readonly code: string; readonly payer: string },
 ): readonly TransactionStep[] => [

@@ -20,7 +20,7 @@ export interface CodeDeps extends Pick<IdDeps, 'newId'> {
   readonly placeHoldMinutes: number;
 }
 
-export interface PricedPayment extends Prices {
+interface PricedPayment extends Prices {
   readonly currency: string;
   readonly discount?: PaymentDiscount | undefined;
 }
