@@ -262,6 +262,7 @@ export const moneyDeps = /* @__PURE__ */ perInstance(() => ({
   dunning: dunning(),
   planChange: planChange(),
   supportRefundLimits: settings().SUPPORT_REFUND_LIMITS,
+  placeHoldMinutes: settings().PLACE_HOLD_MINUTES,
   prepare: async (slots: readonly ProviderSlot[]) => {
     await Promise.all([providers().openSlots(slots), settings().ID_SECRET_ARN === '' ? undefined : idSecret()()]);
   },

@@ -1,5 +1,5 @@
 /**
- * @module The HTTP endpoints for products, projects, tiers and invites, the reference records. Only platform admins may
+ * @module The HTTP endpoints for products, projects, tiers, invites and discount codes, the reference records. Only platform admins may
  * use them.
  */
 
@@ -17,7 +17,9 @@ const kind = boundedText(64).meta({
 const ofKind = z.object({ kind });
 const one = z.object({
   kind,
-  id: idSchema.describe('Names the record. Other systems choose the id; the id of an invite is its token.'),
+  id: idSchema.describe(
+    'Names the record. Other systems choose the id; the id of an invite is its token, that of a discount its code.',
+  ),
 });
 const none = z.object({});
 const record = z
@@ -32,14 +34,14 @@ const record = z
   })
   .meta({
     id: 'ReferenceRecord',
-    description: 'A product, project, tier or invite with all its fields, as it was stored.',
+    description: 'A product, project, tier, invite or discount code with all its fields, as it was stored.',
   });
 
 export const putRecordEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.put-record',
   method: 'PUT',
   path: '/admin/{kind}/{id}',
-  summary: 'Create or replace a product, project, tier or invite',
+  summary: 'Create or replace a product, project, tier, invite or discount code',
   description: `Stores the whole record under the id that you choose; fields that are not sent get their defaults. The systems that own these records
     call it whenever one changes. Existing payments and subscriptions keep their price.
 
@@ -47,7 +49,9 @@ export const putRecordEndpoint = /* @__PURE__ */ endpoint(() => ({
       \`metadata.membership_type_id\` names the tier that it gives
     - \`projects\`: \`name\` and \`slug\` are required
     - \`tiers\`: \`name\`, \`slug\` and \`entity_type\` are required
-    - \`invites\`: \`project_id\`, \`inviter_name\`, \`role\`, \`email\` and \`expires_at\` are required`,
+    - \`invites\`: \`project_id\`, \`inviter_name\`, \`role\`, \`email\` and \`expires_at\` are required
+    - \`discounts\`: the id is the code, 3 to 40 of A-Z, 0-9, - and _ in any case; \`name\` and either \`percent_bp\` or \`amounts\` are
+      required. A read adds \`reserved\` and \`redeemed\`, which are counted with \`max_redemptions\``,
   auth: 'platform-admin',
   params: one,
   query: none,
@@ -65,7 +69,7 @@ export const getRecordEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.get-record',
   method: 'GET',
   path: '/admin/{kind}/{id}',
-  summary: 'Get a product, project, tier or invite',
+  summary: 'Get a product, project, tier, invite or discount code',
   description: 'Shows one record with all its fields, also those that buyers never see.',
   auth: 'platform-admin',
   params: one,
@@ -82,7 +86,7 @@ export const deleteRecordEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.delete-record',
   method: 'DELETE',
   path: '/admin/{kind}/{id}',
-  summary: 'Delete a product, project, tier or invite',
+  summary: 'Delete a product, project, tier, invite or discount code',
   description: 'Removes the record here. Payments and subscriptions that refer to it keep their price and continue.',
   auth: 'platform-admin',
   params: one,
@@ -99,7 +103,7 @@ export const listRecordsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.list-records',
   method: 'GET',
   path: '/admin/{kind}',
-  summary: 'List products, projects, tiers or invites',
+  summary: 'List products, projects, tiers, invites or discount codes',
   description: 'Lists all records of one kind, newest first, by `limit` and `offset`.',
   auth: 'platform-admin',
   params: ofKind,

@@ -8,6 +8,7 @@ import { keyEndpoints } from '../admin/key-endpoints.ts';
 import { referenceEndpoints } from '../admin/reference-endpoints.ts';
 import { consoleEndpoints } from '../console/endpoints.ts';
 import { customerEndpoints } from '../customers/endpoints.ts';
+import { discountEndpoints } from '../discounts/endpoints.ts';
 import { disputeEndpoints } from '../disputes/endpoints.ts';
 import { membershipEndpoints } from '../memberships/endpoints.ts';
 import { organizationEndpoints } from '../organizations/endpoints.ts';
@@ -27,6 +28,7 @@ export const endpoints: readonly Endpoint[] = [
   ...paymentEndpoints,
   capturePaymentEndpoint,
   changeMetadataEndpoint,
+  ...discountEndpoints,
   ...refundEndpoints,
   ...disputeEndpoints,
   ...methodEndpoints,

@@ -79,6 +79,9 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'payments.summary': { query: { interval: 'month', group_by: 'provider' } },
   'payments.list-guest': { params: GUEST, query: { limit: '20' } },
 
+  'discounts.check': {
+    body: { code: 'spring-25', subtotal_cents: 2_000, tax_cents: 380, currency: 'EUR' },
+  },
   'refunds.create': {
     params: SUCCEEDED,
     body: { amount_cents: 475, reason: 'requested_by_customer', description: 'One brush came damaged' },

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { projectNamed } from '../../shared/catalog/catalog-kinds.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
-import { customerPointerKey } from '../../shared/customers/customer.ts';
+import { refusedCodes } from '../../shared/discounts/check-limits.ts';
 import { CREATE_TIMEOUT_SECONDS, type Endpoint, endpoint } from '../../shared/http/endpoint.ts';
 import { boundedText, idSchema } from '../../shared/http/fields.ts';
 import type { RateLimit } from '../../shared/http/rate-limit.ts';
@@ -21,7 +21,7 @@ import {
   provenCaller,
 } from '../../shared/http/windows.ts';
 import { confirmBody } from '../../shared/payments/confirm-request.ts';
-import { methodsUsedBy, recordsNamedBy } from '../../shared/payments/named-records.ts';
+import { alongsideCreate, methodsUsedBy, recordsNamedBy } from '../../shared/payments/named-records.ts';
 import { PAYMENT_STATUSES, paymentByProviderId, paymentRecord } from '../../shared/payments/payment.ts';
 import { createIntentBody, updateIntentBody } from '../../shared/payments/payment-requests.ts';
 import {
@@ -50,6 +50,7 @@ const CREATE_ERRORS: readonly ErrorCode[] = [
   'PRICING_MISMATCH',
   'AMOUNT_TOO_SMALL',
   'UNSUPPORTED_CURRENCY',
+  'DISCOUNT_INVALID',
   'UNSUPPORTED_PROVIDER',
   'PROVIDER_MISMATCH',
   'RESOURCE_NOT_FOUND',
@@ -59,6 +60,7 @@ const CREATE_ERRORS: readonly ErrorCode[] = [
   'PROVIDER_ERROR',
   'PROVIDER_TIMEOUT',
   'PROVIDER_UNAVAILABLE',
+  'STORAGE_UNAVAILABLE',
   'RATE_LIMITED',
 ];
 
@@ -72,7 +74,7 @@ const create = () =>
       references: recordsNamedBy,
       uses: methodsUsedBy,
       createdUnder: { kind: 'payment', key: paymentRecord.key },
-      alongside: (owner, body) => [customerPointerKey(owner, body.provider_id ?? 'provider_a')],
+      alongside: alongsideCreate,
     },
     params: none,
     query: none,
@@ -81,7 +83,7 @@ const create = () =>
     form: 'bare',
     errors: CREATE_ERRORS,
     idempotent: 'create',
-    limits: guestCreateLimits,
+    limits: [...guestCreateLimits, refusedCodes],
     uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
     timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment,
     paymentPath: true,
@@ -146,6 +148,7 @@ export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     'PROVIDER_MISMATCH',
     'AMOUNT_TOO_SMALL',
     'UNSUPPORTED_CURRENCY',
+    'DISCOUNT_INVALID',
     'INSUFFICIENT_PERMISSIONS',
     'RESOURCE_NOT_FOUND',
     'INVALID_STATE',
@@ -154,6 +157,7 @@ export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     'VERSION_CONFLICT',
     'PROVIDER_UNAVAILABLE',
   ],
+  limits: [refusedCodes],
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
 }));

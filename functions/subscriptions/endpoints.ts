@@ -11,6 +11,8 @@ import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { addressRecord } from '../../shared/customers/address.ts';
 import { billingAddressBody } from '../../shared/customers/address-requests.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
+import { refusedCodes } from '../../shared/discounts/check-limits.ts';
+import { codeKeysOf } from '../../shared/discounts/redemption.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { declineLimits, emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/windows.ts';
@@ -74,6 +76,7 @@ export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
     references: namedBy,
     uses: methodsUsedBy,
     createdUnder: { kind: 'subscription', key: subscriptionRecord.key },
+    alongside: (owner, { discount_code: code }) => codeKeysOf(owner, code),
   },
   params: none,
   query: none,
@@ -87,6 +90,7 @@ export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
     'AMOUNT_TOO_SMALL',
     'QUANTITY_INVALID',
     'UNSUPPORTED_CURRENCY',
+    'DISCOUNT_INVALID',
     'UNSUPPORTED_PROVIDER',
     'PROVIDER_MISMATCH',
     'PRODUCT_INACTIVE',
@@ -96,10 +100,11 @@ export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
     'INVALID_STATE',
     'PROVIDER_TIMEOUT',
     'PROVIDER_UNAVAILABLE',
+    'STORAGE_UNAVAILABLE',
     'RATE_LIMITED',
   ],
   idempotent: 'create',
-  limits: [...guestCreateLimits, ...declineLimits],
+  limits: [...guestCreateLimits, ...declineLimits, refusedCodes],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.subscription,
   paymentPath: true,

@@ -26,9 +26,9 @@ export const workerTriggers = [
   {
     id: 'workers.project-changes',
     kind: 'stream',
-    summary: 'Keeps histories, counters and the lists of all payments and of all subscriptions',
+    summary: 'Keeps histories, counters, uses of codes, and the lists of all records',
     sortKeys: keysOf(PROJECTIONS),
-    removalsOf: ['SUB', 'CUS'],
+    removalsOf: ['PAY', 'SUB', 'CUS'],
     batchSize: 100,
     batchesAtOnce: 4,
     // The claim of a call and its outcome are mostly in one batch, which writes counters, sums and the list entry once.

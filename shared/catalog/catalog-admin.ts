@@ -14,7 +14,7 @@ import { type OffsetPage, offsetReply, runList } from '../http/paging.ts';
 import { checkAll, withoutAbsentFields } from '../http/parse.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { listSort, REFERENCE_KINDS, type ReferenceKind, referenceKey, referencePartition } from '../platform/keys.ts';
-import type { Item, StoreDeps } from '../platform/table.ts';
+import type { Item, StoreDeps, Table } from '../platform/table.ts';
 import { listCounted } from '../platform/totals.ts';
 import { REFERENCES, type StoredReference } from './catalog-kinds.ts';
 
@@ -42,16 +42,19 @@ export const putRecord = async (
   { params, body }: ApiRequest<OneOfKind, unknown, unknown>,
 ): Promise<Reply> => {
   const kind = kindOf(params);
-  const fields = checkedBody(kind, body, params.id);
-  const found = await table.get(referenceKey(kind, params.id));
+  const id = idOf(kind, params.id);
+  const fields = checkedBody(kind, body, id);
+  const found = await table.get(referenceKey(kind, id));
   const was = found && REFERENCES[kind].parse(found);
-  if (found && was && canonicalJson(fieldsOf(was)) === canonicalJson(fields)) return { data: viewOf(kind, found) };
-  const item = itemOf(kind, fields, { id: params.id, was, at: iso(now()) });
+  if (found && was && canonicalJson(fieldsOf(was)) === canonicalJson(fields)) return oneReply(table, kind, found);
+  const item = itemOf(kind, fields, { id, was, at: iso(now()) });
   const written = await table.put(item, [was ? { equals: ['version', was.version] } : { absent: true }]);
   if (!written.ok) throw new DomainError('VERSION_CONFLICT');
-  logChange(log, { kind, id: params.id, outcome: 'stored' });
-  return { data: viewOf(kind, item) };
+  logChange(log, { kind, id, outcome: 'stored' });
+  return oneReply(table, kind, item);
 };
+
+const idOf = (kind: ReferenceKind, sent: string): string => REFERENCES[kind].ids?.canonical(sent) ?? sent;
 
 const anything = z.unknown();
 const fieldsSchema = z.looseObject({});
@@ -61,22 +64,45 @@ const checkedBody = (kind: ReferenceKind, sent: unknown, id: string) => {
   const schemas = { params: anything, query: anything, body: REFERENCES[kind].body };
   const body = withoutAbsentFields(schemas.body, sent, false);
   const unknown = unknownFields(schemas.body, sent, { isAlsoKnown: (name) => READ_ONLY.has(name) });
-  const found = [...unknown, ...otherId(fieldsSchema.parse(sent), id)];
+  const found = [...malformedId(kind, id), ...unknown, ...otherId(kind, fieldsSchema.parse(sent), id)];
   return fieldsSchema.parse(checkAll(schemas, { params: undefined, query: undefined, body }, found).body);
 };
 
-const otherId = ({ id: sent }: Readonly<Record<string, unknown>>, id: string): readonly Problem[] =>
-  sent === undefined || sent === null || sent === id
+const malformedId = (kind: ReferenceKind, id: string): readonly Problem[] => {
+  const { ids } = REFERENCES[kind];
+  return ids && !ids.isValid(id) ? [{ path: 'id', rule: 'invalid_format', message: ids.form }] : [];
+};
+
+const otherId = (
+  kind: ReferenceKind,
+  { id: sent }: Readonly<Record<string, unknown>>,
+  id: string,
+): readonly Problem[] =>
+  sent === undefined || sent === null || (typeof sent === 'string' && idOf(kind, sent) === id)
     ? []
     : [{ path: 'id', rule: 'read_only', message: 'must be the id of the path' }];
 
 /** Fields that a read shows and a client may send back. */
-const READ_ONLY: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at', 'updated_by']);
+const READ_ONLY: ReadonlySet<string> = new Set([
+  ...['id', 'created_at', 'updated_at', 'updated_by'],
+  ...['reserved', 'redeemed'],
+]);
 
 /** The record as an admin sees it, with the user id of the admin who changed it last. */
-const viewOf = (kind: ReferenceKind, item: Item): unknown => ({
-  ...fieldsSchema.parse(REFERENCES[kind].view(item)),
+const viewOf = (kind: ReferenceKind, item: Item, counter?: Item): unknown => ({
+  ...fieldsSchema.parse(REFERENCES[kind].view(item, counter)),
   updated_by: makerOf(makerSchema.parse(item), {}).actor?.id ?? null,
+});
+
+/** The records of a kind with counters are shown with them, which one BatchGet reads. */
+const viewsOf = async (table: Table, kind: ReferenceKind, items: readonly Item[]): Promise<readonly unknown[]> => {
+  const { counterKey } = REFERENCES[kind];
+  const counters = counterKey ? await table.getMany(items.map(({ id }) => counterKey(String(id)))) : [];
+  return items.map((item, at) => viewOf(kind, item, counters[at]));
+};
+
+const oneReply = async (table: Table, kind: ReferenceKind, item: Item): Promise<Reply> => ({
+  data: (await viewsOf(table, kind, [item]))[0],
 });
 
 const logChange = (
@@ -116,16 +142,17 @@ const itemOf = (
 
 export const getRecord = async ({ table }: AdminDeps, { params }: ApiRequest<OneOfKind>): Promise<Reply> => {
   const kind = kindOf(params);
-  const item = await table.get(referenceKey(kind, params.id));
+  const item = await table.get(referenceKey(kind, idOf(kind, params.id)));
   if (!item) throw notFound(REFERENCES[kind].resource);
-  return { data: viewOf(kind, item) };
+  return oneReply(table, kind, item);
 };
 
 export const deleteRecord = async ({ table, log }: AdminDeps, { params }: ApiRequest<OneOfKind>): Promise<Reply> => {
   const kind = kindOf(params);
-  const removed = await table.remove(referenceKey(kind, params.id), [{ exists: true }]);
+  const id = idOf(kind, params.id);
+  const removed = await table.remove(referenceKey(kind, id), [{ exists: true }]);
   if (!removed.ok) throw notFound(REFERENCES[kind].resource);
-  logChange(log, { kind, id: params.id, outcome: 'removed' });
+  logChange(log, { kind, id, outcome: 'removed' });
   return { data: undefined };
 };
 
@@ -146,7 +173,7 @@ export const listRecords = async (
         limit: query.limit,
       }),
     recordOf: (item) => item,
-    viewsOf: (items) => items.map((item) => viewOf(kind, item)),
+    viewsOf: (items) => viewsOf(table, kind, items),
     replyOf: (views, listed, total) => offsetReply(views, { listed, page: query, total }),
   });
 };

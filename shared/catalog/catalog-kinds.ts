@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { NamedRecord } from '../access/record-kind.ts';
 import { boundedText, emailSchema, metadataSchema, timeField } from '../http/fields.ts';
-import type { ReferenceKind } from '../platform/keys.ts';
+import { discountCountKey, type Key, type ReferenceKind } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import {
   cents,
@@ -19,6 +19,14 @@ import {
   tierSchema,
 } from './catalog-records.ts';
 import { inviteView, productView, wholeProjectView, wholeTierView } from './catalog-view.ts';
+import {
+  canonicalCode,
+  discountCountOf,
+  discountFields,
+  discountRecordSchema,
+  discountRecordView,
+  isDiscountCode,
+} from './discount.ts';
 
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
@@ -70,11 +78,54 @@ const inviteBody = z.object({
   expires_at: timeField().transform((time) => new Date(time).toISOString()),
 });
 
+const instantField = () => timeField().transform((time) => new Date(time).toISOString());
+
+const upperCaseKeys = <T>(amounts: Readonly<Record<string, T>>) =>
+  Object.fromEntries(Object.entries(amounts).map(([code, cents]) => [code.toUpperCase(), cents]));
+
+const discountBody = z
+  .object({
+    ...discountFields(),
+    starts_at: instantField().nullish(),
+    ends_at: instantField().nullish(),
+    metadata,
+  })
+  .transform((body) => ({ ...body, ...(body.amounts && { amounts: upperCaseKeys(body.amounts) }) }))
+  .refine((body) => (body.percent_bp == null) !== (body.amounts == null), {
+    path: ['percent_bp'],
+    message: 'send either percent_bp or amounts',
+    params: { rule: 'required' },
+  })
+  .refine(({ amounts }) => amounts == null || isCurrencyList(Object.keys(amounts)), {
+    path: ['amounts'],
+    message: 'must name at least one currency, by ISO 4217 codes such as USD',
+    params: { rule: 'iso_4217' },
+  })
+  .refine((body) => (body.duration === 'repeating') === (body.duration_periods != null), {
+    path: ['duration_periods'],
+    message: 'is required with duration repeating, and only then allowed',
+    params: { rule: 'required' },
+  })
+  .refine(({ starts_at: starts, ends_at: ends }) => starts == null || ends == null || starts < ends, {
+    path: ['ends_at'],
+    message: 'must be after starts_at',
+    params: { rule: 'min' },
+  })
+  .refine(({ product_ids: ids }) => ids == null || ids.length > 0, {
+    path: ['product_ids'],
+    message: 'must name a product; null is for every product',
+    params: { rule: 'min' },
+  });
+
+const isCurrencyList = (codes: readonly string[]): boolean =>
+  codes.length > 0 && codes.every((code) => CURRENCIES.has(code));
+
 const REFERENCE_BODIES = {
   products: productBody,
   projects: projectBody,
   tiers: tierBody,
   invites: inviteBody,
+  discounts: discountBody,
 } as const satisfies Record<ReferenceKind, z.ZodType>;
 
 export interface StoredReference {
@@ -89,7 +140,12 @@ interface CatalogKind {
   readonly resource: string;
   readonly body: z.ZodType;
   parse(item: Item): StoredReference;
-  view(item: Item): unknown;
+  /** @param counter the item of `counterKey` */
+  view(item: Item, counter?: Item): unknown;
+  /** An item that counts the uses of the record. */
+  counterKey?(id: string): Key;
+  /** Of ids that match in any case. */
+  readonly ids?: { canonical(sent: string): string; isValid(id: string): boolean; readonly form: string };
   /** The fields that lists filter by, under short names. */
   listFields(item: Item): Readonly<Record<string, boolean>>;
 }
@@ -121,6 +177,15 @@ export const REFERENCES: Readonly<Record<ReferenceKind, CatalogKind>> = {
     body: REFERENCE_BODIES.invites,
     parse: (item) => inviteSchema.parse(item),
     view: (item) => inviteView(inviteSchema.parse(item)),
+    listFields: () => ({}),
+  },
+  discounts: {
+    resource: 'discount',
+    body: REFERENCE_BODIES.discounts,
+    parse: (item) => discountRecordSchema.parse(item),
+    view: (item, counter) => discountRecordView(discountRecordSchema.parse(item), discountCountOf(counter)),
+    counterKey: discountCountKey,
+    ids: { canonical: canonicalCode, isValid: isDiscountCode, form: 'must be 3 to 40 of A-Z, 0-9, - and _' },
     listFields: () => ({}),
   },
 };

@@ -14,6 +14,7 @@ export const ERRORS = {
   UNSUPPORTED_FILTER: [400, 'The filter is not supported here'],
   PROVIDER_MISMATCH: [400, 'The provider does not match'],
   QUANTITY_INVALID: [400, 'The quantity is not possible'],
+  DISCOUNT_INVALID: [400, 'The discount code cannot be used'],
   PAYMENT_METHOD_REQUIRED: [400, 'A payment method is required'],
   PRODUCT_INACTIVE: [400, 'The product is not active'],
   ALREADY_MEMBER: [400, 'The user is already a member of the organization'],

@@ -23,6 +23,8 @@ export const ID_PREFIX = {
   erasure: 'ers',
   key: 'key',
   change: 'chg',
+  /** One use of a discount code by a payment or a subscription. */
+  redemption: 'rdm',
   /** An outbound event. */
   message: 'msg',
 } as const;

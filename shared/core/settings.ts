@@ -146,6 +146,7 @@ export const serviceFields = {
   RATE_LIMITS: choiceSetting(['on', 'off'], ''),
   KEY_DECLINES_PER_HOUR: integerSetting(300, 0, 1_000_000),
   SUPPORT_REFUND_LIMITS: amountsSetting(),
+  PLACE_HOLD_MINUTES: integerSetting(1_440, 15, 43_200),
   DUNNING_DAYS: daysSetting([1, 3, 7, 14]),
   DUNNING_FINAL_ACTION: choiceSetting(['cancel', 'pause'], 'cancel'),
   RENEWAL_NOTICE_DAYS: integerSetting(0, 0, 90),

@@ -70,6 +70,9 @@ export const textField = (max: number) => boundedText(max).nullish();
 export const centsField = /* @__PURE__ */ z.int().min(0).optional();
 export const currencyField = /* @__PURE__ */ boundedText(10).trim().min(1);
 
+/** A code that no shop has is refused as unknown, whatever its form. */
+export const discountCodeField = /* @__PURE__ */ boundedText(64).trim().min(1).nullish();
+
 /** Any JSON, in views and requests; under one name in the API document. */
 export const jsonValue = z.json().register(z.globalRegistry, {
   id: 'JsonValue',

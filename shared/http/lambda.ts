@@ -9,9 +9,10 @@ import type * as z from 'zod';
 import { actorOfCaller, keyOfCaller } from '../access/caller.ts';
 import { underRight } from '../access/right.ts';
 import { runAs } from '../core/actor.ts';
-import { DomainError } from '../core/errors.ts';
+import { DomainError, type ErrorCode } from '../core/errors.ts';
 import { errorFields } from '../core/logger.ts';
 import { slotsOpenedBy } from '../core/rights.ts';
+import { rowOf } from '../core/rows.ts';
 import { traceContextOf } from '../core/trace.ts';
 import { atDoor, newSpan } from '../platform/doors.ts';
 import { actingCaller, refuseActing, requireMerchant } from './acting.ts';
@@ -23,7 +24,7 @@ import { type Exchange, openExchange, requestIdAt, type WebDeps } from './exchan
 import { claimKey, keptAs, LEFT_OPEN, REPLAYED, settleKey } from './idempotency.ts';
 import { jsonBodyOf } from './json-body.ts';
 import { apiVersion, checkAll, queryOf, rawBodyOf, requireBoundedHeaders } from './parse.ts';
-import { countDecline, countSubject, enforceLimits, type RateLimit } from './rate-limit.ts';
+import { type CountedOutcome, countOutcome, countSubject, enforceLimits, type RateLimit } from './rate-limit.ts';
 import { rendererOf, requestOf } from './read-request.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
@@ -277,13 +278,19 @@ const limitingOfAllowed: Step = {
   before: async ({ event: exchange }) => {
     if (!exchange.kept) await limit(exchange, (one) => countsAllowed(exchange.spec, one));
   },
-  after: ({ event: exchange }) => countIf(exchange, !exchange.kept && exchange.reply?.isDecline === true),
+  after: ({ event: exchange }) =>
+    count(exchange, !exchange.kept && exchange.reply?.isDecline === true ? 'declines' : undefined),
   onError: ({ event: exchange, error }) =>
-    countIf(exchange, error instanceof DomainError && error.code === 'PAYMENT_DECLINED'),
+    count(exchange, error instanceof DomainError ? rowOf(OUTCOMES, error.code) : undefined),
 };
 
-const countIf = async ({ deps, spec, request }: Exchange, isDecline: boolean): Promise<void> => {
-  if (isDecline && deps.rateLimits && request) await countDecline(deps, spec.limits, request);
+const OUTCOMES: Readonly<Partial<Record<ErrorCode, CountedOutcome>>> = {
+  PAYMENT_DECLINED: 'declines',
+  DISCOUNT_INVALID: 'refused codes',
+};
+
+const count = async ({ deps, spec, request }: Exchange, outcome: CountedOutcome | undefined): Promise<void> => {
+  if (outcome && deps.rateLimits && request) await countOutcome(deps, { limits: spec.limits, outcome }, request);
 };
 
 const countsAllowed = (spec: Endpoint, one: RateLimit): boolean => {

@@ -22,6 +22,9 @@ import {
   type WindowSpan,
 } from './sliding-window.ts';
 
+/** What a limit counts once the outcome of the request is known. */
+export type CountedOutcome = 'declines' | 'refused codes';
+
 export interface RateLimit {
   readonly name: string;
   /** A number, or the name of the setting that holds it; 0 there turns the limit off. */
@@ -32,9 +35,10 @@ export interface RateLimit {
   /**
    * `requests`, the default, counts every request or, with a record in the path, every request that may act on it.
    * `allowed requests` counts only those that passed the access rule, so that strangers cannot fill a window.
-   * `declines` counts declines of a payment or of a method to save; a full window refuses every allowed request.
+   * `declines` counts declines of a payment or of a method to save, and `refused codes` counts refused discount codes; a
+   * full window refuses every allowed request that has a subject.
    */
-  readonly counts?: 'requests' | 'allowed requests' | 'declines';
+  readonly counts?: 'requests' | 'allowed requests' | CountedOutcome;
   /** Logged for each request that the limit refuses, with the id of its service key. */
   readonly logs?: LogMessage;
 }
@@ -64,7 +68,7 @@ export interface Reservation {
 }
 
 /**
- * Counts a request in its windows. Only reads windows of declines, because the outcome is not yet known.
+ * Counts a request in its windows. Only reads windows of outcomes, because the outcome is not yet known.
  * @throws DomainError RATE_LIMITED if a window is full; then the request counts in none
  */
 export const enforceLimits = async (
@@ -72,9 +76,9 @@ export const enforceLimits = async (
   limits: readonly RateLimit[],
   request: ApiRequest,
 ): Promise<Reservation> => {
-  const [ofDeclines, ofRequests] = [limits.filter(countsDeclines), limits.filter((limit) => !countsDeclines(limit))];
+  const [ofOutcomes, ofRequests] = [limits.filter(countsOutcomes), limits.filter((limit) => !countsOutcomes(limit))];
   const [read, ...counted] = await Promise.all([
-    readWaits(deps, windowsOf(deps, ofDeclines, request)),
+    readWaits(deps, windowsOf(deps, ofOutcomes, request)),
     ...windowsOf(deps, ofRequests, request).map((window) => countIn(deps, window)),
   ]);
   const full = [...read, ...counted].filter(({ waitMs }) => waitMs > 0);
@@ -94,13 +98,17 @@ const keyField = (caller: Caller): LogFields => {
   return key ? { key_id: key.id } : {};
 };
 
-/** Counts a declined payment. Payments under way at the same time may exceed the maximum. */
-export const countDecline = async (
+/** Counts a decline or a refused code. Requests under way at the same time may exceed the maximum. */
+export const countOutcome = async (
   deps: LimitDeps,
-  limits: readonly RateLimit[],
+  { limits, outcome }: { readonly limits: readonly RateLimit[]; readonly outcome: CountedOutcome },
   request: ApiRequest,
 ): Promise<void> => {
-  const windows = windowsOf(deps, limits.filter(countsDeclines), request);
+  const windows = windowsOf(
+    deps,
+    limits.filter(({ counts }) => counts === outcome),
+    request,
+  );
   await Promise.all(windows.map((window) => addTo(deps, window, [])));
 };
 
@@ -118,7 +126,7 @@ const noneIfConflict = (error: unknown): { readonly waitMs: number } => {
   throw error;
 };
 
-const countsDeclines = ({ counts }: RateLimit): boolean => counts === 'declines';
+const countsOutcomes = ({ counts }: RateLimit): boolean => counts === 'declines' || counts === 'refused codes';
 
 const requireNoWait = (tried: readonly { readonly waitMs: number }[]): void => {
   const longestMs = Math.max(0, ...tried.map(({ waitMs }) => waitMs));

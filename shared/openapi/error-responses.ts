@@ -56,6 +56,10 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
       { path: 'currency', rule: 'iso_4217', message: 'must be an ISO 4217 code such as USD' },
     ]),
   },
+  DISCOUNT_INVALID: {
+    when: 'The discount code does not fit; `details.reason` is unknown, not_started, ended, exhausted, used, wrong_product, wrong_currency or no_effect. Nothing is stored.',
+    example: because('DISCOUNT_INVALID', 'The discount code cannot be used: ended', { reason: 'ended' }),
+  },
   UNSUPPORTED_PROVIDER: {
     when: 'The provider is switched off in this installation, or does not support the request.',
     example: because('UNSUPPORTED_PROVIDER', 'provider_d does not support payments here', {

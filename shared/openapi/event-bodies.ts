@@ -68,11 +68,13 @@ const order = {
     .nullable()
     .describe('The billing address as it was when the event was made; null if the record names none.'),
 };
+const discountCode = z.string().nullable().describe('The discount code, in upper case; null without one.');
 
 const payment = {
   payment_id: id.describe('Names the payment, `pay_…`; read it with `GET /payments/{id}`.'),
   amount: minorUnits.describe('The total of the payment in the minor unit of `currency`.'),
   currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
+  discount_code: discountCode,
   status: z.enum(PAYMENT_STATUSES).describe('The status that the payment has reached with this event.'),
   ...owner,
   provider_payment_id: id
@@ -151,6 +153,7 @@ const subscription = {
   ...order,
   amount: minorUnits.describe('The price of one period in the minor unit of `currency`, for the whole quantity.'),
   currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
+  discount_code: discountCode,
   billing_interval: z
     .enum(BILLING_INTERVALS)
     .describe('The unit of the period; with `interval_multiplier` its length.'),

@@ -10,6 +10,11 @@ const GROUPS = {
     `A payment is one intent to collect an amount, and its outcome. Create it, let its payer confirm it in the browser or confirm
     it from your server, then follow it by webhook or by \`GET /payments/{id}\`.`,
   ],
+  discounts: [
+    'Discounts',
+    `A discount code lowers the price of a payment or of the periods of a subscription. The merchant writes codes as reference
+    records of the kind \`discounts\`; payers send them with the create.`,
+  ],
   refunds: [
     'Refunds',
     `A refund returns the money of a succeeded payment, in whole or in part. The merchant makes refunds: platform admins, and staff and
@@ -53,7 +58,7 @@ const GROUPS = {
   ],
   admin: [
     'Administration',
-    `For the merchant: search and sum up all payments, keep the reference records (products, projects, tiers and invites),
+    `For the merchant: search and sum up all payments, keep the reference records (products, projects, tiers, invites and discounts),
     erase a person, clear a cache, and manage the service keys of your backends.`,
   ],
   api: ['Service', 'The settings that a browser needs to take payments, the health of the service, and this document.'],

@@ -23,6 +23,12 @@ export const requireAcceptedAmount = async (
   if (refusal && !(await isRepeat())) throw errorOf(provider.slot, total, refusal);
 };
 
+/** The amounts that the provider can charge in this currency are multiples of this. */
+export const unitOfAmount = async (provider: PaymentProvider, { totalCents, currency }: Total): Promise<number> => {
+  const refusal = totalCents <= 0 ? undefined : await provider.checkAmount({ amountCents: totalCents, currency });
+  return refusal?.kind === 'not expressible' ? refusal.multipleOf : 1;
+};
+
 const errorOf = (slot: string, { totalCents, currency }: Total, refusal: AmountRefusal): DomainError => {
   switch (refusal.kind) {
     case 'currency': {

@@ -20,6 +20,7 @@ import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { requireTakesVerification, unavailableError } from '../providers/unwrap.ts';
 import { makeAttempt } from './charge-call.ts';
+import { hasLostPlace } from './discount-of-payment.ts';
 import { requireTakesHold } from './holds/takes-hold.ts';
 import { heldBy } from './paying-customer.ts';
 import { isOfSubscription, type VisiblePayment } from './payment.ts';
@@ -109,13 +110,14 @@ const claimForCaller = async (
   const { right } = request;
   const claim = (payment: VisiblePayment, resolved?: UsableMethod) =>
     store.change(payment, (current) => {
-      if (isOwnAttempt(current, request, deps.now()) || !requireClaimable(current)) return undefined;
+      const now = deps.now();
+      if (isOwnAttempt(current, request, now) || !requireClaimable(current, now)) return undefined;
       const chosen = choose(provider, request, current);
       const method = current === payment ? (resolved ?? chosen.method) : chosen.method;
       if (!provider.can.capturesOnApproval && !method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
       requireTakesHold(provider, { ...method, captureMethod: current.captureMethod });
       return {
-        next: { ...claimAttempt(current, { ...chosen, method }, deps.now()), attemptKey: keyMark(request.idempotency) },
+        next: { ...claimAttempt(current, { ...chosen, method }, now), attemptKey: keyMark(request.idempotency) },
         onlyIf: [...onlyIf, ...method.onlyIf, ...right.onlyIf],
       };
     });
@@ -142,9 +144,10 @@ const isOwnAttempt = (
 ): boolean => isUnderWay(status) && isUnderKey({ key, at }, idempotency, now);
 
 /** @returns false if the amount is held or was taken already @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
-const requireClaimable = (payment: VisiblePayment): boolean => {
+const requireClaimable = (payment: VisiblePayment, now: Instant): boolean => {
   const refusal = claimRefusal(payment);
-  if (refusal === 'canceled') throw isCanceled();
+  // Due work cancels a payment that has lost the place of its discount code.
+  if (refusal === 'canceled' || hasLostPlace(payment, now)) throw isCanceled();
   if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
   return refusal === undefined;
 };

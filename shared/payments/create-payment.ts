@@ -11,22 +11,25 @@ import { isOfOtherGuest, requirePayersCustomer, requireSameOwner } from '../acce
 import { type Owned, payerFieldsOf } from '../access/record-kind.ts';
 import { FIRST_LOOK_MS } from '../calls/call-times.ts';
 import { productRecord } from '../catalog/catalog-records.ts';
-import { priceOf } from '../catalog/price.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { instant, iso, SECOND_MS } from '../core/time.ts';
 import { addressRecord } from '../customers/address.ts';
 import { customerRecord, ownerCustomerOf } from '../customers/customer.ts';
 import { ensureCustomer } from '../customers/ensure-customer.ts';
+import { isDiscountRefusal } from '../discounts/discount-terms.ts';
+import { reserving } from '../discounts/redemption.ts';
 import { createOnce, idUnderKey, isKeyInForce } from '../http/create-once.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
-import { inProgressError } from '../http/idempotency.ts';
+import { inProgressError, keyReusedError } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { requireOneTime, type UsableMethod, useSaved, useToken } from '../payment-methods/usable-method.ts';
+import type { TransactionStep } from '../platform/table.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { requireProvider } from '../providers/unwrap.ts';
 import { requireAcceptedAmount } from './accepted-amount.ts';
+import { type CodeDeps, type CodedPrice, priceNewPayment } from './apply-code.ts';
 import { createIntent } from './create-intent.ts';
 import { captureMethodOf, requireTakesHold } from './holds/takes-hold.ts';
 import { methodFields } from './paying-customer.ts';
@@ -40,25 +43,55 @@ const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.payment + 5) * SECOND_MS;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
-export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
+export const createPayment = async (deps: MoneyDeps & CodeDeps, request: CreateRequest): Promise<Reply> => {
   const { body, caller } = request;
   const slot = body.provider_id ?? 'provider_a';
   const provider = await deps.providers.require(slot, 'payments');
-  const wanted = draftOf(deps, request, provider);
-  requireTakesHold(provider, wanted);
-  const wasAccepted = () => isRepeat(deps, request);
-  await requireAcceptedAmount(provider, wanted, wasAccepted);
-  await requireOneTime(provider, wanted, wasAccepted);
-  const draft = await withCustomer(deps, request, wanted);
   const store = paymentStore(deps.table, deps.now);
-  const claim = await claimCreation({ ...deps, store }, request, draft);
+  const claim = await claimOf({ ...deps, store }, request, provider);
   const { replayed } = claim;
   if (isVisiblePayment(claim.payment)) return reply(deps, caller, { payment: claim.payment, isReplay: replayed });
   const { payment } = await createIntent({ deps, store, provider }, claim.payment, { isFirstTry: !replayed });
   return reply(deps, caller, { payment, isReplay: replayed });
 };
 
-const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvider): Omit<Payment, 'id'> => {
+/** A repeat gets its payment although the code no longer fits, for example because its last place is taken. */
+const claimOf = async (deps: CreateDeps, request: CreateRequest, provider: PaymentProvider): Promise<Claim> => {
+  try {
+    const [, ...items] = request.alongside;
+    return await claimPriced(deps, request, {
+      provider,
+      ...(await priceNewPayment(deps, request, { provider, items })),
+    });
+  } catch (error) {
+    const earlier = isDiscountRefusal(error) ? await earlierInForce(deps, request) : undefined;
+    if (!earlier) throw error;
+    if (earlier.requestHash !== request.idempotency?.requestHash) throw keyReusedError();
+    return { payment: isVisiblePayment(earlier) ? earlier : await takeOver(deps, earlier), replayed: true };
+  }
+};
+
+const claimPriced = async (
+  deps: CreateDeps,
+  request: CreateRequest,
+  { provider, ...coded }: CodedPrice & { readonly provider: PaymentProvider },
+): Promise<Claim> => {
+  const wanted = draftOf(deps, request, { provider, price: coded.price });
+  requireTakesHold(provider, wanted);
+  const wasAccepted = async () => (await earlierInForce(deps, request)) !== undefined;
+  await requireAcceptedAmount(provider, wanted, wasAccepted);
+  await requireOneTime(provider, wanted, wasAccepted);
+  const draft = await withCustomer(deps, request, wanted);
+  const use = coded.reserving;
+  const claim = () => claimCreation(deps, request, { draft, beside: use?.steps ?? [] });
+  return use ? reserving({ table: deps.table, ...use }, claim) : claim();
+};
+
+const draftOf = (
+  deps: MoneyDeps,
+  request: CreateRequest,
+  { provider, price }: { readonly provider: PaymentProvider; readonly price: CodedPrice['price'] },
+): Omit<Payment, 'id'> => {
   const { body, caller, owner, idempotency, named } = request;
   const { slot } = provider;
   const payer = payerFieldsOf(caller, owner);
@@ -74,7 +107,7 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
     status: 'creating',
     createdAt: iso(now),
     updatedAt: iso(now),
-    ...priceOf(body, product),
+    ...price,
     ...payer,
     ...(caller.kind === 'guest' && { guestPhone: caller.phone }),
     projectId: body.project_id ?? product?.project_id ?? undefined,
@@ -139,9 +172,10 @@ const withCustomer = async (
 const earlierOf = async (deps: MoneyDeps, { idempotency }: CreateRequest): Promise<Payment | undefined> =>
   idempotency && paymentStore(deps.table, deps.now).load(await idUnderKey(deps, 'payment', idempotency.scope));
 
-const isRepeat = async (deps: MoneyDeps, request: CreateRequest): Promise<boolean> => {
+/** The payment that an earlier request under the Idempotency-Key has made. */
+const earlierInForce = async (deps: MoneyDeps, request: CreateRequest): Promise<Payment | undefined> => {
   const earlier = await earlierOf(deps, request);
-  return earlier !== undefined && isKeyInForce(earlier.createdAt, deps.now());
+  return earlier && isKeyInForce(earlier.createdAt, deps.now()) ? earlier : undefined;
 };
 
 const chooseMethod = (
@@ -160,22 +194,24 @@ interface Claim {
 }
 
 type ClaimDeps = Pick<MoneyDeps, 'now' | 'newId' | 'ids' | 'table'> & { readonly store: PaymentStore };
+type CreateDeps = MoneyDeps & CodeDeps & ClaimDeps;
 
 /** @throws DomainError IDEMPOTENCY_KEY_REUSED or IDEMPOTENCY_IN_PROGRESS. */
 const claimCreation = async (
   deps: ClaimDeps,
   { idempotency, caller }: CreateRequest,
-  draft: Omit<Payment, 'id'>,
+  { draft, beside }: { readonly draft: Omit<Payment, 'id'>; readonly beside: readonly TransactionStep[] },
 ): Promise<Claim> => {
   const { record, replayed } = await createOnce(deps, {
     store: {
       // No search before the insert, because building the record calls no provider and one conditional write decides.
       find: async () => undefined,
-      insertOrFind: async (payment: Payment) => {
-        const found = await deps.store.insertOrFind(payment);
+      insertOrFind: async (payment: Payment, steps?: readonly TransactionStep[]) => {
+        const found = await deps.store.insertOrFind(payment, steps);
         return found && { kind: 'record', record: found };
       },
     },
+    beside: () => beside,
     kind: 'payment',
     idempotency,
     build: async (id) => ({ ...draft, id }),

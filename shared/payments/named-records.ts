@@ -2,9 +2,12 @@
 
 import type { NamedRecord } from '../access/record-kind.ts';
 import { productRecord, projectRecord } from '../catalog/catalog-records.ts';
+import type { ProviderSlot } from '../core/settings.ts';
 import { addressRecord } from '../customers/address.ts';
-import { customerRecord } from '../customers/customer.ts';
+import { customerPointerKey, customerRecord } from '../customers/customer.ts';
+import { codeKeysOf } from '../discounts/redemption.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import type { Key, Owner } from '../platform/keys.ts';
 
 interface Naming {
   readonly project_id?: string | null | undefined;
@@ -19,6 +22,17 @@ export const recordsNamedBy = (body: Naming): readonly NamedRecord[] => [
   ...(body.product_id ? [{ kind: productRecord, id: body.product_id }] : []),
   ...(body.customer_id ? [{ kind: customerRecord, id: body.customer_id }] : []),
   ...(body.billing_address_id ? [{ kind: addressRecord, id: body.billing_address_id }] : []),
+];
+
+interface Creating {
+  readonly provider_id?: ProviderSlot | undefined;
+  readonly discount_code?: string | null | undefined;
+}
+
+/** The items that a create needs of its owner: the customer at the provider, and those of a discount code. */
+export const alongsideCreate = (owner: Owner, body: Creating): readonly Key[] => [
+  customerPointerKey(owner, body.provider_id ?? 'provider_a'),
+  ...codeKeysOf(owner, body.discount_code),
 ];
 
 /** The payment method of a request, as our id, the provider's id of a saved method, or a one-time token. */

@@ -3,6 +3,7 @@
 import { FIRST_LOOK_MS, isStuckSince, type LookResult } from '../calls/call-times.ts';
 import { type Instant, instant, iso } from '../core/time.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { placeEnds } from './discount-of-payment.ts';
 import { CONFIRMATION_PERIOD_MS, type Payment, secretEnds, wantsMethodSaved } from './payment.ts';
 
 /**
@@ -22,6 +23,8 @@ export const nextPaymentDue = (payment: Payment): string | undefined => {
     times.push(iso(createdAt + CONFIRMATION_PERIOD_MS));
   }
   if (wantsMethodSaved(payment)) times.push(payment.reconcileAt ?? iso(instant(payment.updatedAt) + FIRST_LOOK_MS));
+  const ends = placeEnds(payment);
+  if (ends !== undefined) times.push(ends);
   if (payment.factsAt) times.push(payment.factsAt);
   if (payment.clientSecret) times.push(iso(secretEnds(payment)));
   return times.sort()[0];

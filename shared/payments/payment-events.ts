@@ -137,6 +137,7 @@ const dataOf = (payment: VisiblePayment) => ({
   payment_id: payment.id,
   amount: payment.totalCents,
   currency: payment.currency,
+  discount_code: payment.discount?.code ?? null,
   status: payment.status,
   user: payerOf(payment),
   project: payment.projectId ? { id: payment.projectId } : null,

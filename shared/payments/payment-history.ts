@@ -32,6 +32,7 @@ export const projectionOf = (
     attempt: after.attempt,
     failureCode: after.failureCode,
     anomaly: after.anomaly,
+    ...discountEntry(before, after),
     actor: after.actor,
     requestId: after.requestId,
     ...(after.cause === 'refund' && { refund: after.refund }),
@@ -52,6 +53,15 @@ export const projectionOf = (
     ],
   };
 };
+
+/** The code that this version puts on the payment, or takes off. */
+const discountEntry = (before: Payment | undefined, after: Payment) => {
+  const { discount } = after;
+  const isNew = discount?.code !== (before && isVisiblePayment(before) ? before.discount?.code : undefined);
+  return isNew && { discount: discount ? { code: discount.code, cents: discount.cents } : NO_CODE };
+};
+
+const NO_CODE = { code: null, cents: 0 };
 
 /** For several versions, an entry of the history for each, if absent, and one update per counter or sum. */
 export const projectionSteps = (projections: readonly Projection[]): readonly TransactionStep[] => [

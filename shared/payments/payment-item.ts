@@ -3,6 +3,7 @@
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { cutText, normalizedEmail } from '../core/text.ts';
 import { epochSeconds, type Instant, type Now } from '../core/time.ts';
+import { giveBackSteps, isRedemption } from '../discounts/redemption.ts';
 import type { Clause } from '../platform/expression.ts';
 import { listSort, ownerPartition, paymentKey, projectPartition } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
@@ -72,6 +73,11 @@ export const paymentShape = (now: Now) =>
     ],
     asTimed: ({ version }) => [{ equals: ['version', version] }],
     dueAt: nextPaymentDue,
+    // A code that an update removes is given back with it. The stream gives back every other code.
+    beside: (was, next) => {
+      const held = was?.discount;
+      return isRedemption(held) && held.redemption !== next.discount?.redemption ? giveBackSteps(held) : [];
+    },
     stored: (payment) => storedPayment(payment, now()),
   }) satisfies VersionedShape<Payment>;
 

@@ -8,6 +8,7 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
   centsField,
   currencyField,
+  discountCodeField,
   hasAnyField,
   idSchema,
   metadataField,
@@ -90,12 +91,21 @@ const fields = {
   ),
   return_url: webUrl,
   metadata: metadataField,
+  discount_code: discountCodeField.describe(
+    'A discount code, in any case. Subtotal, tax and discount of a free price are then those before the code, and a total is the price after it.',
+  ),
 };
 
 const updatable = {
   ...fields,
   currency: fields.currency.optional(),
   guest_data: guestDataField,
+};
+
+const ownDiscount = {
+  own_discount_cents: centsField.describe(
+    'The discount without the part of the code, in minor units. With a code, `discount_cents` may only repeat its value.',
+  ),
 };
 
 /** With a product, price and currency are those of the product. */
@@ -114,7 +124,7 @@ export const createIntentBody = z
 export type CreateIntentBody = z.output<typeof createIntentBody>;
 
 /** provider_id, organization_id and guest_data may only repeat their values. */
-export const updateIntentBody = z.object(updatable).meta({
+export const updateIntentBody = z.object({ ...updatable, ...ownDiscount }).meta({
   id: 'UpdatePayment',
   description: `The fields to change; null clears a field. If any price is sent, prices that are not sent are derived again.
     \`provider_id\`, \`organization_id\` and \`guest_data\` may only repeat their values.`,

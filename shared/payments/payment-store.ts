@@ -43,8 +43,9 @@ export const paymentStore = (table: Table, now: Now) => {
     return payment && isVisiblePayment(payment) ? payment : undefined;
   };
 
-  const insertOrFind = async (payment: Payment): Promise<Payment | undefined> => {
-    const found = await payments.insertOrFind(payment);
+  /** @param beside steps in the same transaction */
+  const insertOrFind = async (payment: Payment, beside?: readonly TransactionStep[]): Promise<Payment | undefined> => {
+    const found = await payments.insertOrFind(payment, beside);
     return found?.kind === 'record' ? found.record : undefined;
   };
 

@@ -232,6 +232,7 @@ export const blankPayment = (payment: VisiblePayment, now: Instant): VisiblePaym
     ...TEXTS,
     referenceCode: codeOnly(payment.referenceCode),
     category: codeOnly(payment.category),
+    ...(payment.discount && { discount: { ...payment.discount, payer: undefined } }),
     ...(wantsMethodSaved(payment) && { methodNotKept: true as const }),
     erasedAt: iso(now),
     ...version,

@@ -7,6 +7,7 @@ import { DECLINE_CODES } from '../core/outcome.ts';
 import type { Instant } from '../core/time.ts';
 import { jsonValue, nextActionSchema, optionalText, timestamp } from '../http/fields.ts';
 import { guestTokenView } from '../http/guest-fields.ts';
+import { paymentDiscountView, pricesBeforeCode } from './discount-of-payment.ts';
 import { declineView, methodDetailsView, paymentFactSchemas, settlementFor } from './facts-view.ts';
 import { holdSchemas, holdView } from './holds/hold-view.ts';
 import { type AccountFields, accountView, moneyAccount, openDisputesOf } from './money-account.ts';
@@ -27,6 +28,7 @@ export const paymentView = (payment: VisiblePayment, audience: Audience) => ({
   subtotal_cents: payment.subtotalCents,
   tax_cents: payment.taxCents,
   discount_cents: payment.discountCents,
+  discount: paymentDiscountView(payment) ?? null,
   total_cents: payment.totalCents,
   amount_cents: payment.totalCents,
   currency: payment.currency,
@@ -76,6 +78,7 @@ const optionalFields = (payment: VisiblePayment) => ({
   ...(payment.setupFutureUsage && { setup_future_usage: payment.setupFutureUsage }),
   ...(payment.returnUrl && { return_url: payment.returnUrl }),
   ...(payment.failureCode && { failure_code: payment.failureCode }),
+  ...(payment.discount && { own_discount_cents: pricesBeforeCode(payment).discountCents }),
 });
 
 export const nextActionView = (payment: Payment) =>
@@ -224,6 +227,21 @@ const sharedFields = /* @__PURE__ */ once(() => {
   };
 });
 
+const discountSchemas = () => ({
+  discount: z
+    .object({
+      code: z.string().meta({ description: 'The code in upper case.', examples: ['SPRING-25'] }),
+      cents: z.int().describe("The code's own part of `discount_cents`, in minor units."),
+    })
+    .nullable()
+    .describe('The discount code of the payment; null without one.'),
+  own_discount_cents: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe('The discount without the part of the code, in minor units; present with a code.'),
+});
+
 /** To whom the payment belongs and what it pays for. */
 const boughtSchemas = () => ({
   organization_id: optionalText.describe('The organization that owns the payment; absent for a personal payment.'),
@@ -249,6 +267,7 @@ export const paymentViewSchema = /* @__PURE__ */ once(() => {
       user_id: given.text.describe('The user who made the payment; null for a guest.'),
       customer_id: given.text.describe('The customer that pays, `cust_…`; null for a payment without a customer.'),
       ...given.prices,
+      ...discountSchemas(),
       amount_cents: given.amount,
       currency: given.currency,
       status: given.status,

@@ -11,6 +11,7 @@ import { DAY_MS, type Instant, instant } from '../core/time.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
 import { storedReader } from '../platform/stored-reader.ts';
+import { paymentDiscountSchema } from './discount-of-payment.ts';
 import {
   attemptGroup,
   captureGroup,
@@ -73,6 +74,8 @@ const draftSchema = z.lazy(() =>
     /** How many of the product, if it is not 1. */
     quantity: z.int().optional(),
     billingAddressId: optional,
+    /** The discount code, whose part is in the discount. */
+    discount: paymentDiscountSchema.optional(),
     ...methodGroup.unwrap().shape,
     setupFutureUsage: z.literal('off_session').optional(),
     /** Set if a confirmation only holds the amount, and the merchant captures it later. */

@@ -17,6 +17,7 @@ import { cancelIntent } from './cancel-intent.ts';
 import { captureApproval, claimApproval } from './capture-approval.ts';
 import { CHARGE_CALL } from './charge-call.ts';
 import { createIntent, type IntentParts } from './create-intent.ts';
+import { hasLostPlace } from './discount-of-payment.ts';
 import { checkHold } from './holds/check-hold.ts';
 import { hasHoldCall, lookUpHoldCall } from './holds/hold-call.ts';
 import {
@@ -91,8 +92,10 @@ const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<str
     const rest = { ...payment, clientSecret: undefined };
     return isDue(nextPaymentDue(rest), now) ? runVisible(parts, rest) : 'secret removed';
   }
+  if (isDue(payment.reconcileAt, now) && payment.draft) return settleDraft(await open(parts), payment);
+  // A look would come first again each time, because a payment that waits for its payer is read often.
+  if (hasLostPlace(payment, now)) return expire(await open(parts), payment);
   if (isDue(payment.reconcileAt, now)) {
-    if (payment.draft) return settleDraft(await open(parts), payment);
     if (!isSettled(payment.status)) return lookForOutcome(await open(parts), payment);
   }
   if (payment.status === 'requires_capture' && isDue(payment.holdCheckAt, now))

@@ -3,14 +3,12 @@
 import { audienceOf } from '../access/audience.ts';
 import { requirePayersCustomer, requireSameOwner } from '../access/may-charge.ts';
 import { ownerOfRecord } from '../access/record-kind.ts';
-import { type Product, productRecord } from '../catalog/catalog-records.ts';
-import { priceOf, quantityOf } from '../catalog/price.ts';
 import { DomainError, invalid, notFound, type Problem } from '../core/errors.ts';
-import { currencyCode, derivePrices, type Prices } from '../core/money.ts';
 import { type Instant, instant } from '../core/time.ts';
 import { addressRecord } from '../customers/address.ts';
 import { customerPointerKey, customerRecord, ownerCustomerOf } from '../customers/customer.ts';
 import { ensureCustomer } from '../customers/ensure-customer.ts';
+import { reserving } from '../discounts/redemption.ts';
 import { canonicalJson } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
@@ -26,16 +24,18 @@ import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { requireProvider } from '../providers/unwrap.ts';
 import { requireAcceptedAmount } from './accepted-amount.ts';
+import type { CodeDeps, CodedPrice } from './apply-code.ts';
 import type { IntentParts } from './create-intent.ts';
 import { captureMethodOf, requireTakesHold } from './holds/takes-hold.ts';
 import { heldBy, methodFields } from './paying-customer.ts';
 import { type Draft, isOfSubscription, termsOf, type VisiblePayment } from './payment.ts';
 import { concernsProvider } from './payment-decisions.ts';
 import type { UpdateIntentBody } from './payment-requests.ts';
-import { paymentStore } from './payment-store.ts';
+import { type PaymentStore, paymentStore } from './payment-store.ts';
 import { applyDraft } from './payment-versions.ts';
 import { paymentWithSecret } from './payment-view.ts';
 import { finishUpdate, makeUpdate } from './update-call.ts';
+import { priceUpdate } from './update-price.ts';
 
 /** The payment as a read shows it to a caller who may change it. */
 export const paymentAsRead = (
@@ -44,7 +44,7 @@ export const paymentAsRead = (
 ) => paymentWithSecret(record, audienceOf(caller), now());
 
 export const updatePayment = async (
-  deps: MoneyDeps,
+  deps: UpdateDeps,
   request: ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>,
 ): Promise<Reply> => {
   refuseFixedFields(request.record, request.body);
@@ -56,12 +56,13 @@ export const updatePayment = async (
   return { data: paymentWithSecret(next, audienceOf(request.caller), deps.now()) };
 };
 
+type UpdateDeps = MoneyDeps & CodeDeps;
 type UpdateRequest = ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>;
 
 const TRIES = 10;
 
 /** Decides again after a provider's report. @throws DomainError VERSION_CONFLICT if another request came first */
-const changeCurrent = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<VisiblePayment> => {
+const changeCurrent = async (deps: UpdateDeps, parts: IntentParts, request: UpdateRequest): Promise<VisiblePayment> => {
   let payment = request.record;
   for (let tries = 0; tries < TRIES; tries += 1) {
     const changed = await change(deps, parts, { ...request, record: payment });
@@ -77,13 +78,13 @@ const changeCurrent = async (deps: MoneyDeps, parts: IntentParts, request: Updat
 
 /** @returns undefined if another commit came first */
 const change = async (
-  deps: MoneyDeps,
+  deps: UpdateDeps,
   parts: IntentParts,
   request: UpdateRequest,
 ): Promise<VisiblePayment | undefined> => {
   const { record: payment, caller } = request;
   const { store, provider } = parts;
-  const asked = draftOf(request, payment, provider);
+  const { draft: asked, reserving: use } = await askedDraft(deps, request, provider);
   requireTakesHold(provider, asked);
   await requireAmount(provider, payment, asked);
   if (usesHeldMethod(request, payment, asked))
@@ -92,11 +93,34 @@ const change = async (
     await requireOneTime(provider, asked);
   }
   const draft = await withCustomer(deps, request, asked);
-  const { onlyIf } = request.right;
-  if (!concernsProvider(payment, draft)) return storeChange(parts, payment, { draft, onlyIf });
-  const held = await store.claimDraft(payment, draft, onlyIf);
-  return held && makeUpdate(parts, held);
+  const onlyIf = [...request.right.onlyIf, ...(use?.steps ?? [])];
+  const write = (): Promise<WrittenUpdate | undefined> =>
+    concernsProvider(payment, draft)
+      ? claimUpdate(store, payment, { draft, onlyIf })
+      : storeChange(parts, payment, { draft, onlyIf });
+  const written = use ? await reserving({ table: deps.table, ...use }, write) : await write();
+  return written?.held ? makeUpdate(parts, written.held) : written?.payment;
 };
+
+/** An update that is stored, or whose draft is claimed for the call to the provider. */
+interface WrittenUpdate {
+  readonly payment?: VisiblePayment;
+  readonly held?: VisiblePayment & { readonly draft: Draft };
+}
+
+const claimUpdate = async (
+  store: PaymentStore,
+  payment: VisiblePayment,
+  { draft, onlyIf }: WrittenDraft,
+): Promise<WrittenUpdate | undefined> => {
+  const held = await store.claimDraft(payment, draft, onlyIf);
+  return held && { held };
+};
+
+interface WrittenDraft {
+  readonly draft: Draft;
+  readonly onlyIf: readonly TransactionStep[];
+}
 
 /** Checks only an amount that the update changes. */
 const requireAmount = async (provider: PaymentProvider, payment: VisiblePayment, wanted: Draft): Promise<void> => {
@@ -111,11 +135,12 @@ interface Earlier {
 }
 
 /** Settles an earlier update first. A repeat of that update gets the result that the first request should have had. */
-const settleEarlier = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<Earlier> => {
+const settleEarlier = async (deps: UpdateDeps, parts: IntentParts, request: UpdateRequest): Promise<Earlier> => {
   const payment = request.record;
   requireUpdatable(payment, deps.now());
   if (!payment.draft) return { payment, resumed: false };
-  const wanted = await withCustomer(deps, request, draftOf(request, payment, parts.provider));
+  const { draft } = await askedDraft(deps, request, parts.provider);
+  const wanted = await withCustomer(deps, request, draft);
   const isSame = canonicalJson(wanted) === canonicalJson(payment.draft);
   const settled = await finishUpdate(parts, payment);
   if (isSame && settled.refusal) throw settled.refusal;
@@ -154,10 +179,21 @@ const requireUpdatable = (payment: VisiblePayment, now: Instant): void => {
   }
 };
 
+/** The draft, with the use of a discount code that its write reserves. */
+interface AskedDraft {
+  readonly draft: Draft;
+  readonly reserving: CodedPrice['reserving'];
+}
+
+const askedDraft = async (deps: UpdateDeps, request: UpdateRequest, provider: PaymentProvider): Promise<AskedDraft> => {
+  const { price, reserving: use } = await priceUpdate(deps, { request, payment: request.record, provider });
+  return { draft: draftOf(request, request.record, { provider, price }), reserving: use };
+};
+
 const draftOf = (
   { body, caller, named }: ApiRequest<unknown, unknown, UpdateIntentBody>,
   payment: VisiblePayment,
-  provider: PaymentProvider,
+  { provider, price }: { readonly provider: PaymentProvider; readonly price: CodedPrice['price'] },
 ): Draft => {
   const address = named(addressRecord);
   if (address) requireSameOwner(address, payment.organizationId);
@@ -166,7 +202,7 @@ const draftOf = (
   const customer = customerOf(body, named, payment);
   const { paymentMethodId, methodRef, methodKind, lenderCustomerId, lenderCustomerRecordId } = payment;
   return {
-    ...pricesOf(body, payment, named(productRecord)),
+    ...price,
     projectId: pick(body.project_id, payment.projectId),
     productId: pick(body.product_id, payment.productId),
     quantity: nextQuantity(body, payment),
@@ -242,42 +278,6 @@ const nextQuantity = ({ product_id: productId, quantity }: UpdateIntentBody, pay
   return quantity === 1 ? undefined : quantity;
 };
 
-/** @throws DomainError QUANTITY_INVALID for another quantity without `product_id`, because no price is known for it */
-const requireKnownQuantity = ({ product_id: productId, quantity }: UpdateIntentBody, payment: VisiblePayment): void => {
-  const present = productId === undefined && payment.productId !== undefined ? (payment.quantity ?? 1) : undefined;
-  if (present === undefined) quantityOf(quantity, undefined);
-  else if (quantity !== undefined && quantity !== present) {
-    throw new DomainError('QUANTITY_INVALID', { message: 'Another quantity needs product_id', details: { present } });
-  }
-};
-
-/** If the request sends any price, the others are derived. The subtotal stays if only tax or discount change. */
-const pricesOf = (
-  body: UpdateIntentBody,
-  payment: VisiblePayment,
-  product: Product | undefined,
-): Prices & { readonly currency: string } => {
-  if (product) return priceOf(body, product);
-  requireKnownQuantity(body, payment);
-  const { subtotalCents, taxCents, discountCents, totalCents, currency } = payment;
-  const sent = [body.subtotal_cents, body.tax_cents, body.discount_cents, body.total_cents, body.amount_cents];
-  const unchanged = sent.every((price) => price === undefined);
-  const keepsProduct = payment.productId !== undefined && body.product_id === undefined;
-  if (keepsProduct && !(unchanged && (body.currency === undefined || body.currency.toUpperCase() === currency))) {
-    throw new DomainError('PRICING_MISMATCH', { message: `The product's price is ${totalCents} ${currency}` });
-  }
-  const nextCurrency = body.currency === undefined ? currency : currencyCode(body.currency);
-  if (unchanged) return { subtotalCents, taxCents, discountCents, totalCents, currency: nextCurrency };
-  const hasBase = (body.subtotal_cents ?? body.total_cents ?? body.amount_cents) !== undefined;
-  const prices = derivePrices({
-    ...body,
-    subtotal_cents: body.subtotal_cents ?? (hasBase ? undefined : subtotalCents),
-    tax_cents: body.tax_cents ?? taxCents,
-    discount_cents: body.discount_cents ?? discountCents,
-  });
-  return { ...prices, currency: nextCurrency };
-};
-
 /**
  * Stores a change that does not concern the provider.
  * @returns undefined if another commit came first
@@ -286,10 +286,10 @@ const pricesOf = (
 const storeChange = async (
   { deps, store }: Pick<IntentParts, 'deps' | 'store'>,
   payment: VisiblePayment,
-  { draft, onlyIf }: { readonly draft: Draft; readonly onlyIf: readonly TransactionStep[] },
-): Promise<VisiblePayment | undefined> => {
+  { draft, onlyIf }: WrittenDraft,
+): Promise<WrittenUpdate | undefined> => {
   const next = applyDraft(payment, draft, { now: deps.now() });
   const committed = await store.commit(payment, next, { onlyIf });
   if (!committed.ok && committed.unmet) throw new DomainError('VERSION_CONFLICT');
-  return committed.ok ? committed.record : undefined;
+  return committed.ok ? { payment: committed.record } : undefined;
 };

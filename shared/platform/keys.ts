@@ -36,6 +36,9 @@ export type PublishedKind = Exclude<ItemKind, SilentKind>;
 /** Kinds about which no table decides, which are other systems' reference records, and ids, locks and counters. */
 type PlainKind =
   | (typeof REFERENCE_PREFIX)[ReferenceKind]
+  | 'DISCOUNTCOUNT'
+  | 'DISCOUNTUSE'
+  | 'REDEMPTION'
   | 'REF'
   | 'GONE'
   | 'ERASING'
@@ -169,10 +172,22 @@ export const MEMBER_PREFIX = 'MEMBER#';
 export const membershipPartition = (userId: string): string => `USER#${userId}#ORG`;
 /** An organization's members in order of joining, in the `project` index. */
 export const memberPartition = (organizationId: string): string => `ORG#${organizationId}#MEMBER`;
-export const REFERENCE_KINDS = ['products', 'projects', 'tiers', 'invites'] as const;
+export const REFERENCE_KINDS = ['products', 'projects', 'tiers', 'invites', 'discounts'] as const;
 export type ReferenceKind = (typeof REFERENCE_KINDS)[number];
-const REFERENCE_PREFIX = { products: 'PRODUCT', projects: 'PROJECT', tiers: 'TIER', invites: 'INVITE' } as const;
+const REFERENCE_PREFIX = {
+  products: 'PRODUCT',
+  projects: 'PROJECT',
+  tiers: 'TIER',
+  invites: 'INVITE',
+  discounts: 'DISCOUNT',
+} as const;
 export const referenceKey = (kind: ReferenceKind, id: string): Key => recordKey(REFERENCE_PREFIX[kind], id);
+/** How many of a code with `max_redemptions` are taken. A code that is deleted and written again keeps its counter. */
+export const discountCountKey = (code: string): Key => recordKey('DISCOUNTCOUNT', code);
+/** How often a payer has used a code. @param payer from `payerOfDiscount` */
+export const discountUseKey = (code: string, payer: string): Key => recordKey('DISCOUNTUSE', `${code}#${payer}`);
+/** Written once a redemption is paid or given back. */
+export const redemptionKey = (id: string): Key => recordKey('REDEMPTION', id);
 /** All records of a reference kind, in the `owner` index. */
 export const referencePartition = (kind: ReferenceKind): string => `KIND#${REFERENCE_PREFIX[kind]}`;
 /** An owner's customer at a provider. */

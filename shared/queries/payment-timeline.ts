@@ -39,6 +39,10 @@ const claimedCall = z.object({
   call: z.enum(['capture', 'release']).describe('What the provider was asked to do with the hold.'),
   amount_cents: z.int().nullable().describe('What is to be captured, in minor units; null for a release.'),
 });
+const changedDiscount = z.object({
+  code: z.string().nullable().describe('The code in upper case; null if it was taken off.'),
+  cents: z.int().describe("The code's own part of the discount, in minor units."),
+});
 const change = z
   .object({
     ...changeFields,
@@ -57,6 +61,9 @@ const change = z
     ),
     refund: changedRefund.optional().describe('The refund that the version changed, as it was then.'),
     dispute: changedDispute.optional().describe('The dispute that the version changed, as it was then.'),
+    discount: changedDiscount
+      .optional()
+      .describe('The discount code that the version puts on the payment or takes off; absent if it changes none.'),
     hold: claimedCall
       .optional()
       .describe('The capture or release that the version claims; absent if it takes the claim back.'),
@@ -83,6 +90,7 @@ const versionItem = z.object({
   refund: causeGroup.unwrap().shape.refund,
   dispute: causeGroup.unwrap().shape.dispute,
   holdCall: holdGroup.unwrap().shape.holdCall,
+  discount: z.object({ code: z.string().nullable(), cents: z.int() }).optional(),
 });
 type VersionItem = z.infer<typeof versionItem>;
 
@@ -95,6 +103,7 @@ const entryOfVersion = (item: Item): PaymentChange => {
     ...(failureCode && { failure_code: failureCode }),
     ...(anomaly && { anomaly }),
     ...moneyBackOf(version),
+    ...(version.discount && { discount: version.discount }),
     ...holdOf(version),
     actor: actor ? shownActor(actor) : null,
     request_id: requestId ?? null,

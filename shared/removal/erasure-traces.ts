@@ -8,12 +8,14 @@ import { idsIn, withoutEmails, withoutPerson } from '../core/person-fields.ts';
 import { redact } from '../core/redaction.ts';
 import { rowOf } from '../core/rows.ts';
 import { comparableText, normalizedEmail } from '../core/text.ts';
+import { guestPayer } from '../discounts/redemption.ts';
 import { erasedIds } from '../event-log/erased-events.ts';
 import { inboundLogKey } from '../event-log/log-entry.ts';
 import { packedPayload, payloadOf } from '../event-log/packed-payload.ts';
 import { packed, unpacked } from '../event-log/stored-event.ts';
 import {
   countKey,
+  discountUseKey,
   erasureKey,
   guestPartition,
   keyOf,
@@ -203,3 +205,13 @@ export const removeCounter = async (table: Table, { userId, emails }: Sought, it
   const unchanged = Object.keys(counts).map((name) => ({ equals: [name, 0] }) as const);
   return (await table.remove({ pk: String(pk), sk: String(sk) }, unchanged)).ok;
 };
+
+/** Removes a guest's use of a discount code, whose key holds a hash of the e-mail address. */
+export const removeUse = async (table: Table, { userId, emails }: Sought, item: Item): Promise<boolean> => {
+  const { pk, sk } = keyOf(item);
+  if (sk !== USE_OF_CODE || userId !== undefined) return false;
+  if (!emails.some((email) => pk.endsWith(`#${guestPayer(email)}`))) return false;
+  return (await table.remove({ pk, sk }, [{ has: 'pk' }])).ok;
+};
+
+const USE_OF_CODE = discountUseKey('', '').sk;

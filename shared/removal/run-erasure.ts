@@ -13,7 +13,15 @@ import type { Item } from '../platform/table.ts';
 import { versionedRecord } from '../platform/versioned-record.ts';
 import { type ErasedKind, type Erasing, RECORD_ERASURES, removeExpired } from './erase-records.ts';
 import { type Counted, type ErasureJob, erasedSubject, erasureShape, lockKeyOf, type Subject } from './erasure-job.ts';
-import { blankTrace, forgetSought, removeClaim, removeCounter, type Sought, soughtBy } from './erasure-traces.ts';
+import {
+  blankTrace,
+  forgetSought,
+  removeClaim,
+  removeCounter,
+  removeUse,
+  type Sought,
+  soughtBy,
+} from './erasure-traces.ts';
 import type { RemovalDeps } from './organization-children.ts';
 
 /** The kinds that stand in the person's lists. Refunds and memberships are found in the whole table. */
@@ -131,7 +139,10 @@ const eraseAny = async (erasing: Erasing, sought: Sought, item: Item): Promise<R
   }
   const blanked = await blankTrace(table, sought, item);
   if (blanked !== undefined) return blanked;
-  const isRemoved = (await removeClaim(table, sought, item)) || (await removeCounter(table, sought, item));
+  const isRemoved =
+    (await removeClaim(table, sought, item)) ||
+    (await removeCounter(table, sought, item)) ||
+    (await removeUse(table, sought, item));
   return isRemoved ? 'removed' : undefined;
 };
 

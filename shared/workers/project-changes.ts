@@ -20,6 +20,7 @@ import { type ProjectedChange, writePaymentEntries } from '../queries/payment-en
 import { removeSubscriptionEntry, writeSubscriptionEntry } from '../queries/subscription-entry.ts';
 import { subscriptionOf } from '../subscriptions/record/subscription.ts';
 import { removeHistoryOf, subscriptionEntry } from '../subscriptions/record/subscription-history.ts';
+import { settleRedemptions } from './settle-redemptions.ts';
 import { writeProjections } from './write-projections.ts';
 
 export interface ProjectDeps {
@@ -76,6 +77,7 @@ const projectPayments: Project = async (deps, records) => {
     .filter((projection) => projection !== undefined);
   await writeProjections(table, projections);
   await writePaymentEntries(table, changes);
+  await settleRedemptions(deps, 'PAY', records);
   return projections.length;
 };
 
@@ -95,13 +97,16 @@ const eachInOrder = async (
   return counts.reduce((sum, count) => sum + count, 0);
 };
 
-const projectSubscriptions: Project = (deps, records) =>
-  eachInOrder(records, async (record) => {
+const projectSubscriptions: Project = async (deps, records) => {
+  const count = await eachInOrder(records, async (record) => {
     const change = changeOf(record);
     const isShown = change !== undefined && (await projectSubscription(deps, change));
     await forgetRemoved(deps, record);
     return isShown;
   });
+  await settleRedemptions(deps, 'SUB', records);
+  return count;
+};
 
 /** A removed customer may leave a tombstone, which has no e-mail address. */
 const projectCustomers: Project = ({ table }, records) =>

@@ -25,3 +25,5 @@ export const inviteBody = (fields: Fields = {}): Fields => ({
   expires_at: '2099-01-01T00:00:00.000Z',
   ...fields,
 });
+
+export const discountBody = (fields: Fields = {}): Fields => ({ name: 'Spring', percent_bp: 2_500, ...fields });

@@ -12,6 +12,7 @@ const GUIDES = [
   'holds',
   'backend',
   'plan-changes',
+  'discounts',
   'support',
   'save-card',
   'save-while-paying',

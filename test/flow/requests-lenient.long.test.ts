@@ -9,7 +9,7 @@ import { REFERENCE_KINDS, type ReferenceKind } from '../../shared/platform/keys.
 import { fullAddress } from '../builders/address.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { type OptionalField, optionalFieldsOf } from '../builders/optional-fields.ts';
-import { inviteBody, productBody, projectBody, tierBody } from '../builders/reference.ts';
+import { discountBody, inviteBody, productBody, projectBody, tierBody } from '../builders/reference.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { confirm, createPaidIntent, signIn } from './flow.ts';
 import { heldPayment } from './holders.ts';
@@ -171,6 +171,7 @@ const RECORDS: Readonly<Record<ReferenceKind, Fields>> = {
   projects: projectBody(),
   tiers: tierBody(),
   invites: inviteBody(),
+  discounts: discountBody(),
 };
 
 /** Values that differ from record to record; null and "" stay visible. */

@@ -440,6 +440,7 @@ describe('the events of a subscription', () => {
         quantity: 1,
         amount: 1_900,
         currency: 'USD',
+        discount_code: null,
         billing_interval: 'monthly',
         interval_multiplier: 1,
         current_period_start: made.current_period_start,

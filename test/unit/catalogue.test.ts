@@ -164,9 +164,10 @@ describe('the routes of the catalogue', () => {
 const NATURAL_POSTS = {
   'admin.clear-cache': 'a cache that is cleared again is clear',
   'subscriptions.preview-change': 'it stores nothing',
+  'discounts.check': 'it stores nothing',
 };
-/** POSTs that only compute, from a body that is too large for a query. */
-const READING_POSTS = ['subscriptions.preview-change'];
+/** POSTs that only compute, from a body that is too large for a query or names a guest. */
+const READING_POSTS = ['subscriptions.preview-change', 'discounts.check'];
 /** GETs that may write, because a read repairs a default that names a missing record. */
 const MENDING_READS = ['payment-methods.list', 'addresses.list'];
 
@@ -242,6 +243,9 @@ const DECLINES = {
   ...{ 'declined-key-payer': '10/3600', 'declined-key': 'KEY_DECLINES_PER_HOUR/3600' },
 };
 
+/** Checks of discount codes, and the refused codes of creates and updates. */
+const CODES = { 'discount-check': '20/60' };
+
 /** Requests of a service key without a payer, on every route that takes keys. */
 const KEY = { key: '600/60' };
 
@@ -267,8 +271,10 @@ describe('the rate limits of the routes', () => {
   });
 
   test.each([
-    ['payments.create', { ...KEY, create: '300/60', 'guest-create-ip': '10/60' }],
-    ['payments.create-intent', { ...KEY, create: '300/60', 'guest-create-ip': '10/60' }],
+    ['payments.create', { ...KEY, create: '300/60', 'guest-create-ip': '10/60', ...CODES }],
+    ['payments.create-intent', { ...KEY, create: '300/60', 'guest-create-ip': '10/60', ...CODES }],
+    ['payments.update-intent', { ...KEY, write: '60/60', ...CODES }],
+    ['discounts.check', { ...KEY, ...CODES }],
     [
       'payments.confirm',
       {
@@ -281,7 +287,7 @@ describe('the rate limits of the routes', () => {
         ...DECLINES,
       },
     ],
-    ['subscriptions.create', { ...KEY, create: '300/60', 'guest-create-ip': '10/60', ...DECLINES }],
+    ['subscriptions.create', { ...KEY, create: '300/60', 'guest-create-ip': '10/60', ...DECLINES, ...CODES }],
     ['subscriptions.update', { ...KEY, write: '60/60', ...DECLINES }],
     ['subscriptions.resume', { ...KEY, write: '60/60', ...DECLINES }],
     ['subscriptions.reactivate', { ...KEY, write: '60/60', ...DECLINES }],

@@ -16,6 +16,7 @@ const PROMISED: Readonly<Record<number, readonly string[]>> = {
     'PROVIDER_MISMATCH',
     'REFUND_EXCEEDS_PAYMENT',
     'QUANTITY_INVALID',
+    'DISCOUNT_INVALID',
     'PAYMENT_METHOD_REQUIRED',
     'PRODUCT_INACTIVE',
     'ALREADY_MEMBER',

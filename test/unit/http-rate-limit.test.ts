@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { DomainError } from '../../shared/core/errors.ts';
-import { countDecline, countSubject, enforceLimits, type RateLimit } from '../../shared/http/rate-limit.ts';
+import { countOutcome, countSubject, enforceLimits, type RateLimit } from '../../shared/http/rate-limit.ts';
 import { apiRequest, arrived } from '../builders/api-request.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
@@ -32,7 +32,8 @@ const service = (limits: readonly RateLimit[]) => {
       );
     return count;
   };
-  const decline = (fields: Parameters<typeof apiRequest>[0] = {}) => countDecline(deps, limits, apiRequest(fields));
+  const decline = (fields: Parameters<typeof apiRequest>[0] = {}) =>
+    countOutcome(deps, { limits, outcome: 'declines' }, apiRequest(fields));
   const take = () => enforceLimits(deps, limits, apiRequest());
   return { clock, memory, ask, passed, decline, take };
 };

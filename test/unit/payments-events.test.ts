@@ -113,6 +113,7 @@ describe('the payload of a payment’s event', () => {
           payment_id: after.id,
           amount: 2_500,
           currency: 'USD',
+          discount_code: null,
           status: 'created',
           user: { id: 'user_1', type: 'authenticated', email: 'ada@example.com' },
           project: { id: 'proj_1' },

@@ -51,6 +51,7 @@ describe('the view of a payment', () => {
       subtotal_cents: 2_500,
       tax_cents: 0,
       discount_cents: 0,
+      discount: null,
       total_cents: 2_500,
       amount_cents: 2_500,
       currency: 'USD',

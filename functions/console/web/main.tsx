@@ -14,6 +14,8 @@ import { site } from './api/site.ts';
 import type { Scope } from './api/types.ts';
 import { CustomerPage } from './customers/customer.tsx';
 import { CustomersPage } from './customers/customers.tsx';
+import { DiscountPage } from './discounts/discount.tsx';
+import { DiscountsPage } from './discounts/discounts.tsx';
 import { KeyPage } from './keys/key.tsx';
 import { KeysPage } from './keys/keys.tsx';
 import { DisputesPage } from './money-back/disputes.tsx';
@@ -55,6 +57,8 @@ const PAGES: readonly Page[] = [
   { path: '/customers/:id', show: ({ id = '' }) => <CustomerPage id={id} /> },
   { path: '/refunds', name: 'Refunds', scope: 'payments:read', show: () => <RefundsPage /> },
   { path: '/disputes', name: 'Disputes', scope: 'payments:read', show: () => <DisputesPage /> },
+  { path: '/discounts', name: 'Discounts', scope: 'catalog:write', show: () => <DiscountsPage /> },
+  { path: '/discounts/:id', scope: 'catalog:write', show: ({ id = '' }) => <DiscountPage id={id} /> },
   { path: '/webhooks', name: 'Webhooks', show: () => <WebhooksPage /> },
   { path: '/webhooks/:id', show: ({ id = '' }) => <DeliveryPage id={id} /> },
   { path: '/health', name: 'Health', scope: 'payments:read', show: () => <HealthPage /> },

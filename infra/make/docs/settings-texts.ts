@@ -94,6 +94,8 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
     'the largest sum of refunds that support may reach on one payment, in minor units of each currency, such as `USD:10000,EUR:10000`; empty: support does not refund',
   DUNNING_DAYS:
     'days after the first failure of a renewal on which the charge is retried, ascending; only for subscriptions that the service bills, because Stripe has its own retry settings',
+  PLACE_HOLD_MINUTES:
+    'minutes after which an unpaid payment with a limited discount code is canceled, so that its place is free again',
   DUNNING_FINAL_ACTION: 'action on a subscription after the last retry; only if the service bills the subscription',
   RENEWAL_NOTICE_DAYS:
     'days before a renewal on which `subscription.updated` with the reason `renewal_due` is sent; 0 sends none',

@@ -9,7 +9,7 @@ import { unansweredError } from '../../providers/unwrap.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import type { Subscription } from '../record/subscription.ts';
 
-type Plan = Pick<Subscription, 'billingInterval' | 'intervalMultiplier' | 'totalCents'>;
+type Plan = Pick<Subscription, 'billingInterval' | 'intervalMultiplier' | 'totalCents' | 'discount'>;
 type ProviderInterval = Pick<NewProviderSubscription, 'unit' | 'count'>;
 
 const UNITS: Readonly<Record<BillingInterval, readonly [unit: ProviderInterval['unit'], times: number]>> = {
@@ -23,16 +23,20 @@ const UNITS: Readonly<Record<BillingInterval, readonly [unit: ProviderInterval['
 export const providerInterval = ({
   billingInterval,
   intervalMultiplier,
-}: Omit<Plan, 'totalCents'>): ProviderInterval => {
+}: Pick<Plan, 'billingInterval' | 'intervalMultiplier'>): ProviderInterval => {
   const [unit, times] = UNITS[billingInterval];
   return { unit, count: times * intervalMultiplier };
 };
 
 /**
- * The biller of a new subscription is the provider if it supports the plan and the total is not 0, else the service.
+ * The biller of a new subscription is the provider if it supports the plan and the total is not 0, else the service. A
+ * price at a provider cannot end by itself, so the service bills a code that ends.
  */
 export const billingOwnerOf = ({ can, subscriptions }: PaymentProvider, plan: Plan): Subscription['billingOwner'] =>
-  can.subscriptions === 'native' && subscriptions?.bills(providerInterval(plan)) && plan.totalCents > 0
+  can.subscriptions === 'native' &&
+  subscriptions?.bills(providerInterval(plan)) &&
+  plan.totalCents > 0 &&
+  plan.discount?.periodsLeft === undefined
     ? 'provider'
     : 'service';
 

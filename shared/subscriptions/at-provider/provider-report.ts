@@ -124,16 +124,16 @@ const trialOf = (
   return isMoved ? { trialEnd: reported, trialNoticed: undefined } : { trialEnd: known, trialNoticed };
 };
 
-/** After a price change at the provider, tax and discount keep their shares of the total. */
+/** After a price change at the provider, tax and discount keep their shares of the total, and a discount code ends. */
 const pricesAt = (
   subscription: Subscription,
   price: SubscriptionReport['price'],
-): Pick<Subscription, 'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents'> => {
-  const { subtotalCents, taxCents, discountCents, totalCents, currency } = subscription;
+): Pick<Subscription, 'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents' | 'discount'> => {
+  const { subtotalCents, taxCents, discountCents, totalCents, currency, discount: code } = subscription;
   // While a change is under way or scheduled, the provider has the price of another plan.
   const isChanging = subscription.change ?? subscription.priceUpdate ?? subscription.scheduledChange;
   if (!price || isChanging || price.currency !== currency || price.amountCents === totalCents) {
-    return { subtotalCents, taxCents, discountCents, totalCents };
+    return { subtotalCents, taxCents, discountCents, totalCents, discount: code };
   }
   const share = (part: number): number => (totalCents === 0 ? 0 : Math.round((part * price.amountCents) / totalCents));
   const [tax, discount] = [share(taxCents), share(discountCents)];
@@ -142,6 +142,7 @@ const pricesAt = (
     taxCents: tax,
     discountCents: discount,
     totalCents: price.amountCents,
+    discount: undefined,
   };
 };
 
@@ -329,6 +330,7 @@ const reasonOfFields = (was: Subscription, next: Subscription, outcome: Outcome)
   if (next.activeSince !== was.activeSince) return 'activated';
   if (next.paidUntil !== was.paidUntil) return renews(was, next, outcome) ? 'renewed' : 'updated';
   if (next.retryAt !== was.retryAt || next.isUnpaid !== was.isUnpaid) return 'payment_failed';
+  if (was.discount && !next.discount) return 'discount_ended';
   return isShownOtherwise(was, next) ? 'updated' : undefined;
 };
 

@@ -9,6 +9,7 @@ import type { BillingInterval } from '../../catalog/billing-intervals.ts';
 import { DAY_MS, type Instant, instant, iso } from '../../core/time.ts';
 import type { PeriodPayment } from '../../payments/collect-payment.ts';
 import type { Charge, Subscription } from '../record/subscription.ts';
+import { codesPart } from '../record/subscription-discount.ts';
 import { pauseAfterTrial } from './lifecycle.ts';
 import { openScheduledPlan, withScheduledPlan } from './scheduled-plan.ts';
 import {
@@ -154,5 +155,6 @@ export const periodPaymentRequest = (subscription: Subscription, id: string): Pe
     ...{ userId, userEmail, guestId, guestEmail, guestName, organizationId },
     ...{ customerId, providerCustomerId, paymentMethodId, methodRef, billingAddressId, providerId },
     ...{ description: description ?? concept, concept, referenceCode, category, tags },
+    discount: codesPart(subscription),
   };
 };

@@ -14,6 +14,7 @@ import { readLinkedRecords } from '../record/linked-records.ts';
 import type { PaidPeriod } from '../record/paid-period-record.ts';
 import { unpaidOncePaid } from '../record/paid-tier.ts';
 import { type Charge, isStopped, type Reason, type Subscription, subscriptionOf } from '../record/subscription.ts';
+import { afterPeriod } from '../record/subscription-discount.ts';
 import { EVENT_LATE_MS, isFirst } from '../record/subscription-states.ts';
 import { advanceSubscription, type VersionChange } from '../record/subscription-versions.ts';
 import { type DunningPolicy, lastRetry, nextRetry } from './dunning.ts';
@@ -82,6 +83,7 @@ const periodFields = ({ anchor, period, start, end }: BilledPeriod, subscription
   paidUntil: iso(end),
   paidPeriod: paidPeriodAt({ start: iso(start), end: iso(end) }, subscription),
   activeSince: subscription.activeSince ?? iso(start),
+  ...afterPeriod(subscription),
   ...unpaidOncePaid(subscription),
   charge: undefined,
 });

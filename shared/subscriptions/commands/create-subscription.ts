@@ -8,9 +8,11 @@ import { DomainError, invalid } from '../../core/errors.ts';
 import { DAY_MS, type Instant, instant, iso, SECOND_MS, startOfSecond } from '../../core/time.ts';
 import { addressRecord } from '../../customers/address.ts';
 import { type Customer, customerRecord } from '../../customers/customer.ts';
-import { createOnce, idUnderKey } from '../../http/create-once.ts';
+import { isDiscountRefusal } from '../../discounts/discount-terms.ts';
+import { reserving } from '../../discounts/redemption.ts';
+import { createOnce, idUnderKey, isKeyInForce } from '../../http/create-once.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../http/endpoint.ts';
-import { inProgressError } from '../../http/idempotency.ts';
+import { inProgressError, keyReusedError } from '../../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { type UsableMethod, useSaved } from '../../payment-methods/usable-method.ts';
@@ -21,8 +23,9 @@ import { requireProvider } from '../../providers/unwrap.ts';
 import { billerOf } from '../at-provider/billers.ts';
 import { billingOwnerOf } from '../at-provider/provider-biller.ts';
 import type { ChargeRequest, SubscriptionDeps } from '../billing/biller.ts';
+import { type CodedPlan, planWithCode } from '../billing/discounted-plan.ts';
 import { findOpenPayment, openPaymentView } from '../billing/open-payment.ts';
-import { planOf, trialDaysOf } from '../billing/subscription-plan.ts';
+import { trialDaysOf } from '../billing/subscription-plan.ts';
 import { isVisibleSubscription, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import type { CreateSubscriptionBody } from '../record/subscription-requests.ts';
 import { type SubscriptionStore, subscriptionStore } from '../record/subscription-store.ts';
@@ -43,17 +46,38 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   const slot = body.provider_id ?? 'provider_a';
   const provider = await deps.providers.require(slot, 'payments');
   const method = chooseMethod(request, provider);
-  const draft = draftOf(deps, request, { provider, method });
   const store = subscriptionStore(deps.table);
-  await requireAcceptedAmount(provider, draft, () => isRepeat(deps, store, request));
-  const { record, replayed } = await createOnce(deps, {
-    // No lookup before the insert, because building the record calls no provider, and one conditional write decides.
-    store: { insertOrFind: store.insertOrFind, find: async () => undefined },
-    kind: 'subscription',
-    idempotency,
-    build: async (id) => billerOf(draft).openFirstPeriod({ ...draft, id }, 'create', deps.now()),
-    beside: () => request.right.onlyIf,
-  });
+  const coded = await planOfRequest(deps, request, provider);
+  if ('earlier' in coded) return finishCreate(deps, request, { method, record: coded.earlier, replayed: true });
+  const { reserving: use } = coded;
+  const draft = draftOf(deps, request, { provider, method, plan: coded.plan });
+  await requireAcceptedAmount(provider, draft, async () => (await earlierOf(deps, store, request)) !== undefined);
+  const create = () =>
+    createOnce(deps, {
+      // No lookup before the insert, because building the record calls no provider, and one conditional write decides.
+      store: { insertOrFind: store.insertOrFind, find: async () => undefined },
+      kind: 'subscription',
+      idempotency,
+      build: async (id) => billerOf(draft).openFirstPeriod({ ...draft, id }, 'create', deps.now()),
+      beside: () => [...(use?.steps ?? []), ...request.right.onlyIf],
+    });
+  const made = use ? await reserving({ table: deps.table, ...use }, create) : await create();
+  return finishCreate(deps, request, { method, ...made });
+};
+
+interface MadeSubscription {
+  readonly method: UsableMethod;
+  readonly record: Subscription;
+  readonly replayed: boolean;
+}
+
+/** Charges a new subscription, and shows it. */
+const finishCreate = async (
+  deps: SubscriptionDeps,
+  request: CreateRequest,
+  { method, record, replayed }: MadeSubscription,
+): Promise<Reply> => {
+  const store = subscriptionStore(deps.table);
   if (record.status === 'declined') throw declinedError(record);
   const created = isVisibleSubscription(record)
     ? record
@@ -80,14 +104,30 @@ const payerFields = (open: VisiblePayment, now: Instant) => {
   return { ...(next_action && { next_action }), ...(client_secret && { client_secret }) };
 };
 
-/** True if the Idempotency-Key has already created a subscription, which this request returns. */
-const isRepeat = async (
+/** The subscription that the Idempotency-Key has already created. */
+const earlierOf = async (
   deps: SubscriptionDeps,
   store: SubscriptionStore,
   { idempotency }: CreateRequest,
-): Promise<boolean> =>
-  idempotency !== undefined &&
-  (await store.load(await idUnderKey(deps, 'subscription', idempotency.scope))) !== undefined;
+): Promise<Subscription | undefined> =>
+  idempotency && store.load(await idUnderKey(deps, 'subscription', idempotency.scope));
+
+/** A repeat gets its subscription although the code no longer fits, for example because its last place is taken. */
+const planOfRequest = async (
+  deps: SubscriptionDeps,
+  request: CreateRequest,
+  provider: PaymentProvider,
+): Promise<CodedPlan | { readonly earlier: Subscription }> => {
+  try {
+    return await planWithCode(deps, request, { product: request.named(productRecord), provider });
+  } catch (error) {
+    const store = subscriptionStore(deps.table);
+    const earlier = isDiscountRefusal(error) ? await earlierOf(deps, store, request) : undefined;
+    if (!earlier || !isKeyInForce(earlier.createdAt, deps.now())) throw error;
+    if (earlier.requestHash !== request.idempotency?.requestHash) throw keyReusedError();
+    return { earlier };
+  }
+};
 
 /** Continues a creation once the function that started it must have ended. */
 const takeOverCreation = async (
@@ -121,16 +161,21 @@ const finishCreation = async (
 const declinedError = ({ declineCode }: Subscription): DomainError =>
   new DomainError('PAYMENT_DECLINED', { details: { decline_code: declineCode } });
 
+interface Drafting {
+  readonly provider: PaymentProvider;
+  readonly method: UsableMethod;
+  readonly plan: CodedPlan['plan'];
+}
+
 const draftOf = (
   deps: SubscriptionDeps,
   request: CreateRequest,
-  { provider, method }: { readonly provider: PaymentProvider; readonly method: UsableMethod },
+  { provider, method, plan }: Drafting,
 ): Omit<Subscription, 'id'> => {
   const { body, idempotency, named } = request;
   const now = deps.now();
   const text = (value: string | null | undefined): string | undefined => value ?? undefined;
   const product = named(productRecord);
-  const plan = planOf(body, product);
   const trialDays = trialDaysOf(body, product);
   const trialEnd = trialDays > 0 ? iso(startOfSecond(now + trialDays * DAY_MS)) : undefined;
   return {

@@ -42,6 +42,8 @@ export const chargeChange = async (
     payment: {
       ...periodPaymentRequest({ ...subscription, ...change.plan, ...change.due }, change.paymentId),
       billingReason: 'subscription_change',
+      // The difference of two prices has no part of its own for the code.
+      discount: undefined,
     },
     method,
     attempts: 0,

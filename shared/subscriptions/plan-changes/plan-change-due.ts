@@ -1,7 +1,7 @@
 /** @module What is due for a change of a plan, in an amount that the provider can charge. */
 
 import { DomainError, invalid } from '../../core/errors.ts';
-import { requireAcceptedAmount } from '../../payments/accepted-amount.ts';
+import { requireAcceptedAmount, unitOfAmount } from '../../payments/accepted-amount.ts';
 import type { PaymentProvider } from '../../providers/provider.ts';
 import type { SubscriptionDeps } from '../billing/biller.ts';
 import type { Subscription } from '../record/subscription.ts';
@@ -25,7 +25,7 @@ export const payableChange = async (
 ): Promise<PayableChange> => {
   const provider = await providers.require(record.providerId, 'payments');
   const { currency } = record;
-  const unit = await unitOf(provider, { amountCents: exact.price.due.totalCents, currency });
+  const unit = await unitOfAmount(provider, { totalCents: exact.price.due.totalCents, currency });
   const price = unit === 1 ? exact.price : inUnits(exact.price, unit);
   const { totalCents } = price.due;
   if (body.expected_cents !== undefined && body.expected_cents !== totalCents) {
@@ -38,15 +38,6 @@ export const payableChange = async (
     throw error instanceof DomainError ? dueError(error, `${totalCents} in ${currency}`) : error;
   }
   return { ...exact, price, lines: exact.lineTerms ? linesOfChange(price, exact.lineTerms) : [] };
-};
-
-/** The amounts that the provider can charge are multiples of this. */
-const unitOf = async (
-  provider: PaymentProvider,
-  due: Parameters<PaymentProvider['checkAmount']>[0],
-): Promise<number> => {
-  const refusal = due.amountCents === 0 ? undefined : await provider.checkAmount(due);
-  return refusal?.kind === 'not expressible' ? refusal.multipleOf : 1;
 };
 
 const roundedAwayError = async (

@@ -19,6 +19,7 @@ import {
   type SubscriptionPlan,
 } from '../record/plan-change.ts';
 import { isProviderBilled, isStopped, type Subscription } from '../record/subscription.ts';
+import { afterPeriod } from '../record/subscription-discount.ts';
 import { EVENT_LATE_MS, PAYERS_TIME_MS } from '../record/subscription-states.ts';
 import { advanceSubscription, edit } from '../record/subscription-versions.ts';
 import type { ChangePrice } from './plan-change-price.ts';
@@ -152,7 +153,9 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
   const isFree = trialGoesOn && change.inTrial;
   // The period that is paid for covers that of a renewal which was opened meanwhile, so the renewal is not collected.
   const covered = period && subscription.charge !== undefined && abandonCharge(subscription, now);
-  const changed = changedPlan(subscription, plan, now);
+  const opened = changedPlan(subscription, plan, now);
+  // A change that opens a period uses one period of the code.
+  const changed = period ? { ...opened, ...afterPeriod(opened) } : opened;
   return advanceSubscription(
     subscription,
     {

@@ -7,19 +7,23 @@ import { quantityOf } from '../../catalog/price.ts';
 import { DomainError, invalid } from '../../core/errors.ts';
 import { derivePrices } from '../../core/money.ts';
 import { DAY_MS, type Instant, instant, MINUTE_MS } from '../../core/time.ts';
+import { requireSentPrices } from '../../discounts/discounted-price.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod, useHeld } from '../../payment-methods/usable-method.ts';
 import { requireAcceptedAmount } from '../../payments/accepted-amount.ts';
 import { paymentRecord, type VisiblePayment } from '../../payments/payment.ts';
 import { type Key, paymentKey } from '../../platform/keys.ts';
+import type { PaymentProvider } from '../../providers/provider.ts';
 import { providerInterval } from '../at-provider/provider-biller.ts';
 import { chargedPrice, readPricing } from '../at-provider/provider-pricing.ts';
 import type { SubscriptionDeps } from '../billing/biller.ts';
+import { keepCode } from '../billing/discounted-plan.ts';
 import { hasMostPayments, paidPeriodOf } from '../billing/paid-period.ts';
 import { planOf } from '../billing/subscription-plan.ts';
 import type { SubscriptionPlan } from '../record/plan-change.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
+import { asPlanDiscount, isUsedUp } from '../record/subscription-discount.ts';
 import type { ChangePlanBody, ChangeTime } from '../record/subscription-requests.ts';
 import { isLentByOther, isLowered, lentError } from './lent-method.ts';
 import { type PayableChange, payableChange } from './plan-change-due.ts';
@@ -58,16 +62,26 @@ export const readWantedChange = async (
   requireRights(request, decision);
   requirePlanChangeable(record);
   const known = await readRecords(deps, request, isClaiming);
-  const plan = wantedPlan(request, known.product);
+  const provider = await deps.providers.require(record.providerId, 'payments');
+  const fullPlan = wantedPlan(request, known.product);
+  const plan = await withCode(request, fullPlan, { product: known.product, provider });
   if (isClaiming) requireKnownQuantity(request, plan, known.product);
   requireLender(request, plan, known.method);
   requireDifference(record, plan);
-  await requireBillable(deps, record, plan);
+  await requireBillable(provider, record, plan);
   const pricing = await readPricing(deps, record);
-  const charged = chargedPrice(plan, pricing);
-  const target = { ...known, plan, charged: charged ?? plan };
-  const timed = timedChange(record, target, momentOf(body, record, deps.now()));
-  const when = chooseTime(deps, request, { isDowngrade: timed.kind === 'downgrade', decision });
+  const at = momentOf(body, record, deps.now());
+  const timedAs = (one: SubscriptionPlan) =>
+    timedChange(record, { ...known, plan: one, charged: chargedPrice(one, pricing) ?? one }, at);
+  const first = timedAs(plan);
+  const when = chooseTime(deps, request, { isDowngrade: first.kind === 'downgrade', decision });
+  const opensPeriod = when === 'period_end' || first.startsPeriod;
+  const timed = isUsedUp(plan) && opensPeriod ? timedAs(fullPlan) : first;
+  const charged = chargedPrice(timed.plan, pricing);
+  if (timed !== first) {
+    requireDifference(record, timed.plan);
+    await requireBillable(provider, record, timed.plan);
+  }
   const exact = when === 'now' ? asOfNow(request, timed, deps.now()) : asOfRenewal(record, timed);
   if (when === 'now' && !charged) throw pricedError(record);
   requireBridge(record, exact, deps.now());
@@ -75,7 +89,7 @@ export const readWantedChange = async (
   const method = await chargedMethod(deps, request, { wanted, method: known.method, isClaiming });
   return {
     ...wanted,
-    nextTotalCents: charged?.totalCents,
+    nextTotalCents: charged && (isUsedUp(timed.plan) ? timed.plan.discount?.full.totalCents : charged.totalCents),
     method,
     merchantRight: decision.kind === 'allowed' ? decision.right : NO_CONDITIONS,
   };
@@ -89,6 +103,12 @@ const pricedError = ({ providerId }: VisibleSubscription): DomainError =>
   });
 
 const PRICE_FIELDS = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'] as const;
+const NO_PRICES = {
+  subtotal_cents: undefined,
+  tax_cents: undefined,
+  discount_cents: undefined,
+  total_cents: undefined,
+};
 
 const hasPrice = (body: ChangePlanBody): boolean => PRICE_FIELDS.some((field) => body[field] !== undefined);
 
@@ -160,7 +180,23 @@ const readRecords = async (
 /** A person's method is no other member's, so the write that claims the charge checks it, and it need not be read. */
 const mayClaimUnread = ({ organizationId }: VisibleSubscription): boolean => organizationId === undefined;
 
-/** @throws DomainError PRODUCT_INACTIVE, PRICING_MISMATCH or QUANTITY_INVALID */
+/**
+ * The plan with the code of the subscription, if the code fits. A free price ends the code, so it has none, and another
+ * interval alone keeps it.
+ * @throws DomainError PRICING_MISMATCH if a price was sent that differs from the price with the code
+ */
+const withCode = async (
+  { record, body }: PlanChangeRequest,
+  plan: SubscriptionPlan,
+  sale: { readonly product: Product | undefined; readonly provider: PaymentProvider },
+): Promise<SubscriptionPlan> => {
+  if (!record.discount || isFreePrice(body) || !sale.product) return plan;
+  const kept = await keepCode(plan, record, sale);
+  requireSentPrices(body, kept, { isFree: false });
+  return kept;
+};
+
+/** The plan before the code. @throws DomainError PRODUCT_INACTIVE, PRICING_MISMATCH or QUANTITY_INVALID */
 const wantedPlan = ({ record, body }: PlanChangeRequest, product: Product | undefined): SubscriptionPlan => {
   const { currency, ...present } = presentPlan(record);
   if (isFreePrice(body)) return { ...present, ...freePlan(record, body) };
@@ -173,7 +209,9 @@ const wantedPlan = ({ record, body }: PlanChangeRequest, product: Product | unde
     throw new DomainError('PRODUCT_INACTIVE', { details: { product_id: productId } });
   }
   const quantity = body.quantity === undefined ? keptQuantity(record, product) : quantityOf(body.quantity, product);
-  const { currency: _, ...plan } = planOf({ ...body, quantity, currency }, product);
+  // With a code, the prices that were sent are those with the code.
+  const priced = record.discount ? { ...body, ...NO_PRICES } : body;
+  const { currency: _, ...plan } = planOf({ ...priced, quantity, currency }, product);
   return plan;
 };
 
@@ -200,6 +238,7 @@ const presentPlan = (record: VisibleSubscription): SubscriptionPlan & { readonly
   const { productId, productName, tierId, quantity, currency, billingInterval, intervalMultiplier } = record;
   const { subtotalCents, taxCents, discountCents, totalCents } = record;
   return {
+    discount: asPlanDiscount(record),
     ...{ productId, productName, tierId, quantity, currency, billingInterval, intervalMultiplier },
     ...{ subtotalCents, taxCents, discountCents, totalCents },
   };
@@ -210,7 +249,7 @@ const freePlan = (record: VisibleSubscription, body: ChangePlanBody): Partial<Su
   if (record.productId === undefined) quantityOf(body.quantity, undefined);
   const { billing_interval: unit, interval_multiplier: multiplier } = body;
   return {
-    ...(hasPrice(body) && derivePrices(body, 0)),
+    ...(hasPrice(body) && { ...derivePrices(body, 0), discount: undefined }),
     ...(body.quantity !== undefined && { quantity: body.quantity }),
     ...(unit && { billingInterval: unit, intervalMultiplier: multiplier ?? 1 }),
     ...(multiplier !== undefined && { intervalMultiplier: multiplier }),
@@ -239,11 +278,10 @@ const requireDifference = (record: VisibleSubscription, plan: SubscriptionPlan):
 
 /** @throws DomainError if the provider cannot bill the interval or the total */
 const requireBillable = async (
-  { providers }: PlanChangeDeps,
+  provider: PaymentProvider,
   record: VisibleSubscription,
   plan: SubscriptionPlan,
 ): Promise<void> => {
-  const provider = await providers.require(record.providerId, 'payments');
   await requireAcceptedAmount(provider, { ...plan, currency: record.currency });
   if (!isProviderBilled(record) || provider.subscriptions?.bills(providerInterval(plan))) return;
   throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${record.providerId} does not bill this interval` });

@@ -3,7 +3,22 @@
 import { iso } from '../../core/time.ts';
 import type { Reply } from '../../http/request.ts';
 import { changeLinesView } from '../record/plan-change-view.ts';
-import { type PlanChangeDeps, type PlanChangeRequest, readWantedChange } from './plan-change-terms.ts';
+import type { VisibleSubscription } from '../record/subscription.ts';
+import { afterPeriod, codesPart } from '../record/subscription-discount.ts';
+import {
+  type PlanChangeDeps,
+  type PlanChangeRequest,
+  readWantedChange,
+  type WantedChange,
+} from './plan-change-terms.ts';
+
+/** The code that the subscription keeps, with its part of the price of a period; null without one. */
+const discountAfter = ({ discount }: VisibleSubscription, { plan, when, startsPeriod }: WantedChange) => {
+  const code = codesPart(plan);
+  if (!discount || !code) return null;
+  const after = when === 'now' && startsPeriod ? afterPeriod(plan) : plan;
+  return { ...code, periods_left: after.discount?.periodsLeft ?? null };
+};
 
 export const previewChange = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {
   const { record } = request;
@@ -23,6 +38,7 @@ export const previewChange = async (deps: PlanChangeDeps, request: PlanChangeReq
       due_now_cents: price.due.totalCents,
       forfeited_cents: price.forfeitedCents,
       next_total_cents: nextTotalCents ?? null,
+      discount: discountAfter(record, wanted),
       next_billing_date: record.cancelAtPeriodEnd ? null : periodEnd,
       current_period_end: periodEnd,
     },

@@ -4,11 +4,12 @@ import { epochSeconds, type Instant, instant, iso } from '../../core/time.ts';
 import { unpaidByPlan } from './paid-tier.ts';
 import type { SubscriptionPlan } from './plan-change.ts';
 import { isProviderBilled, type Subscription } from './subscription.ts';
+import { discountOfPlan } from './subscription-discount.ts';
 
 /** The fields of another plan. It withdraws a scheduled change. */
 export const changedPlan = (
   subscription: Subscription,
-  { productId, productName, tierId, ...plan }: SubscriptionPlan,
+  { productId, productName, tierId, discount, ...plan }: SubscriptionPlan,
   now: Instant,
 ): Partial<Subscription> => {
   const { tierId: formerTier, formerTierIds = [], tierSince } = subscription;
@@ -17,6 +18,7 @@ export const changedPlan = (
   return {
     ...plan,
     ...{ productId, productName, tierId },
+    discount: discountOfPlan(subscription, discount),
     tierSince: formerTier === tierId ? tierSince : iso(now),
     ...unpaidByPlan(subscription, { tierId }, now),
     formerTierIds: tiers.length > 0 ? tiers : undefined,

@@ -159,6 +159,17 @@ export const changePreviewSchema = /* @__PURE__ */ once(() =>
         .describe(
           'The cost of the next period, in minor units, less a permanent discount at the billing provider. Null if a discount that ends, several discounts or a tax at the provider set the price there.',
         ),
+      discount: z
+        .object({
+          code: z.string().describe('The discount code that the subscription keeps.'),
+          cents: z.int().describe("The code's own part of the price of a period, in minor units."),
+          periods_left: z
+            .int()
+            .nullable()
+            .describe('Further periods at the reduced price; null for a code without end.'),
+        })
+        .nullable()
+        .describe('The discount code after the change; null if there is none, or if the change ends it.'),
       next_billing_date: timestamp.nullable().describe('When the next charge is due; null if none is planned.'),
       current_period_end: timestamp.describe('When the current period ends, after the change.'),
     })

@@ -8,6 +8,7 @@ import { BILLING_INTERVALS } from '../../catalog/billing-intervals.ts';
 import { recordKey } from '../../platform/keys.ts';
 import type { TransactionStep } from '../../platform/table.ts';
 import { paidPeriodSchema } from './paid-period-record.ts';
+import { planDiscountSchema } from './subscription-discount.ts';
 
 const optional = z.string().optional();
 
@@ -29,6 +30,8 @@ export const planFields = {
   ...pricesSchema.shape,
   billingInterval: z.enum(BILLING_INTERVALS),
   intervalMultiplier: z.int(),
+  /** The discount code, with which the prices are reduced. */
+  discount: planDiscountSchema.optional(),
 };
 
 const planSchema = z.lazy(() => z.object(planFields));

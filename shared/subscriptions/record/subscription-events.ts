@@ -19,6 +19,7 @@ const dataOf = (before: Subscription | undefined, subscription: VisibleSubscript
   quantity: subscription.quantity,
   amount: subscription.totalCents,
   currency: subscription.currency,
+  discount_code: subscription.discount?.code ?? null,
   billing_interval: subscription.billingInterval,
   interval_multiplier: subscription.intervalMultiplier,
   current_period_start: subscription.currentPeriodStart,

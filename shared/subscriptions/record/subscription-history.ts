@@ -46,7 +46,8 @@ const chargedPayment = (before: Subscription | undefined, after: Subscription): 
 
 /** The plan before and after a version that changes it, with what the change cost. */
 const planEntry = (before: Subscription | undefined, after: Subscription) => {
-  if (!before || (after.reason !== 'plan_changed' && !startsScheduled(before, after))) return {};
+  const changesPlan = after.reason === 'plan_changed' || after.reason === 'discount_ended';
+  if (!before || !(changesPlan || startsScheduled(before, after))) return {};
   const { change } = before;
   return {
     wasPlan: planOfEntry(before),

@@ -7,6 +7,7 @@ import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import {
   centsField,
   currencyField,
+  discountCodeField,
   hasAnyField,
   idSchema,
   metadataField,
@@ -71,6 +72,9 @@ export const createSubscriptionBody = z
       'What each period costs, in minor units: subtotal + tax − discount. Required without a product; with 0 nothing is ever charged.',
     ),
     amount_cents: centsField.describe('Another name of `total_cents`. If both are sent, they must be equal.'),
+    discount_code: discountCodeField.describe(
+      'A discount code, in any case. Subtotal, tax and discount of a free price are then those before the code, and the total is the price after it.',
+    ),
     currency: currencyField
       .optional()
       .meta({ description: 'An ISO 4217 code; stored in upper case. Required without a product.', examples: ['EUR'] }),

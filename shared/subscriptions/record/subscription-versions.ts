@@ -8,6 +8,7 @@ import { membershipKey } from '../../platform/keys.ts';
 import type { Table } from '../../platform/table.ts';
 import { membershipIdsOf } from './membership-of.ts';
 import type { Reason, StoredStatus, Subscription } from './subscription.ts';
+import { withoutPayer } from './subscription-discount.ts';
 import { SUBSCRIPTION_TRANSITIONS, type SubscriptionCause } from './subscription-states.ts';
 
 export interface VersionChange {
@@ -103,6 +104,7 @@ export const blankSubscription = (subscription: Subscription, now: Instant): Sub
         metadata: undefined,
         referenceCode: codeOnly(referenceCode),
         category: codeOnly(category),
+        ...withoutPayer(subscription),
         erasedAt: iso(now),
       }
     : {};

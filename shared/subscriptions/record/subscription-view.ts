@@ -27,6 +27,7 @@ import {
   subscriptionRecord,
   type VisibleSubscription,
 } from './subscription.ts';
+import { shownPeriodsLeft } from './subscription-discount.ts';
 
 const orNull = <T>(value: T | undefined): T | null => value ?? null;
 
@@ -53,6 +54,7 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   subtotal_cents: subscription.subtotalCents,
   tax_cents: subscription.taxCents,
   discount_cents: subscription.discountCents,
+  discount: discountView(subscription),
   total_cents: subscription.totalCents,
   currency: subscription.currency,
   billing_interval: subscription.billingInterval,
@@ -73,6 +75,23 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   created_at: subscription.createdAt,
   updated_at: subscription.updatedAt,
 });
+
+const discountView = (subscription: VisibleSubscription) => {
+  const { discount } = subscription;
+  if (!discount) return null;
+  const { code, percentBp, amountCents, full } = discount;
+  return {
+    code,
+    ...(percentBp === undefined ? { amount_cents: amountCents } : { percent_bp: percentBp }),
+    periods_left: shownPeriodsLeft(subscription),
+    full: {
+      subtotal_cents: full.subtotalCents,
+      tax_cents: full.taxCents,
+      discount_cents: full.discountCents,
+      total_cents: full.totalCents,
+    },
+  };
+};
 
 export const SUBSCRIPTION_COLUMNS = [
   'id',
@@ -236,10 +255,36 @@ export const guestSubscriptionSchema = /* @__PURE__ */ once(() => {
     });
 });
 
+const discountViewSchema = () => {
+  const { cents } = commonFields();
+  return z
+    .object({
+      code: z.string().meta({ description: 'The code in upper case.', examples: ['HALF-3'] }),
+      percent_bp: z.int().optional().describe('The percentage in basis points; absent for an amount.'),
+      amount_cents: z.int().optional().describe('The amount in minor units; absent for a percentage.'),
+      periods_left: z
+        .int()
+        .nonnegative()
+        .nullable()
+        .describe('Further periods at the reduced price; null for a code that lasts forever.'),
+      full: z
+        .object({
+          subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
+          tax_cents: cents.describe('The tax of a period without the code, in minor units.'),
+          discount_cents: cents.describe('The discount of a period without the code, in minor units.'),
+          total_cents: cents.describe('What a period costs without the code, in minor units.'),
+        })
+        .describe('The price without the code, in minor units, from the end of the code on.'),
+    })
+    .nullable()
+    .describe('The discount code, with which the prices are reduced; null without one.');
+};
+
 export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
   const { textOrNull } = commonFields();
   return guestSubscriptionSchema()
     .extend({
+      discount: discountViewSchema(),
       customer_id: z.string().describe('The customer that pays, `cust_…`.'),
       product_id: textOrNull.describe('The product of the subscription; null for a custom price.'),
       quantity: z

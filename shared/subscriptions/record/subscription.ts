@@ -21,6 +21,7 @@ import {
   priceUpdateSchema,
   scheduledChangeSchema,
 } from './plan-change.ts';
+import { subscriptionDiscountSchema } from './subscription-discount.ts';
 
 export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
@@ -53,6 +54,7 @@ export const REASONS = [
   'plan_change_scheduled',
   'plan_change_withdrawn',
   'plan_change_failed',
+  'discount_ended',
   'cancel_failed',
   'reactivate_failed',
   'resume_failed',
@@ -183,6 +185,7 @@ export const subscriptionSchema = z.lazy(() =>
     unconfirmedSince: optional,
 
     ...planFields,
+    discount: subscriptionDiscountSchema.optional(),
     currency: z.string(),
     /** The Idempotency-Keys of the last changes that were applied. */
     appliedChangeKeys: z.array(changeKeySchema).optional(),

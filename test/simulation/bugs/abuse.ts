@@ -48,8 +48,8 @@ export const ABUSE_BUGS: readonly Bug[] = [
     name: 'declined-subscriptions-uncounted',
     what: 'Declines by new subscriptions have no window',
     file: 'functions/subscriptions/endpoints.ts',
-    text: 'limits: [...guestCreateLimits, ...declineLimits],',
-    replacement: 'limits: [...guestCreateLimits],',
+    text: 'limits: [...guestCreateLimits, ...declineLimits, refusedCodes],',
+    replacement: 'limits: [...guestCreateLimits, refusedCodes],',
   },
   {
     name: 'declined-saves-uncounted',

@@ -310,6 +310,9 @@ const Prices = ({ payment }: { readonly payment: Payment }) => {
     ['Subtotal', payment.subtotal_cents],
     ['Tax', payment.tax_cents],
     ['Discount', 0 - payment.discount_cents],
+    ...(payment.discount === null
+      ? []
+      : ([[`of it code ${payment.discount.code}`, 0 - payment.discount.cents]] as const)),
     ['Total', payment.total_cents],
     ...(payment.authorized_cents === null ? [] : heldPrices(payment)),
     ['Refunded', payment.refunded_cents],

@@ -220,11 +220,19 @@ const TextFacts = ({ subscription }: { readonly subscription: Subscription }) =>
   );
 };
 
+/** The code, and the price from its end on. */
+const discountLine = ({ discount }: Subscription): readonly (readonly [string, number])[] => {
+  if (discount === null) return [];
+  const { code, periods_left: left, full } = discount;
+  return [[`Without code ${code}${left === null ? '' : `, after ${left} more periods`}`, full.total_cents]];
+};
+
 const Prices = ({ subscription }: { readonly subscription: Subscription }) => {
   const prices: readonly (readonly [string, number])[] = [
     ['Subtotal', subscription.subtotal_cents],
     ['Tax', subscription.tax_cents],
     ['Discount', 0 - subscription.discount_cents],
+    ...discountLine(subscription),
     ['Total per period', subscription.total_cents],
   ];
   return (

@@ -1,0 +1,46 @@
+/** @module The HTTP endpoint that checks a discount code. The codes themselves are reference records of `/admin/{kind}`. */
+
+import * as z from 'zod';
+import { productRecord } from '../../shared/catalog/catalog-records.ts';
+import { checkDiscountBody, discountCheckSchema } from '../../shared/discounts/check-discount.ts';
+import { discountChecks } from '../../shared/discounts/check-limits.ts';
+import { codeKeysOf } from '../../shared/discounts/redemption.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+
+const none = z.object({});
+
+export const checkDiscountEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'discounts.check',
+  method: 'POST',
+  path: '/discounts/check',
+  summary: 'Check a discount code',
+  description: `Shows whether a code fits a purchase, and the price with it. Nothing is reserved: the create decides again, and may get
+    \`DISCOUNT_INVALID\`. At most 20 checks per minute; a create with a code that does not fit counts as a check.`,
+  auth: 'session-or-guest',
+  access: {
+    action: 'canManagePayments',
+    organization: 'session by default',
+    references: ({ product_id: id }) => (id ? [{ kind: productRecord, id }] : []),
+    alongside: (owner, { code }) => codeKeysOf(owner, code),
+  },
+  params: none,
+  query: none,
+  body: checkDiscountBody,
+  response: discountCheckSchema,
+  status: 200,
+  form: 'bare',
+  errors: [
+    'VALIDATION_ERROR',
+    'PRICING_MISMATCH',
+    'UNSUPPORTED_CURRENCY',
+    'QUANTITY_INVALID',
+    'PRODUCT_INACTIVE',
+    'RESOURCE_NOT_FOUND',
+    'INSUFFICIENT_PERMISSIONS',
+    'RATE_LIMITED',
+  ],
+  limits: [discountChecks],
+  uses: ['table:read', 'secrets:guest-tokens', 'secrets:ids'],
+}));
+
+export const discountEndpoints = [checkDiscountEndpoint];

@@ -1,0 +1,30 @@
+/**
+ * @module The window of checks of discount codes. Refused codes of creates count in it too. A full window refuses further
+ * checks, and creates with a code.
+ */
+
+import { keyOfCaller, subjectOf } from '../access/caller.ts';
+import { fieldAt } from '../core/rows.ts';
+import type { RateLimit } from '../http/rate-limit.ts';
+import type { ApiRequest } from '../http/request.ts';
+
+/**
+ * A session, or the payer for whom a key acts. A guest counts by its network, behind a key by the network that the key
+ * names. A key that names no payer is counted by its requests alone.
+ */
+const payerOf = ({ caller, http }: ApiRequest): string | undefined => {
+  if (caller.kind !== 'guest') return caller.kind === 'key' ? undefined : subjectOf(caller);
+  const key = keyOfCaller(caller);
+  if (!key) return http.sourceNetwork;
+  return http.payerNetwork === undefined ? undefined : `${key.id} ${http.payerNetwork}`;
+};
+
+const WINDOW = { name: 'discount-check', max: 20, windowSeconds: 60 } as const;
+
+export const discountChecks: RateLimit = { ...WINDOW, by: payerOf };
+
+export const refusedCodes: RateLimit = {
+  ...WINDOW,
+  counts: 'refused codes',
+  by: (request) => (fieldAt(request.body, 'discount_code') ? payerOf(request) : undefined),
+};

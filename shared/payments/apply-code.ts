@@ -1,0 +1,90 @@
+/** @module Applies a discount code to a payment that is created or updated: price, terms, and the steps that reserve it. */
+
+import { type Product, productRecord } from '../catalog/catalog-records.ts';
+import { priceOf } from '../catalog/price.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
+import type { Prices } from '../core/money.ts';
+import { iso, MINUTE_MS, type Now } from '../core/time.ts';
+import { cutListPrice, type ListPrice, listPrice, requireSentPrices } from '../discounts/discounted-price.ts';
+import { codeOf, type NewUse, newUse, payerOfDiscount, type ReadCode } from '../discounts/redemption.ts';
+import type { ApiRequest } from '../http/request.ts';
+import type { Item } from '../platform/table.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import { unitOfAmount } from './accepted-amount.ts';
+import type { PaymentDiscount } from './discount-of-payment.ts';
+import type { CreateIntentBody } from './payment-requests.ts';
+
+export interface CodeDeps extends Pick<IdDeps, 'newId'> {
+  readonly now: Now;
+  /** How long an unpaid payment keeps the place of a limited code. */
+  readonly placeHoldMinutes: number;
+}
+
+interface PricedPayment extends Prices {
+  readonly currency: string;
+  readonly discount?: PaymentDiscount | undefined;
+}
+
+/** A price with the use of a code that the write of the payment reserves. */
+export interface CodedPrice {
+  readonly price: PricedPayment;
+  readonly reserving?: NewUse | undefined;
+}
+
+type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
+
+/**
+ * The price of a new payment. Without a code it costs no request.
+ * @param items those of `codeKeysOf`
+ * @throws DomainError DISCOUNT_INVALID, PRICING_MISMATCH, AMOUNT_TOO_SMALL, or as `priceOf`
+ */
+export const priceNewPayment = async (
+  deps: CodeDeps,
+  { body, named, owner }: Pick<CreateRequest, 'body' | 'named' | 'owner'>,
+  { provider, items }: { readonly provider: PaymentProvider; readonly items: readonly (Item | undefined)[] },
+): Promise<CodedPrice> => {
+  const product = named(productRecord);
+  if (body.discount_code === undefined || body.discount_code === null || !owner) {
+    return { price: priceOf(body, product) };
+  }
+  const list = listPrice(body, product);
+  const payer = payerOfDiscount(owner);
+  const bought = { payer, productId: product?.id, currency: list.currency };
+  const use = newPaymentUse(deps, codeOf(items), bought);
+  const price = await cutPayment(list, use, { product, provider });
+  requireSentPrices(body, price, { isFree: product === undefined });
+  return { price, reserving: use.reserving };
+};
+
+type Terms = Omit<PaymentDiscount, 'cents' | 'fullTaxCents'>;
+
+/** What the write of the payment reserves; undefined if the payment has the code already. */
+interface Use {
+  readonly discount: Terms;
+  readonly reserving: NewUse | undefined;
+}
+
+/** A new use. An unpaid payment keeps the place of a limited code only for a time. @throws DomainError DISCOUNT_INVALID */
+export const newPaymentUse = (deps: CodeDeps, read: ReadCode, bought: Parameters<typeof newUse>[2]): Use => {
+  const { terms, redemption, isLimited, reserving } = newUse(deps, read, bought);
+  const heldUntil = isLimited ? iso(deps.now() + deps.placeHoldMinutes * MINUTE_MS) : undefined;
+  return { discount: { ...terms, ...redemption, ...(heldUntil !== undefined && { heldUntil }) }, reserving };
+};
+
+/** The price of a payment with the code. @throws DomainError DISCOUNT_INVALID no_effect, AMOUNT_TOO_SMALL */
+export const cutPayment = async (
+  list: ListPrice,
+  { discount }: Use,
+  { product, provider }: { readonly product: Product | undefined | 'kept'; readonly provider: PaymentProvider },
+): Promise<PricedPayment> => {
+  const { prices, cutCents } = await cutListPrice(list, discount, {
+    keepsTax: product === undefined,
+    leastTotal: 1,
+    unitOf: (total) => unitOfAmount(provider, total),
+  });
+  return {
+    ...prices,
+    currency: list.currency,
+    discount: { ...discount, cents: cutCents, fullTaxCents: list.taxCents },
+  };
+};

@@ -1,0 +1,62 @@
+/** @module The discount code of a payment: its record, its view, and the price before the code. */
+
+import * as z from 'zod';
+import type { Prices } from '../core/money.ts';
+import { type Instant, instant } from '../core/time.ts';
+import { discountTermsFields } from '../discounts/discount-terms.ts';
+import { isRedemption, type Redemption, redemptionFields } from '../discounts/redemption.ts';
+
+/** A subscription's payment has only code and cents. */
+export const paymentDiscountSchema = z.lazy(() =>
+  z.object({
+    ...discountTermsFields,
+    ...redemptionFields,
+    /** The code's own part of the discount. */
+    cents: z.int(),
+    /** The tax before the code. */
+    fullTaxCents: z.int().optional(),
+    /** When an unpaid payment gives the place of a limited code back. */
+    heldUntil: z.string().optional(),
+  }),
+);
+export type PaymentDiscount = z.infer<typeof paymentDiscountSchema>;
+
+interface Discounted {
+  readonly discount?: PaymentDiscount | undefined;
+}
+
+/** The price before the code, which is the price of a payment without one. */
+export const pricesBeforeCode = ({
+  subtotalCents,
+  taxCents: cutTax,
+  discountCents: sum,
+  discount,
+}: Prices & Discounted): Prices => {
+  const taxCents = discount?.fullTaxCents ?? cutTax;
+  const discountCents = sum - (discount?.cents ?? 0);
+  return { subtotalCents, taxCents, discountCents, totalCents: subtotalCents + taxCents - discountCents };
+};
+
+/** The redemption that the payment holds, and that of an update under way. */
+export const redemptionsOf = (
+  payment: (Discounted & { readonly draft?: Discounted | undefined }) | undefined,
+): readonly Redemption[] => {
+  const all = [payment?.discount, payment?.draft?.discount].filter((one) => isRedemption(one));
+  return all.filter(({ redemption }, at) => all.findIndex((one) => one.redemption === redemption) === at);
+};
+
+export const paymentDiscountView = ({ discount }: Discounted) =>
+  discount && { code: discount.code, cents: discount.cents };
+
+/** The statuses in which a payment is unpaid, and no attempt is at the provider. */
+const UNPAID: readonly string[] = ['created', 'requires_payment_method', 'pending', 'failed'];
+
+/** When an unpaid payment has to give its place back; undefined if it holds none. */
+export const placeEnds = ({ status, discount }: Discounted & { readonly status: string }): string | undefined =>
+  UNPAID.includes(status) ? discount?.heldUntil : undefined;
+
+/** True if the payment is canceled because of its place, so no payer may confirm it. */
+export const hasLostPlace = (payment: Discounted & { readonly status: string }, now: Instant): boolean => {
+  const ends = placeEnds(payment);
+  return ends !== undefined && instant(ends) <= now;
+};

@@ -1,0 +1,72 @@
+/**
+ * @module Gives uses of discount codes back, or counts them as paid, once each, from the changes of their payments and
+ * subscriptions. A batch may come again, and its changes of different records in any order.
+ */
+
+import type { DynamoDBRecord } from 'aws-lambda';
+import { giveBackUse, type Redemption, redeem } from '../discounts/redemption.ts';
+import { redemptionsOf } from '../payments/discount-of-payment.ts';
+import { type Payment, paymentOf } from '../payments/payment.ts';
+import { changeOf, removedItem } from '../platform/stream-images.ts';
+import type { Item, Table } from '../platform/table.ts';
+import { type Subscription, subscriptionOf } from '../subscriptions/record/subscription.ts';
+import { redemptionOfSubscription } from '../subscriptions/record/subscription-discount.ts';
+
+/** The uses that a change of a record decides about. */
+interface Decided {
+  readonly paid: readonly Redemption[];
+  readonly back: readonly Redemption[];
+}
+
+interface Images {
+  readonly before: Item | undefined;
+  readonly after: Item | undefined;
+}
+
+/** In the order of the stream, so that a use that is paid is never given back by a later change of its record. */
+export const settleRedemptions = async (
+  { table }: { readonly table: Table },
+  kind: 'PAY' | 'SUB',
+  records: readonly DynamoDBRecord[],
+): Promise<void> => {
+  for (const record of records) {
+    const { paid, back } = DECIDERS[kind](changeOf(record) ?? { before: removedItem(record), after: undefined });
+    for (const held of paid) await redeem(table, held);
+    for (const held of back) await giveBackUse(table, held);
+  }
+};
+
+const DECIDERS: Readonly<Record<'PAY' | 'SUB', (images: Images) => Decided>> = {
+  PAY: ({ before, after }) => ofPayment(before && paymentOf(before), after && paymentOf(after)),
+  SUB: ({ before, after }) => ofSubscription(before && subscriptionOf(before), after && subscriptionOf(after)),
+};
+
+const NOTHING: Decided = { paid: [], back: [] };
+
+/** Exported for its unit tests. */
+export const ofPayment = (before: Payment | undefined, after: Payment | undefined): Decided => {
+  const [held, holds] = [redemptionsOf(before), redemptionsOf(after)];
+  if (held.length + holds.length === 0) return NOTHING;
+  // A refund or an erasure removes a paid payment, whose use stays.
+  if (!after) return before?.status === 'creating' ? { paid: [], back: held } : NOTHING;
+  const left = held.filter(({ redemption }) => !holds.some((one) => one.redemption === redemption));
+  if (before?.status === after.status) return { paid: [], back: left };
+  if (after.status === 'succeeded') return { paid: holds, back: left };
+  return { paid: [], back: after.status === 'canceled' ? [...left, ...holds] : left };
+};
+
+export const ofSubscription = (before: Subscription | undefined, after: Subscription | undefined): Decided => {
+  const [held, holds] = [redemptionOfSubscription(before), redemptionOfSubscription(after)];
+  if (!after) return before?.status === 'creating' ? { paid: [], back: held } : NOTHING;
+  if (before?.status === after.status) return NOTHING;
+  switch (after.status) {
+    case 'active':
+    case 'trialing':
+      return { paid: holds, back: [] };
+    case 'declined':
+    case 'canceled':
+      return { paid: [], back: holds.length > 0 ? holds : held };
+    default:
+      return NOTHING;
+  }
+};

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { guestPayer, payerOfDiscount } from '../../shared/discounts/redemption.ts';
+import { ofPayment, ofSubscription } from '../../shared/workers/settle-redemptions.ts';
+import { payment } from '../builders/payment.ts';
+import { subscription } from '../builders/subscription.ts';
+
+const use = (redemption: string) => ({ code: 'CODE', cents: 100, redemption, payer: 'USER#u' });
+const held = (redemption: string) => ({ discount: use(redemption) });
+const namesOf = ({ paid, back }: ReturnType<typeof ofPayment>) => ({
+  paid: paid.map(({ redemption }) => redemption),
+  back: back.map(({ redemption }) => redemption),
+});
+
+describe('the payer of a use', () => {
+  test.each(['A+1@x.example', 'a@x.example', 'a+2+3@X.example'])('is one for all tags and cases (%s)', (email) => {
+    expect(guestPayer(email)).toBe(guestPayer('a@x.example'));
+  });
+
+  test('is another for another address, and keeps an address that begins with a plus', () => {
+    expect(guestPayer('b@x.example')).not.toBe(guestPayer('a@x.example'));
+    expect(guestPayer('+a@x.example')).not.toBe(guestPayer('+b@x.example'));
+  });
+
+  test('is the organization that pays', () => {
+    expect(payerOfDiscount({ kind: 'organization', organizationId: 'org_1' })).toBe('ORG#org_1');
+  });
+});
+
+describe('the uses that a change of a payment decides about', () => {
+  const created = payment({ status: 'created', ...held('one') });
+
+  test.each([
+    ['is paid', created, { ...created, status: 'succeeded' as const }, { paid: ['one'], back: [] }],
+    ['is canceled', created, { ...created, status: 'canceled' as const }, { paid: [], back: ['one'] }],
+    ['loses its code', created, { ...created, discount: undefined }, { paid: [], back: ['one'] }],
+    ['gets another code', created, { ...created, ...held('two') }, { paid: [], back: ['one'] }],
+    ['is declined', created, { ...created, status: 'failed' as const }, { paid: [], back: [] }],
+    ['is refused by its provider', { ...created, status: 'creating' as const }, undefined, { paid: [], back: ['one'] }],
+    ['is removed after it was paid', { ...created, status: 'succeeded' as const }, undefined, { paid: [], back: [] }],
+  ])('if the payment %s', (_, before, after, expected) => {
+    expect(namesOf(ofPayment(before, after))).toEqual(expected);
+  });
+});
+
+describe('the uses that a change of a subscription decides about', () => {
+  const full = { subtotalCents: 1_900, taxCents: 0, discountCents: 0, totalCents: 1_900 };
+  const made = subscription({ discount: { ...use('one'), full } });
+
+  test.each([
+    ['becomes active', made, { ...made, status: 'active' as const }, { paid: ['one'], back: [] }],
+    ['begins a trial', made, { ...made, status: 'trialing' as const }, { paid: ['one'], back: [] }],
+    ['is declined', made, { ...made, status: 'declined' as const }, { paid: [], back: ['one'] }],
+    ['waits for its payer', made, { ...made, status: 'past_due' as const }, { paid: [], back: [] }],
+    ['is removed unpaid', made, undefined, { paid: [], back: ['one'] }],
+  ])('if the subscription %s', (_, before, after, expected) => {
+    expect(namesOf(ofSubscription(before, after))).toEqual(expected);
+  });
+});
