@@ -3,6 +3,7 @@ import type { Trigger } from '../../shared/platform/trigger.ts';
 import { addressEndpoints } from '../addresses/endpoints.ts';
 import { adminEndpoints } from '../admin/endpoints.ts';
 import { erasureEndpoints } from '../admin/erasure-endpoints.ts';
+import { importEndpoints } from '../admin/import-endpoints.ts';
 import { keyEndpoints } from '../admin/key-endpoints.ts';
 import { referenceEndpoints } from '../admin/reference-endpoints.ts';
 import { consoleEndpoints } from '../console/endpoints.ts';
@@ -38,6 +39,7 @@ export const endpoints: readonly Endpoint[] = [
   ...webhookEndpoints,
   ...adminEndpoints,
   ...erasureEndpoints,
+  ...importEndpoints,
   ...keyEndpoints,
   ...referenceEndpoints,
   ...docsEndpoints,

@@ -48,6 +48,7 @@ export const SCOPE_TABLE = {
   'webhooks:read': { words: 'Read the webhook log of every owner.', roles: ['support', 'operations'] },
   'webhooks:write': { words: 'Send logged events again, and send test events.', roles: ['operations'] },
   'admin:cache': { words: 'Clear caches.', roles: ['operations'] },
+  'imports:write': { words: 'Import the customers and subscriptions of another integration.', roles: [] },
   'admin:erasures': { words: 'Erase a person, and read the state of an erasure.', roles: [] },
 } as const satisfies Readonly<Record<string, ScopeRow>>;
 
@@ -166,6 +167,7 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'admin.clear-cache': forMerchant('admin:cache'),
   'admin.request-erasure': forMerchant('admin:erasures'),
   'admin.get-erasure': forMerchant('admin:erasures'),
+  'admin.import': forMerchant('imports:write'),
   'admin.put-record': forMerchant('catalog:write'),
   'admin.get-record': forMerchant('catalog:write'),
   'admin.delete-record': forMerchant('catalog:write'),

@@ -28,6 +28,7 @@ const nameOf = (before: Membership | undefined, after: Membership): CanonicalEve
 const dataOf = (membership: Membership) => ({
   membership_id: membership.id,
   ...membershipFacts(membership),
+  ...(membership.reason && { reason: membership.reason }),
   ...(membership.status === 'expired' && { reason: 'paused' }),
   user: payerOf(membership),
   project: membership.projectId ? { id: membership.projectId } : null,

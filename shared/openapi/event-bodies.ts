@@ -127,7 +127,7 @@ const subscription = {
   current_period_end: time.describe('When the current period ends and the next charge is due.'),
   cancel_at_period_end: z.boolean().describe('True if the subscription ends with its current period.'),
   trial_end: time.nullable().describe('When the trial ends or ended; null without a trial.'),
-  reason: z.enum(REASONS).nullable().describe('What changed; `created` in the first event.'),
+  reason: z.enum(REASONS).nullable().describe('What changed; `created` or `imported` in the first event.'),
   previous: z
     .object({
       product_id: id.nullable().describe('The product before; null for a custom price.'),

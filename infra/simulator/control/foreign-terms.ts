@@ -6,7 +6,6 @@ import { addForeignSubscription, canBeCharged, FOREIGN_STATUSES } from '../billi
 import type { LedgerPrice, LedgerSubscription } from '../ledger/billing-documents.ts';
 import type { Unit } from '../ledger/unit.ts';
 import { ControlError } from './control-call.ts';
-import type { AddedCustomer } from './foreign.ts';
 import type { MinorUnits } from './ledger-view.ts';
 import { vendorAmount } from './money-back.ts';
 
@@ -57,6 +56,11 @@ export const foreignSubscription = z.strictObject({
 });
 type ForeignSubscription = z.output<typeof foreignSubscription>;
 
+export interface AddedCustomer {
+  readonly id: string;
+  readonly methodIds: readonly string[];
+}
+
 interface NewTerms {
   readonly one: ForeignSubscription;
   readonly path: string;
@@ -68,50 +72,69 @@ export const addSubscription = (unit: Unit, terms: NewTerms, minorUnits: MinorUn
   const { one, path, customer } = terms;
   checkTimes(unit, terms);
   const prices = one.items.map((item) => addPrice(unit, { item, currency: one.currency }, minorUnits));
-  const [price, ...others] = prices;
-  const chosen = one.default_payment_method;
-  const methodId = chosen === null ? null : customer.methodIds[chosen];
-  if (!price || methodId === undefined) throw new ControlError(400, `${path}.default_payment_method: names no method`);
+  const methodId = one.default_payment_method === null ? null : customer.methodIds[one.default_payment_method];
+  if (methodId === undefined) throw new ControlError(400, `${path}.default_payment_method: names no method`);
   if (one.status === 'incomplete' && !canBeCharged(unit, { customerId: customer.id, methodId })) {
     throw new ControlError(400, `${path}.status: an incomplete subscription has a method`);
   }
   const id = unit.newId('subscription');
-  const anchor = one.trial_end ?? one.billing_cycle_anchor ?? Math.floor(unit.at / 1_000) * 1_000;
-  const subscription = addForeignSubscription(
-    unit,
-    {
-      ...{ id, provider: unit.slot, metadata: one.metadata, wire: {}, customerId: customer.id, methodId },
-      createdAt: Math.min(anchor, unit.at),
-      ...firstItem(one, price),
-      amount: prices.reduce((sum, { amount }, index) => sum + amount * (one.items[index]?.quantity ?? 1), 0),
-      ...{ description: null, anchor, trialEnd: one.trial_end ?? null },
-      trialStart: one.trial_end === undefined ? null : Math.floor(unit.at / 1_000) * 1_000,
-      withoutMethod: 'create_invoice',
-      ...{ cancelAtPeriodEnd: one.cancel_at_period_end, cancelAt: one.cancel_at ?? null },
-      canceledAt: one.cancel_at_period_end || one.cancel_at !== undefined ? unit.at : null,
-      ...{ endedAt: null, endReason: null, pausedCollection: one.pause_collection ?? null, keepsPayingMethod: false },
-      discountIds: one.coupon ? [addDiscount(unit, { ...terms, id }, minorUnits)] : [],
-      ...{ taxRateIds: [], billingMode: 'classic' },
-      ...(others.length > 0 && {
-        otherItems: others.map((other, index) => ({
-          priceId: other.id,
-          quantity: one.items[index + 1]?.quantity ?? 1,
-        })),
-      }),
-      ...(one.collection_method === 'send_invoice' && { collection: 'send_invoice' as const }),
-      ...(one.schedule && { scheduleId: id.replace(/^sub_/, 'sub_sched_') }),
-    },
-    one.status,
-  );
-  const itemId = subscription.id.replace(/^sub_/, 'si_');
+  const discountIds = one.coupon ? [addDiscount(unit, { ...terms, id }, minorUnits)] : [];
+  const wanted = {
+    ...calendarOf(unit, one),
+    ...priceOf(one, prices),
+    id,
+    discountIds,
+    customerId: customer.id,
+    methodId,
+  };
+  addForeignSubscription(unit, { ...UNUSED, ...wanted, provider: unit.slot, metadata: one.metadata }, one.status);
+  const itemId = id.replace(/^sub_/, 'si_');
   const items = prices.map((shown, index) => ({ id: index === 0 ? itemId : `${itemId}${index}`, price: shown.id }));
-  return { id: subscription.id, customer: customer.id, items };
+  return { id, customer: customer.id, items };
 };
 
-const firstItem = ({ items }: ForeignSubscription, { id, currency, unit, count }: LedgerPrice) => ({
-  ...{ priceId: id, currency, unit, count },
-  quantity: items[0]?.quantity ?? 1,
-});
+const UNUSED = {
+  wire: {},
+  description: null,
+  withoutMethod: 'create_invoice',
+  endedAt: null,
+  endReason: null,
+  keepsPayingMethod: false,
+  taxRateIds: [],
+  billingMode: 'classic',
+} as const satisfies Partial<LedgerSubscription>;
+
+const wholeSeconds = (at: number): number => Math.floor(at / 1_000) * 1_000;
+
+const calendarOf = (unit: Unit, one: ForeignSubscription) => {
+  const isEnding = one.cancel_at_period_end || one.cancel_at !== undefined;
+  const anchor = one.trial_end ?? one.billing_cycle_anchor ?? wholeSeconds(unit.at);
+  return {
+    anchor,
+    createdAt: Math.min(anchor, unit.at),
+    trialEnd: one.trial_end ?? null,
+    trialStart: one.trial_end === undefined ? null : wholeSeconds(unit.at),
+    cancelAtPeriodEnd: one.cancel_at_period_end,
+    cancelAt: one.cancel_at ?? null,
+    canceledAt: isEnding ? unit.at : null,
+    pausedCollection: one.pause_collection ?? null,
+    ...(one.collection_method === 'send_invoice' && { collection: one.collection_method }),
+    ...(one.schedule && { scheduleId: unit.newId('subscription').replace(/^sub_/, 'sub_sched_') }),
+  };
+};
+
+const priceOf = ({ items }: ForeignSubscription, [first, ...others]: readonly LedgerPrice[]) => {
+  if (!first) throw new ControlError(400, 'items: at least one is required');
+  const quantities = items.map(({ quantity }) => quantity);
+  const otherItems = others.map(({ id }, index) => ({ priceId: id, quantity: quantities[index + 1] ?? 1 }));
+  const prices = [first, ...others];
+  return {
+    ...{ priceId: first.id, currency: first.currency, unit: first.unit, count: first.count },
+    quantity: quantities[0] ?? 1,
+    amount: prices.reduce((sum, { amount }, index) => sum + amount * (quantities[index] ?? 1), 0),
+    ...(otherItems.length > 0 && { otherItems }),
+  };
+};
 
 const checkTimes = (unit: Unit, { one, path }: NewTerms): void => {
   const future = ['trial_end', 'cancel_at'] as const;

@@ -7,7 +7,7 @@ import { attachMethod } from '../ledger/methods.ts';
 import type { Unit } from '../ledger/unit.ts';
 import { Refused } from '../protocol/vendor.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
-import { addSubscription, foreignSubscription } from './foreign-terms.ts';
+import { type AddedCustomer, addSubscription, foreignSubscription } from './foreign-terms.ts';
 import type { MinorUnits } from './ledger-view.ts';
 import { change } from './money-back.ts';
 
@@ -55,11 +55,6 @@ export const addForeign = (parts: ControlParts, call: ControlCall, minorUnits: M
   });
   return Response.json(made, { status: 201 });
 };
-
-export interface AddedCustomer {
-  readonly id: string;
-  readonly methodIds: readonly string[];
-}
 
 interface Numbered<T> {
   readonly one: T;

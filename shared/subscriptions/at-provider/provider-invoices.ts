@@ -114,6 +114,8 @@ export const paidPeriodBy = (
   payment: VisiblePayment | undefined,
 ): PaidPeriod => {
   const { amountCents, totalCents = amountCents, prices, periodStart, periodEnd } = invoice;
+  const { openedBy } = subscription;
+  if (openedBy?.invoice === invoice.invoiceId) return openingPeriod(subscription, openedBy, periodStart);
   const period = { start: iso(periodStart * SECOND_MS), end: iso(periodEnd * SECOND_MS) };
   const { taxCents, discountCents } =
     totalCents === subscription.totalCents ? subscription : partsBeforeBalance(totalCents, prices);
@@ -121,6 +123,28 @@ export const paidPeriodBy = (
   return payment
     ? periodPaidBy(period, price, { id: payment.id, cents: Math.min(totalCents, payment.totalCents) })
     : { start: period.start, ...price, payments: [] };
+};
+
+/** The period that ran at the import, with what was paid for it then. Its discount counts in proportion. */
+export const openingPeriod = (
+  { totalCents, discountCents }: Pick<Subscription, 'totalCents' | 'discountCents'>,
+  { paidCents }: NonNullable<Subscription['openedBy']>,
+  periodStart: number,
+): PaidPeriod => ({
+  start: iso(periodStart * SECOND_MS),
+  totalCents: paidCents,
+  taxCents: 0,
+  discountCents: totalCents === 0 ? 0 : Math.round((discountCents * paidCents) / totalCents),
+  payments: [],
+});
+
+/** True if the provider had collected the invoice before the subscription was imported. */
+const wasPaidBefore = (
+  { importedAt, openedBy }: Subscription,
+  { invoiceId, status, paidAt }: ProviderInvoice,
+): boolean => {
+  if (importedAt === undefined || status !== 'succeeded') return false;
+  return openedBy?.invoice === invoiceId || (paidAt !== undefined && paidAt < epochSeconds(instant(importedAt)));
 };
 
 const partsBeforeBalance = (
@@ -203,6 +227,7 @@ export const recordInvoicePayment = async (
 ): Promise<InvoicePayment> => {
   const { intentId, invoiceId } = invoice;
   if (intentId === undefined || invoice.amountCents === 0) return { kind: 'nothing' };
+  if (wasPaidBefore(subscription, invoice)) return { kind: 'nothing' };
   const collected = { ...invoice, intentId };
   const periodId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND_MS), 0);
   const ownId = subscriptionPaymentId(subscription.id, invoiceId);
@@ -227,6 +252,8 @@ const recordAs = async (
 ): Promise<InvoiceResult> => {
   const port = await subscriptionsPortOf(deps, subscription);
   const label = async (): Promise<void> => {
+    // An import changes nothing at the provider but the subscription's mark. The intent's id leads to the payment.
+    if (isOlderThanImport(subscription, invoice)) return;
     const target = { intentId: invoice.intentId, paymentId, idempotencyKey: `${paymentId}:label` };
     const labelled = await port.labelPayment(target);
     if (labelled.kind === 'unknown' || labelled.kind === 'not_done') {
@@ -240,6 +267,11 @@ const recordAs = async (
   };
   return recordInvoice(deps, { wanted, invoice, paidWith: await payerOf(deps, subscription, invoice), label });
 };
+
+const isOlderThanImport = (
+  { importedAt }: Subscription,
+  { createdAt }: Pick<ProviderInvoice, 'createdAt'>,
+): boolean => importedAt !== undefined && createdAt !== undefined && createdAt <= epochSeconds(instant(importedAt));
 
 const AMOUNT_CHANGED = 'amount_changed_at_provider';
 

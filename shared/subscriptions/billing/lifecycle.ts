@@ -36,7 +36,8 @@ export const resumeInPaidPeriod = (subscription: Subscription, now: Instant): Su
   advanceSubscription(subscription, { to: 'active', cause: 'resume', reason: 'resumed', now });
 
 export const reactivateInPaidPeriod = (subscription: Subscription, now: Instant): Subscription => {
-  const to = subscription.period < 0 ? 'trialing' : 'active';
+  // An imported subscription is active before its first period, too.
+  const to = subscription.period < 0 && subscription.trialEnd !== undefined ? 'trialing' : 'active';
   const changed = { cancelAtPeriodEnd: false, canceledAt: undefined };
   return advanceSubscription(subscription, { to, cause: 'reactivate', reason: 'reactivated', now }, changed);
 };

@@ -16,7 +16,7 @@ export const changedPlan = (
   const tiers = [...new Set(former)].filter((tier) => tier !== tierId);
   return {
     ...plan,
-    ...{ productId, productName, tierId },
+    ...{ productId, productName, tierId, listCents: undefined },
     tierSince: formerTier === tierId ? tierSince : iso(now),
     ...unpaidByPlan(subscription, { tierId }, now),
     formerTierIds: tiers.length > 0 ? tiers : undefined,

@@ -34,6 +34,7 @@ export type StoredStatus = (typeof STORED_STATUSES)[number];
 /** The reasons of a version; `data.reason` of its event. */
 export const REASONS = [
   'created',
+  'imported',
   'activated',
   'renewed',
   'recovered_unpaid',
@@ -89,6 +90,19 @@ const chargeSchema = z.lazy(() =>
   }),
 );
 export type Charge = z.infer<typeof chargeSchema>;
+
+/** The call that marks an imported subscription at its provider. */
+const adoptionSchema = z.lazy(() =>
+  z.object({
+    /** Becomes the subscription's own method there. Absent if it has one. */
+    methodRef: optional,
+    claimedAt: z.string(),
+    lookAt: z.string(),
+  }),
+);
+
+/** How the period that ran at the import was paid for, at the provider. */
+const openedBySchema = z.lazy(() => z.object({ invoice: z.string(), paidCents: z.int() }));
 
 const transferSchema = z.lazy(() =>
   z.object({
@@ -165,10 +179,17 @@ export const subscriptionSchema = z.lazy(() =>
     owed: z.array(z.object({ invoiceId: z.string(), paymentId: z.string() })).optional(),
     /** When the provider is read if no event arrives before. */
     syncAt: optional,
+    /** When it was imported; what the provider collected before is not recorded. */
+    importedAt: optional,
+    openedBy: openedBySchema.optional(),
+    /** Until the provider is known to have our mark. */
+    adoption: adoptionSchema.optional(),
     /** When a provider-billed subscription became live. Due work then checks once that customer and method exist. */
     unconfirmedSince: optional,
 
     ...planFields,
+    /** The provider's price of a period, if a discount that stays there makes the total lower. */
+    listCents: z.int().optional(),
     currency: z.string(),
     /** The Idempotency-Keys of the last changes that were applied. */
     appliedChangeKeys: z.array(changeKeySchema).optional(),
@@ -226,6 +247,10 @@ export const subscriptionSchema = z.lazy(() =>
   }),
 );
 export type Subscription = z.infer<typeof subscriptionSchema>;
+
+/** The price of a period as the billing provider has it, before its own discount. */
+export const listCentsOf = ({ listCents, totalCents }: Pick<Subscription, 'listCents' | 'totalCents'>): number =>
+  listCents ?? totalCents;
 
 /** A subscription that readers see. */
 export type VisibleSubscription = Subscription & { readonly status: SubscriptionStatus };
