@@ -54,6 +54,7 @@ export const CAUSES = [
   'capture',
   'capture_due',
   'restore',
+  'import',
 ] as const;
 export type HistoryCause = (typeof CAUSES)[number];
 

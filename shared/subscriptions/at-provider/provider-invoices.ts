@@ -265,7 +265,11 @@ const recordAs = async (
     ...amountsOf(subscription, invoice),
     billingReason: invoice.reason && reasonOf(subscription, invoice.reason),
   };
-  return recordInvoice(deps, { wanted, invoice, paidWith: await payerOf(deps, subscription, invoice), label });
+  const isImported = isOlderThanImport(subscription, invoice);
+  return recordInvoice(deps, {
+    ...{ wanted, invoice, isImported, label },
+    paidWith: await payerOf(deps, subscription, invoice),
+  });
 };
 
 const isOlderThanImport = (
