@@ -13,6 +13,7 @@ const GUIDES = [
   'backend',
   'plan-changes',
   'support',
+  'adoption',
 ];
 
 /** A guide moves the clock, so each guide has its own host. */

@@ -77,7 +77,7 @@ describe('an import that is overtaken', () => {
     const calls = await watch(async () => run(await prepare()));
     const reads = calls.filter((name) => name.startsWith('GET '));
     for (const name of new Set(reads)) {
-      const prepared = await prepare({ billing_cycle_anchor: before({ service }, 30 * DAY), items: [{ unit_amount: 700, interval: 'day', interval_count: 30 }] });
+      const prepared = await prepare({ billing_cycle_anchor: before({ service }, 30 * DAY - 1), items: [{ unit_amount: 700, interval: 'day', interval_count: 30 }] });
       // The period ends a second after the import has read Stripe.
       await overtaken(name.split('?')[0] ?? name, () => service.advance(2), () => run(prepared)).catch(() => undefined);
       await run(prepared);
@@ -85,7 +85,7 @@ describe('an import that is overtaken', () => {
       await service.settle();
       const charges = await chargesOf(prepared);
       const paid = (await paymentsOf(prepared)).filter(({ status }) => status === 'succeeded');
-      expect({ name, paid: paid.length }).toEqual({ name, paid: charges.length });
+      expect({ name, paid: paid.length, charges: charges.length }).toEqual({ name, paid: 1, charges: 1 });
     }
   }, 20 * MINUTES);
 
@@ -99,7 +99,7 @@ describe('an import that is overtaken', () => {
     );
     await service.advance(3_600);
     await service.settle();
-    const [subscription] = (await service.get('/subscriptions', prepared.user.options)).body.data;
+    const [subscription] = (await service.get('/subscriptions', prepared.user.options)).body;
     expect(subscription).toMatchObject({ status: 'canceled' });
     expect(await chargesOf(prepared)).toEqual([]);
   }, 5 * MINUTES);
