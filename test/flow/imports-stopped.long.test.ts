@@ -39,6 +39,13 @@ const chargesOf = async ({ service, row }: Prepared) => {
   return charges.filter(({ payment_intent, status }) => own.includes(payment_intent) && status === 'succeeded');
 };
 
+/** The intent of the invoice that opened the period of the import. */
+const openingOf = async (prepared: Prepared): Promise<string | null | undefined> => {
+  const subscription = (await recordsOf(prepared)).find(({ sk }) => sk === 'SUB');
+  const { invoices } = await prepared.service.ledger();
+  return invoices.find(({ id }) => id === subscription?.openedBy?.invoice)?.payment_intent;
+};
+
 const expectImported = async (prepared: Prepared): Promise<void> => {
   const { service, subscription } = prepared;
   expect(outcomesOf(await run(prepared))).toEqual([['customer known', 'payment_method known', 'subscription known']]);
@@ -85,7 +92,10 @@ describe('an import that is overtaken', () => {
       await service.settle();
       const charges = await chargesOf(prepared);
       const paid = (await paymentsOf(prepared)).filter(({ status }) => status === 'succeeded');
-      expect({ name, paid: paid.length, charges: charges.length }).toEqual({ name, paid: 1, charges: 1 });
+      // A charge before the read of the subscription opened its present period, and is no payment here.
+      const opening = await openingOf(prepared);
+      expect({ name, charges: charges.length }).toEqual({ name, charges: 1 });
+      expect({ name, known: paid.length + (opening === charges[0]?.payment_intent ? 1 : 0) }).toEqual({ name, known: 1 });
     }
   }, 20 * MINUTES);
 

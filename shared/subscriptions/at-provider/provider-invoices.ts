@@ -252,8 +252,6 @@ const recordAs = async (
 ): Promise<InvoiceResult> => {
   const port = await subscriptionsPortOf(deps, subscription);
   const label = async (): Promise<void> => {
-    // An import changes nothing at the provider but the subscription's mark. The intent's id leads to the payment.
-    if (isOlderThanImport(subscription, invoice)) return;
     const target = { intentId: invoice.intentId, paymentId, idempotencyKey: `${paymentId}:label` };
     const labelled = await port.labelPayment(target);
     if (labelled.kind === 'unknown' || labelled.kind === 'not_done') {
@@ -266,8 +264,10 @@ const recordAs = async (
     billingReason: invoice.reason && reasonOf(subscription, invoice.reason),
   };
   const isImported = isOlderThanImport(subscription, invoice);
+  // An import changes nothing at the provider but the subscription's mark, so the label follows with the money.
+  if (isImported && invoice.status === 'succeeded') await label();
   return recordInvoice(deps, {
-    ...{ wanted, invoice, isImported, label },
+    ...{ wanted, invoice, isImported, label: isImported ? async () => undefined : label },
     paidWith: await payerOf(deps, subscription, invoice),
   });
 };
