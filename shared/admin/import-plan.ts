@@ -10,7 +10,7 @@ import type { Owner } from '../platform/keys.ts';
 import type { HeldSubscription, Holdings } from '../providers/holdings-port.ts';
 import type { ProviderMethod } from '../providers/method-port.ts';
 import { type AdoptedPlan, adoptedPlan } from '../subscriptions/at-provider/adopted-record.ts';
-import type { ImportedRow, ImportKind, ImportManual, ImportRefusal, StartBody } from './import-requests.ts';
+import type { ImportedRecord, ImportKind, ImportManual, ImportRefusal, StartBody } from './import-requests.ts';
 
 /** A record of ours that has the provider's id. @typeParam id null for a record that a dry run would store */
 export interface KnownRecord {
@@ -29,7 +29,7 @@ export interface RowReads {
   readonly start: (StartBody & { readonly alias: string }) | undefined;
 }
 
-export interface PlanOptions {
+export interface RowOptions {
   readonly products: ReadonlyMap<string, Product>;
   readonly overwritesMetadata: boolean;
   readonly now: Instant;
@@ -39,7 +39,12 @@ export interface PlanOptions {
 export type Adopting =
   | { readonly kind: 'customer' }
   | { readonly kind: 'payment_method'; readonly method: ProviderMethod; readonly isDefault: boolean }
-  | { readonly kind: 'subscription'; readonly held: HeldSubscription; readonly plan: AdoptedPlan; readonly methodRef: string }
+  | {
+      readonly kind: 'subscription';
+      readonly held: HeldSubscription;
+      readonly plan: AdoptedPlan;
+      readonly methodRef: string;
+    }
   | { readonly kind: 'start'; readonly start: StartBody; readonly alias: string };
 
 export type PlannedRecord = { readonly kind: ImportKind; readonly providerId: string } & (
@@ -50,7 +55,7 @@ export type PlannedRecord = { readonly kind: ImportKind; readonly providerId: st
 );
 
 /** The record in the response. */
-export const shown = (record: PlannedRecord, id: string | null): ImportedRow['records'][number] => ({
+export const shown = (record: PlannedRecord, id: string | null): ImportedRecord => ({
   kind: record.kind,
   provider_id: record.providerId,
   id,
@@ -59,12 +64,13 @@ export const shown = (record: PlannedRecord, id: string | null): ImportedRow['re
 });
 
 export const isSameOwner = (one: Owner, other: Owner | undefined): boolean => {
-  if (one.kind === 'guest') return other?.kind === 'guest' && normalizedEmail(one.email) === normalizedEmail(other.email);
+  if (one.kind === 'guest')
+    return other?.kind === 'guest' && normalizedEmail(one.email) === normalizedEmail(other.email);
   if (one.kind === 'user') return other?.kind === 'user' && one.userId === other.userId;
   return other?.kind === 'organization' && one.organizationId === other.organizationId;
 };
 
-export const planRow = (reads: RowReads, options: PlanOptions): readonly PlannedRecord[] => {
+export const planRow = (reads: RowReads, options: RowOptions): readonly PlannedRecord[] => {
   const records = recordsOf(reads, options);
   const isForeign = records.some(({ providerId }) => {
     const known = reads.known.get(aliasIn(reads, providerId));
@@ -78,7 +84,7 @@ export const planRow = (reads: RowReads, options: PlanOptions): readonly Planned
 const aliasIn = ({ start }: RowReads, providerId: string): string =>
   start?.reference === providerId ? start.alias : providerId;
 
-const recordsOf = (reads: RowReads, options: PlanOptions): readonly PlannedRecord[] => {
+const recordsOf = (reads: RowReads, options: RowOptions): readonly PlannedRecord[] => {
   const methods = planMethods(reads);
   const usable = new Set(
     methods.filter(({ outcome }) => outcome === 'adopted' || outcome === 'known').map(({ providerId }) => providerId),
@@ -132,7 +138,7 @@ interface SubscriptionRow {
 const planSubscription = (
   reads: RowReads,
   { held, usable }: SubscriptionRow,
-  { products, overwritesMetadata }: PlanOptions,
+  { products, overwritesMetadata }: RowOptions,
 ): PlannedRecord => {
   const { report, terms } = held;
   return knownOr(reads, { kind: 'subscription', providerId: report.subscriptionId }, () => {
@@ -155,7 +161,7 @@ interface StartRow extends Pick<SubscriptionRow, 'usable'> {
   readonly start: NonNullable<RowReads['start']>;
 }
 
-const planStart = (reads: RowReads, { start, usable }: StartRow, { now }: PlanOptions): PlannedRecord => {
+const planStart = (reads: RowReads, { start, usable }: StartRow, { now }: RowOptions): PlannedRecord => {
   const { reference: providerId, alias } = start;
   return knownOr(reads, { kind: 'subscription', providerId, alias }, () => {
     const ahead = instant(start.paid_until) - now;

@@ -6,12 +6,12 @@ import { type Owned, ownerOfRecord } from '../access/record-kind.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { aliasOf } from '../platform/alias.ts';
-import { aliasKey, organizationKey, type Owner, recordKey } from '../platform/keys.ts';
+import { aliasKey, type Owner, organizationKey, recordKey } from '../platform/keys.ts';
 import type { Item, StoreDeps, Table } from '../platform/table.ts';
 import { CUSTOMER_DELETED, type Holdings, NO_CUSTOMER } from '../providers/holdings-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { KnownRecord, RowReads } from './import-plan.ts';
-import { type ImportRefusal, type ImportRow, OWNER } from './import-requests.ts';
+import { type ImportRefusal, type ImportRow, OWNER_FORM } from './import-requests.ts';
 
 interface ReadDeps extends StoreDeps, IdDeps {
   readonly identity: Pick<Identity, 'users'>;
@@ -49,7 +49,12 @@ export const readRow = async (
   const refusedCurrencies = await readCurrencies(provider, found.value);
   const first = known.get(providerCustomerId)?.owner;
   // A guest keeps the guest_id of the customer that is here already.
-  return { ...reads, known, refusedCurrencies, owner: owner.kind === 'guest' && first?.kind === 'guest' ? { ...owner, guestId: first.guestId } : owner };
+  return {
+    ...reads,
+    known,
+    refusedCurrencies,
+    owner: owner.kind === 'guest' && first?.kind === 'guest' ? { ...owner, guestId: first.guestId } : owner,
+  };
 };
 
 const refusalOf = (reason: string | undefined): ImportRefusal =>
@@ -61,7 +66,7 @@ const readOwner = async (
   { owner: text, provider_customer_id: customerId }: ImportRow,
   { slot, users }: Pick<Reading, 'users'> & { readonly slot: ProviderSlot },
 ): Promise<Owner | undefined> => {
-  const [, kind, id = '', , email = ''] = OWNER.exec(text) ?? [];
+  const [, kind, id = '', , email = ''] = OWNER_FORM.exec(text) ?? [];
   if (kind === 'user') return users.has(id) ? { kind, userId: id } : undefined;
   if (kind === 'organization') {
     const item = await table.get(organizationKey(id));
@@ -73,7 +78,10 @@ const readOwner = async (
 
 /** Finds a start by its customer and reference. A hash, because the reference may name a person. */
 const startAlias = (customerId: string, reference: string): string =>
-  `start_${createHash('sha256').update(JSON.stringify([customerId, reference])).digest('hex').slice(0, 32)}`;
+  `start_${createHash('sha256')
+    .update(JSON.stringify([customerId, reference]))
+    .digest('hex')
+    .slice(0, 32)}`;
 
 type Readable = Pick<RowReads, 'providerCustomerId' | 'holdings' | 'start'>;
 
@@ -108,10 +116,12 @@ const readKnown = async (
     named.map(({ key }) => key),
     { consistent: true },
   );
-  return new Map(named.flatMap(({ externalId }, index) => {
-    const item = items[index];
-    return item ? [[externalId, knownOf(item)] as const] : [];
-  }));
+  return new Map(
+    named.flatMap(({ externalId }, index) => {
+      const item = items[index];
+      return item ? [[externalId, knownOf(item)] as const] : [];
+    }),
+  );
 };
 
 const LONGEST_OWN_ID = 64;
@@ -120,7 +130,11 @@ const LONGEST_OWN_ID = 64;
 const knownOf = (item: Item): KnownRecord => ({ id: String(item['id']), owner: ownerOfRecord(item as Owned) });
 
 /** The record that has the provider's id now. */
-export const readKnownOne = async (table: Table, slot: ProviderSlot, externalId: string): Promise<KnownRecord | undefined> => {
+export const readKnownOne = async (
+  table: Table,
+  slot: ProviderSlot,
+  externalId: string,
+): Promise<KnownRecord | undefined> => {
   const alias = await table.get(aliasKey(slot, externalId));
   const item = alias && (await table.get(recordKey(aliasOf(alias).kind, aliasOf(alias).id)));
   return item && knownOf(item);

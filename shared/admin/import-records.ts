@@ -15,9 +15,9 @@ import { requireAcceptedAmount } from '../payments/accepted-amount.ts';
 import type { Table } from '../platform/table.ts';
 import type { SubscriptionDeps } from '../subscriptions/billing/biller.ts';
 import { planOf } from '../subscriptions/billing/subscription-plan.ts';
-import { type KnownRecord, type PlanOptions, type PlannedRecord, planRow, shown } from './import-plan.ts';
+import { type KnownRecord, type PlannedRecord, planRow, type RowOptions, shown } from './import-plan.ts';
 import { readRow, readUsers } from './import-reads.ts';
-import type { ImportAnswer, ImportBody, ImportedRow, ImportRefusal, ImportRow, StartBody } from './import-requests.ts';
+import type { ImportBody, ImportCounts, ImportedRow, ImportRefusal, ImportRow, StartBody } from './import-requests.ts';
 import { type Importing, storeRow } from './import-writes.ts';
 
 export interface ImportDeps extends SubscriptionDeps {
@@ -48,7 +48,7 @@ export const importRecords = async (deps: ImportDeps, request: ImportRequest): P
     ownedBy: (owner) => ownerFieldsOf(owner, caller),
   };
   const rows = await importGroups(deps, body.rows, importing);
-  return { data: { rows, counts: countsOf(rows) } satisfies ImportAnswer };
+  return { data: { rows, counts: countsOf(rows) } };
 };
 
 const required = (products: ReadonlyMap<string, Product>, id: string): Product => {
@@ -70,7 +70,9 @@ const readProducts = async (table: Table, body: ImportBody): Promise<ReadonlyMap
   if (missing.length > 0) {
     throw invalid(missing.map(({ path }) => ({ path, rule: 'exists', message: 'names no product' })));
   }
-  return new Map(items.flatMap((item) => (item ? [productRecord.parse(item)] : [])).flatMap((one) => (one ? [[one.id, one]] : [])));
+  return new Map(
+    items.flatMap((item) => (item ? [productRecord.parse(item)] : [])).flatMap((one) => (one ? [[one.id, one]] : [])),
+  );
 };
 
 /** Rows of one customer follow each other, so that a later row finds what an earlier one has stored. */
@@ -103,13 +105,16 @@ const importRow = async (deps: ImportDeps, row: ImportRow, { importing, planned 
   const reads = await readRow(deps, row, importing);
   if (typeof reads === 'string') return refusedRow(row, reads);
   const { products, overwritesMetadata } = importing;
-  const options: PlanOptions = { products, overwritesMetadata, now: readAt };
+  const options: RowOptions = { products, overwritesMetadata, now: readAt };
   const records = planRow({ ...reads, known: new Map([...planned, ...reads.known]) }, options);
   if (importing.isDry) {
     for (const record of records) {
       if (record.outcome === 'adopted') planned.set(aliasOfRecord(record), { id: null, owner: reads.owner });
     }
-    return shownRow(row, records.map((record) => shown(record, 'id' in record ? record.id : null)));
+    return shownRow(
+      row,
+      records.map((record) => shown(record, 'id' in record ? record.id : null)),
+    );
   }
   const onlyIf = organizationCheck(reads.owner.kind === 'organization' ? reads.owner : {});
   return shownRow(row, await storeRow(deps, { reads, records, importing, readAt, onlyIf }));
@@ -118,15 +123,16 @@ const importRow = async (deps: ImportDeps, row: ImportRow, { importing, planned 
 const aliasOfRecord = (record: PlannedRecord): string =>
   record.outcome === 'adopted' && record.adopting.kind === 'start' ? record.adopting.alias : record.providerId;
 
-const shownRow = (
-  { provider_customer_id, owner }: ImportRow,
-  records: ImportedRow['records'],
-): ImportedRow => ({ provider_customer_id, owner, records });
+const shownRow = ({ provider_customer_id, owner }: ImportRow, records: ImportedRow['records']): ImportedRow => ({
+  provider_customer_id,
+  owner,
+  records,
+});
 
 const refusedRow = (row: ImportRow, reason: ImportRefusal): ImportedRow =>
   shownRow(row, [shown({ kind: 'customer', providerId: row.provider_customer_id, outcome: 'refused', reason }, null)]);
 
-const countsOf = (rows: readonly ImportedRow[]): ImportAnswer['counts'] => {
+const countsOf = (rows: readonly ImportedRow[]): ImportCounts => {
   const counts = { adopted: 0, known: 0, refused: 0, manual: 0 };
   for (const { outcome } of rows.flatMap(({ records }) => records)) counts[outcome] += 1;
   return counts;

@@ -27,7 +27,7 @@ const LONGEST_REFERENCE = 100;
 const MAX_MULTIPLIER = 100;
 
 /** Splits `user:<id>`, `organization:<id>` or `guest:<e-mail>`. */
-export const OWNER = /^(user|organization):([^\s:]{1,64})$|^(guest):([^\s@]+@[^\s@]+)$/;
+export const OWNER_FORM = /^(user|organization):([^\s:]{1,64})$|^(guest):([^\s@]+@[^\s@]+)$/;
 
 const requiredOfStart = (path: string) => requiredRule(path, 'is required without product_id');
 
@@ -36,7 +36,9 @@ const startSchema = z
     reference: boundedText(LONGEST_REFERENCE)
       .trim()
       .min(1)
-      .describe('Your reference of the subscription, at most 100 characters. With the customer it makes a repeat `known`.'),
+      .describe(
+        'Your reference of the subscription, at most 100 characters. With the customer it makes a repeat `known`.',
+      ),
     payment_method: tokenText(LONGEST_ID).describe("The provider's id of the method to charge, one of the customer's."),
     product_id: optionalId.describe('The product; price, currency and interval are then those of the product.'),
     quantity: soldQuantity.optional().describe('How many of the product; 1 if absent. Only with a product.'),
@@ -47,7 +49,9 @@ const startSchema = z
     currency: currencyField.optional().describe('An ISO 4217 code.'),
     billing_interval: z.enum(BILLING_INTERVALS).optional().describe('The unit of a period.'),
     interval_multiplier: z.int().min(1).max(MAX_MULTIPLIER).optional().describe('Units per period; 1 if absent.'),
-    paid_until: timeField().describe('End of the time that was paid elsewhere, 48 hours to 400 days ahead. The first charge is then.'),
+    paid_until: timeField().describe(
+      'End of the time that was paid elsewhere, 48 hours to 400 days ahead. The first charge is then.',
+    ),
     source_ended: z
       .boolean()
       .default(false)
@@ -68,7 +72,7 @@ const rowSchema = z
       .min(1)
       .meta({ description: "The provider's id of the customer.", examples: ['cus_NffrFeUfNV2Hib'] }),
     owner: boundedText(320)
-      .refine((text) => OWNER.test(text), {
+      .refine((text) => OWNER_FORM.test(text), {
         message: 'must be user:<id>, organization:<id> or guest:<e-mail>',
         params: { rule: 'invalid_format' },
       })
@@ -148,7 +152,9 @@ export const importAnswer = /* @__PURE__ */ once(() =>
                   kind: z.enum(IMPORT_KINDS).describe('What the record is.'),
                   provider_id: z.string().describe("The provider's id; the reference of a `start`."),
                   id: z.string().nullable().describe('Our id; null if there is no record here.'),
-                  outcome: z.enum(IMPORT_OUTCOMES).describe('`adopted` is new here; `manual` stays as it is at the provider.'),
+                  outcome: z
+                    .enum(IMPORT_OUTCOMES)
+                    .describe('`adopted` is new here; `manual` stays as it is at the provider.'),
                   reason: z
                     .enum([...new Set([...REFUSALS, ...MANUALS])])
                     .nullable()
@@ -170,5 +176,11 @@ export const importAnswer = /* @__PURE__ */ once(() =>
     })
     .meta({ id: 'Imported', description: 'What the import did, per record.' }),
 );
-export type ImportAnswer = z.output<ReturnType<typeof importAnswer>>;
-export type ImportedRow = ImportAnswer['rows'][number];
+type ImportAnswer = z.output<ReturnType<typeof importAnswer>>;
+export type ImportCounts = ImportAnswer['counts'];
+export type ImportedRecord = Readonly<ImportAnswer['rows'][number]['records'][number]>;
+export interface ImportedRow {
+  readonly provider_customer_id: string;
+  readonly owner: string;
+  readonly records: readonly ImportedRecord[];
+}

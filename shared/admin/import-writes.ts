@@ -19,7 +19,7 @@ import type { Subscription } from '../subscriptions/record/subscription.ts';
 import { subscriptionStore } from '../subscriptions/record/subscription-store.ts';
 import { type Adopting, isSameOwner, type PlannedRecord, type RowReads, shown } from './import-plan.ts';
 import { readKnownOne } from './import-reads.ts';
-import type { ImportedRow, StartBody } from './import-requests.ts';
+import type { ImportedRecord, StartBody } from './import-requests.ts';
 
 /** What all rows of an import share. */
 export interface Importing {
@@ -44,21 +44,20 @@ interface Storing {
   readonly onlyIf: readonly TransactionStep[];
 }
 
-type ShownRecord = ImportedRow['records'][number];
-
 /** In order: the customer, its methods, its subscriptions. A row whose customer another import took stops there. */
-export const storeRow = async (deps: SubscriptionDeps, storing: Storing): Promise<readonly ShownRecord[]> => {
+export const storeRow = async (deps: SubscriptionDeps, storing: Storing): Promise<readonly ImportedRecord[]> => {
   const ids = new Map<string, string>();
-  const done: ShownRecord[] = [];
+  const done: ImportedRecord[] = [];
   for (const record of storing.records) {
-    const stored = done[0]?.outcome === 'refused' ? refused(record, done[0].reason) : await storeOne(deps, record, { storing, ids });
+    const stored =
+      done[0]?.outcome === 'refused' ? refused(record, done[0].reason) : await storeOne(deps, record, { storing, ids });
     if (stored.id !== null) ids.set(record.providerId, stored.id);
     done.push(stored);
   }
   return done;
 };
 
-const refused = (record: PlannedRecord, reason: ShownRecord['reason']): ShownRecord => ({
+const refused = (record: PlannedRecord, reason: ImportedRecord['reason']): ImportedRecord => ({
   ...shown(record, null),
   outcome: 'refused',
   reason,
@@ -70,7 +69,7 @@ interface InRow {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-const storeOne = async (deps: SubscriptionDeps, record: PlannedRecord, row: InRow): Promise<ShownRecord> => {
+const storeOne = async (deps: SubscriptionDeps, record: PlannedRecord, row: InRow): Promise<ImportedRecord> => {
   if (record.outcome !== 'adopted') return shown(record, record.outcome === 'known' ? record.id : null);
   const id = await tryToStore(deps, record.adopting, row);
   if (id !== undefined) return shown(record, id);

@@ -1,4 +1,4 @@
-import type { Fields } from './foreigners.ts';
+import type { ForeignFields } from './foreigners.ts';
 
 /**
  * Kinds of customers of another integration, each with what an import must answer for it. The answers are written down
@@ -6,9 +6,9 @@ import type { Fields } from './foreigners.ts';
  */
 export interface ForeignKind {
   readonly name: string;
-  readonly customer: (index: number) => Fields;
+  readonly customer: (index: number) => ForeignFields;
   /** Their customer is filled in. */
-  readonly subscriptions: (index: number, now: number) => readonly Fields[];
+  readonly subscriptions: (index: number, now: number) => readonly ForeignFields[];
   /** The kind of each record, with its outcome and reason. A method is as often there as the customer has methods. */
   readonly outcomes: (index: number) => readonly string[];
 }
@@ -18,15 +18,15 @@ const DAY_MS = 86_400_000;
 const METHOD = 'payment_method adopted';
 const ADOPTED = 'subscription adopted';
 const time = (now: number, days: number): string => new Date(now + days * DAY_MS).toISOString();
-const withCard = (index: number): Fields => ({
+const withCard = (index: number): ForeignFields => ({
   email: `old.${index}@example.com`,
   payment_methods: [CARD],
   default_payment_method: 0,
 });
-const monthly = (cents: number): Fields => ({ items: [{ unit_amount: cents }] });
+const monthly = (cents: number): ForeignFields => ({ items: [{ unit_amount: cents }] });
 
 /** What Stripe bills in a way that the service does not take over. */
-const MANUAL: readonly (readonly [string, Fields])[] = [
+const MANUAL: readonly (readonly [string, ForeignFields])[] = [
   ['several_items', { items: [{ unit_amount: 100 }, { unit_amount: 200 }] }],
   ['metered', { items: [{ unit_amount: 100, usage_type: 'metered' }] }],
   ['tiered', { items: [{ unit_amount: 100, billing_scheme: 'tiered' }] }],

@@ -4,12 +4,12 @@ import { asMerchant, createKey, newAdmin } from './keys.ts';
 import type { ParsedJson } from './routes.ts';
 
 /** Steps of tests about records that another integration has made at a provider. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type ForeignFields = Readonly<Record<string, unknown>>;
 
 export interface ForeignBody {
   readonly provider?: string;
-  readonly customers?: readonly Fields[];
-  readonly subscriptions?: readonly Fields[];
+  readonly customers?: readonly ForeignFields[];
+  readonly subscriptions?: readonly ForeignFields[];
 }
 
 export interface ForeignRecords {
@@ -28,13 +28,26 @@ export const foreign = (service: TestHost, body: ForeignBody): Promise<ForeignRe
 export const importer = async (service: TestHost): Promise<RequestOptions> =>
   asMerchant(await createKey(service, await newAdmin(service), { scopes: ['imports:write'] }));
 
-export const tryImport = (service: TestHost, who: RequestOptions, rows: readonly Fields[], fields: Fields = {}) =>
+export const tryImport = async (
+  service: TestHost,
+  who: RequestOptions,
+  rows: readonly ForeignFields[],
+  fields: ForeignFields = {},
+): Promise<{ readonly status: number; readonly body: ParsedJson }> =>
   service.post('/admin/imports', { provider_id: 'provider_a', rows, ...fields }, who);
 
 /** Per row, the kind of each record with its outcome and reason. */
-export const outcomesOf = ({ status, body }: { readonly status: number; readonly body: ParsedJson }): string[][] => {
+export const importedOutcomes = ({
+  status,
+  body,
+}: {
+  readonly status: number;
+  readonly body: ParsedJson;
+}): string[][] => {
   expect({ status, body }).toMatchObject({ status: 200 });
   return body.data.rows.map(({ records }: ParsedJson) =>
-    records.map(({ kind, outcome, reason }: ParsedJson) => [kind, outcome, ...(reason === null ? [] : [reason])].join(' ')),
+    records.map(({ kind, outcome, reason }: ParsedJson) =>
+      [kind, outcome, ...(reason === null ? [] : [reason])].join(' '),
+    ),
   );
 };

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { FOREIGN_KINDS } from './foreign-kinds.ts';
-import { type Fields, foreign, importer, outcomesOf, tryImport } from './foreigners.ts';
+import { type ForeignFields, foreign, importedOutcomes, importer, tryImport } from './foreigners.ts';
 import type { RequestOptions, TestHost } from './host.ts';
 
 const ROWS_PER_CALL = 20;
@@ -23,18 +23,22 @@ export const makeForeigners = async (service: TestHost, count: number) => {
 
 type Foreigners = Awaited<ReturnType<typeof makeForeigners>>;
 
-const importAll = async (service: TestHost, who: RequestOptions, { all, fields = {} }: Importing): Promise<string[][]> => {
+const importAll = async (
+  service: TestHost,
+  who: RequestOptions,
+  { all, fields = {} }: Importing,
+): Promise<string[][]> => {
   const outcomes: string[][] = [];
   for (let start = 0; start < all.length; start += ROWS_PER_CALL) {
     const rows = all.slice(start, start + ROWS_PER_CALL).map(({ row }) => row);
-    outcomes.push(...outcomesOf(await tryImport(service, who, rows, fields)));
+    outcomes.push(...importedOutcomes(await tryImport(service, who, rows, fields)));
   }
   return outcomes;
 };
 
 interface Importing {
   readonly all: Foreigners;
-  readonly fields?: Fields;
+  readonly fields?: ForeignFields;
 }
 
 /** A dry run and a run answer what the table of kinds says; a second run knows what the first has stored. */

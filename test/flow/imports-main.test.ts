@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { confirm, signIn } from './flow.ts';
-import { foreign, importer, outcomesOf, tryImport } from './foreigners.ts';
+import { foreign, importedOutcomes, importer, tryImport } from './foreigners.ts';
 import { withHost } from './host.ts';
 
 /** Customers and methods that another integration has made at Stripe. */
@@ -29,7 +29,7 @@ describe('an import of customers at Stripe', () => {
     const dry = await tryImport(service, who, [row], { dry_run: true });
     expect(dry.body.data.counts).toEqual({ adopted: 4, known: 0, refused: 0, manual: 0 });
     const made = await tryImport(service, who, [row]);
-    expect(outcomesOf(made)).toEqual(outcomesOf(dry));
+    expect(importedOutcomes(made)).toEqual(importedOutcomes(dry));
     expect((await service.providerRequests()).map(({ method }) => method)).not.toContain('POST');
     const again = await tryImport(service, who, [row]);
     expect(again.body.data.counts).toEqual({ adopted: 0, known: 4, refused: 0, manual: 0 });
@@ -49,7 +49,9 @@ describe('an import of customers at Stripe', () => {
       ['card', false],
       ['card', true],
     ]);
-    expect((await service.busEvents()).filter(({ detail }) => detail.payload?.data?.customer_id !== undefined)).toEqual([]);
+    expect((await service.busEvents()).filter(({ detail }) => detail.payload?.data?.customer_id !== undefined)).toEqual(
+      [],
+    );
   });
 
   test('lets the owner pay with an old card', async () => {
@@ -102,8 +104,8 @@ describe('an import of customers at Stripe', () => {
       ['customer refused customer_not_found'],
       ['customer refused owner_unknown'],
     ];
-    expect(outcomesOf(await tryImport(service, who, rows, { dry_run: true }))).toEqual(expected);
-    expect(outcomesOf(await tryImport(service, who, rows))).toEqual(expected);
+    expect(importedOutcomes(await tryImport(service, who, rows, { dry_run: true }))).toEqual(expected);
+    expect(importedOutcomes(await tryImport(service, who, rows))).toEqual(expected);
     const theirs = await service.get('/payment-methods', other.options);
     expect(theirs.body).toEqual([]);
   });
@@ -112,7 +114,9 @@ describe('an import of customers at Stripe', () => {
     const owner = await signIn(service);
     const support = await signIn(service, { staff_role: 'operations' });
     for (const { options } of [owner, support]) {
-      const answer = await tryImport(service, options, [{ provider_customer_id: 'cus_1', owner: 'guest:a@example.com' }]);
+      const answer = await tryImport(service, options, [
+        { provider_customer_id: 'cus_1', owner: 'guest:a@example.com' },
+      ]);
       expect(answer.status).toBe(403);
     }
     const admin = await signIn(service, { is_admin: true });
@@ -125,7 +129,7 @@ describe('an import of customers at Stripe', () => {
     const { customers } = await foreign(service, { customers: [{ payment_methods: [CARD] }] });
     const row = { provider_customer_id: customers[0]?.id, owner: 'guest:Gus@Example.com' };
     const made = await tryImport(service, who, [row]);
-    expect(outcomesOf(made)).toEqual([['customer adopted', 'payment_method adopted']]);
+    expect(importedOutcomes(made)).toEqual([['customer adopted', 'payment_method adopted']]);
     expect((await tryImport(service, who, [row])).body.data.counts.known).toBe(2);
   });
 });

@@ -6,7 +6,11 @@ const service = withHost({ frozen: true });
 const MINUTES = 60_000;
 
 describe('an import of a thousand customers', () => {
-  test('answers what a table of twelve kinds says, in a dry run, a run and a second run', async () => {
-    await expectKindsImported(service, 1_000);
-  }, 30 * MINUTES);
+  test(
+    'answers what a table of twelve kinds says, in a dry run, a run and a second run',
+    async () => {
+      await expectKindsImported(service, 1_000);
+    },
+    30 * MINUTES,
+  );
 });

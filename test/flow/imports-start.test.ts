@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { signIn, type User } from './flow.ts';
-import { type Fields, foreign, importer, outcomesOf, tryImport } from './foreigners.ts';
+import { type ForeignFields, foreign, importedOutcomes, importer, tryImport } from './foreigners.ts';
 import { withHost } from './host.ts';
 import { plan } from './plan-changes.ts';
 
@@ -29,8 +29,11 @@ const START = {
 const newUser = (): Promise<User> => signIn(service, { expires_in: YEAR_SECONDS });
 
 /** A customer with a method at the provider, and the row that starts a subscription. */
-const rowAt = async (provider: string, token: string, user: User, fields: Fields = {}) => {
-  const { customers } = await foreign(service, { provider, customers: [{ name: 'Ada', payment_methods: [{ token }] }] });
+const rowAt = async (provider: string, token: string, user: User, fields: ForeignFields = {}) => {
+  const { customers } = await foreign(service, {
+    provider,
+    customers: [{ name: 'Ada', payment_methods: [{ token }] }],
+  });
   const start = { ...START, payment_method: customers[0]?.payment_methods[0], paid_until: ahead(10), ...fields };
   return { provider_customer_id: customers[0]?.id, owner: `user:${user.userId}`, start };
 };
@@ -43,7 +46,7 @@ describe('a subscription of another biller', () => {
     const [who, user] = [await importer(service), await newUser()];
     const row = await rowAt(slot, token, user);
     const made = await tryImport(service, who, [row], { provider_id: slot });
-    expect(outcomesOf(made)).toEqual([['customer adopted', 'payment_method adopted', 'subscription adopted']]);
+    expect(importedOutcomes(made)).toEqual([['customer adopted', 'payment_method adopted', 'subscription adopted']]);
     const { id } = made.body.data.rows[0].records[2];
     const read = async () => (await service.get(`/subscriptions/${id}`, user.options)).body;
     expect(await read()).toMatchObject({
@@ -72,7 +75,7 @@ describe('a subscription of another biller', () => {
     await tryImport(service, who, [row]);
     const other = { ...row, start: { ...row.start, total_cents: 100, subtotal_cents: 100 } };
     const again = await tryImport(service, who, [other]);
-    expect(outcomesOf(again)).toEqual([['customer known', 'payment_method known', 'subscription known']]);
+    expect(importedOutcomes(again)).toEqual([['customer known', 'payment_method known', 'subscription known']]);
     const shown = await service.get(`/subscriptions/${again.body.data.rows[0].records[2].id}`, user.options);
     expect(shown.body.total_cents).toBe(4_900);
   });
@@ -84,7 +87,7 @@ describe('a subscription of another biller', () => {
   ])('is refused with the reason %s', async (reason, fields) => {
     const [who, user] = [await importer(service), await newUser()];
     const made = await tryImport(service, who, [await rowAt('provider_a', 'pm_card_visa', user, fields)]);
-    expect(outcomesOf(made)[0]?.at(-1)).toBe(`subscription refused ${reason}`);
+    expect(importedOutcomes(made)[0]?.at(-1)).toBe(`subscription refused ${reason}`);
   });
 
   test('changes its plan at the end of the paid time only', async () => {
@@ -92,7 +95,10 @@ describe('a subscription of another biller', () => {
     const [product, dearer] = [await plan(service, 1_000), await plan(service, 2_000)];
     const { total_cents: _, subtotal_cents: __, currency: ___, billing_interval: ____, ...start } = START;
     const row = await rowAt('provider_a', 'pm_card_visa', user);
-    const body = { ...row, start: { ...start, payment_method: row.start.payment_method, paid_until: ahead(10), product_id: product } };
+    const body = {
+      ...row,
+      start: { ...start, payment_method: row.start.payment_method, paid_until: ahead(10), product_id: product },
+    };
     const made = await tryImport(service, who, [body]);
     const id = made.body.data.rows[0].records[2].id;
     const change = (when: string) =>

@@ -3,7 +3,7 @@ import { present } from '../builders/present.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { signIn, type User } from './flow.ts';
-import { type Fields, foreign, importer, outcomesOf, tryImport } from './foreigners.ts';
+import { type ForeignFields, foreign, importedOutcomes, importer, tryImport } from './foreigners.ts';
 import { withHost } from './host.ts';
 import { plan } from './plan-changes.ts';
 import { subscriptionEventsOf } from './subscribers.ts';
@@ -15,10 +15,13 @@ const DAY = 86_400;
 const CARD = { token: 'pm_card_visa' };
 
 const newUser = (): Promise<User> => signIn(service, { expires_in: YEAR_SECONDS });
-const before = (days: number): string => new Date(service.now() - days * DAY * 1_000).toISOString();
+const daysAgo = (days: number): string => new Date(service.now() - days * DAY * 1_000).toISOString();
 
 /** A foreign subscription of a new user, and the import of it. */
-const adopt = async (subscription: Fields, { customer = {}, body = {} }: { customer?: Fields; body?: Fields } = {}) => {
+const adopt = async (
+  subscription: ForeignFields,
+  { customer = {}, body = {} }: { customer?: ForeignFields; body?: ForeignFields } = {},
+) => {
   const [who, user] = [await importer(service), await newUser()];
   const made = await foreign(service, {
     customers: [{ email: 'old@example.com', payment_methods: [CARD], default_payment_method: 0, ...customer }],
@@ -46,9 +49,11 @@ describe('an imported subscription', () => {
   test('keeps price, period and anchor, and Stripe gets one update', async () => {
     const made = await adopt({
       items: [{ unit_amount: 2_900, quantity: 3 }],
-      billing_cycle_anchor: before(40),
+      billing_cycle_anchor: daysAgo(40),
     });
-    expect(outcomesOf(made.answer)).toEqual([['customer adopted', 'payment_method adopted', 'subscription adopted']]);
+    expect(importedOutcomes(made.answer)).toEqual([
+      ['customer adopted', 'payment_method adopted', 'subscription adopted'],
+    ]);
     expect(made.writes.map(({ path }) => path)).toEqual([expect.stringMatching(/\/v1\/subscriptions\/sub_/)]);
     const there = await atStripe(service, `GET subscriptions/${made.there.id}`);
     expect(there).toMatchObject({ metadata: { subscription_id: made.id }, default_payment_method: expect.any(String) });
@@ -69,7 +74,7 @@ describe('an imported subscription', () => {
   });
 
   test('is charged by Stripe once per period, and each charge is one payment here', async () => {
-    const made = await adopt({ billing_cycle_anchor: before(10) });
+    const made = await adopt({ billing_cycle_anchor: daysAgo(10) });
     await service.advance(62 * DAY);
     await service.settle();
     const payments = await paymentsOf(made);
@@ -89,7 +94,7 @@ describe('an imported subscription', () => {
     const [who, user] = [await importer(service), await newUser()];
     const made = await foreign(service, {
       customers: [{ payment_methods: [CARD], default_payment_method: 0 }],
-      subscriptions: [{ customer: 0, items: [{ unit_amount: 2_900 }], billing_cycle_anchor: before(15) }],
+      subscriptions: [{ customer: 0, items: [{ unit_amount: 2_900 }], billing_cycle_anchor: daysAgo(15) }],
     });
     const price = present(made.subscriptions[0]?.items[0]).price;
     const row = { provider_customer_id: made.customers[0]?.id, owner: `user:${user.userId}` };
@@ -109,14 +114,18 @@ describe('an imported subscription', () => {
     const unused = present(lines.find(({ kind }) => kind === 'unused')).amount_cents;
     expect(-unused).toBeGreaterThan(1_300);
     expect(-unused).toBeLessThan(1_600);
-    const changed = await service.post(`/subscriptions/${id}/change`, { product_id: dearer, when: 'now' }, user.options);
+    const changed = await service.post(
+      `/subscriptions/${id}/change`,
+      { product_id: dearer, when: 'now' },
+      user.options,
+    );
     expect(changed.status).toBe(200);
     await service.settle();
     expect(await readOf({ id, user })).toMatchObject({ product_id: dearer, total_cents: 5_900 });
   });
 
   test('is billed with its lasting discount', async () => {
-    const made = await adopt({ coupon: { percent_off: 10, duration: 'forever' }, billing_cycle_anchor: before(10) });
+    const made = await adopt({ coupon: { percent_off: 10, duration: 'forever' }, billing_cycle_anchor: daysAgo(10) });
     expect(await readOf(made)).toMatchObject({ subtotal_cents: 2_900, discount_cents: 290, total_cents: 2_610 });
     await service.advance(31 * DAY);
     await service.settle();
@@ -125,7 +134,7 @@ describe('an imported subscription', () => {
   });
 
   test('stays past due, and its owed invoice is paid later as one payment', async () => {
-    const made = await adopt({ status: 'past_due', billing_cycle_anchor: before(10) });
+    const made = await adopt({ status: 'past_due', billing_cycle_anchor: daysAgo(10) });
     expect(made.writes).toHaveLength(1);
     expect(await readOf(made)).toMatchObject({ status: 'past_due', billing_status: 'retrying' });
     await service.advance(2 * DAY);
@@ -145,9 +154,15 @@ describe('an imported subscription', () => {
   });
 
   test('is marked by due work if Stripe does not answer', async () => {
-    await service.fault({ provider: 'provider_a', method: 'POST', path: '/v1/subscriptions/', times: 1, action: 'reset' });
+    await service.fault({
+      provider: 'provider_a',
+      method: 'POST',
+      path: '/v1/subscriptions/',
+      times: 1,
+      action: 'reset',
+    });
     const made = await adopt({});
-    expect(outcomesOf(made.answer)[0]?.at(-1)).toBe('subscription adopted');
+    expect(importedOutcomes(made.answer)[0]?.at(-1)).toBe('subscription adopted');
     await service.advance(10 * 60);
     await service.settle();
     const there = await atStripe(service, `GET subscriptions/${made.there.id}`);
@@ -166,7 +181,7 @@ describe('an imported subscription', () => {
     ['discount_ends', { coupon: { percent_off: 10, duration: 'once' } }],
   ])('stays as it is at Stripe with the reason %s', async (reason, subscription) => {
     const made = await adopt(subscription);
-    expect(outcomesOf(made.answer)[0]).toEqual([
+    expect(importedOutcomes(made.answer)[0]).toEqual([
       'customer adopted',
       'payment_method adopted',
       `subscription manual ${reason}`,
@@ -176,8 +191,8 @@ describe('an imported subscription', () => {
 
   test('is refused if its metadata names a subscription that is not ours, unless the request overwrites it', async () => {
     const made = await adopt({ metadata: { subscription_id: 'sub-of-old-shop' } });
-    expect(outcomesOf(made.answer)[0]?.at(-1)).toBe('subscription refused metadata_taken');
+    expect(importedOutcomes(made.answer)[0]?.at(-1)).toBe('subscription refused metadata_taken');
     const again = await tryImport(service, made.who, [made.row], { overwrite_metadata: true });
-    expect(outcomesOf(again)[0]).toEqual(['customer known', 'payment_method known', 'subscription adopted']);
+    expect(importedOutcomes(again)[0]).toEqual(['customer known', 'payment_method known', 'subscription adopted']);
   });
 });

@@ -1,8 +1,14 @@
 /** @module Imports the customers of another integration through the API, and writes a report. */
 
-import { importAnswer, type ImportedRow } from '../../../shared/admin/import-requests.ts';
+import { type ImportedRow, importAnswer } from '../../../shared/admin/import-requests.ts';
 import type { ProviderSlot } from '../../../shared/core/settings.ts';
-import { type AdoptionReport, openReport, type OwnerLine, readMap, readPriceProducts } from '../compare/adoption-files.ts';
+import {
+  type AdoptionReport,
+  type OwnerLine,
+  openReport,
+  readMap,
+  readPriceProducts,
+} from '../compare/adoption-files.ts';
 import { type Api, ApiRefusal } from '../installation/api.ts';
 import { columns, type Progress, progress, type Report } from './report.ts';
 
@@ -108,11 +114,19 @@ const reportAdoption = (rows: readonly ImportedRow[], { file, skipped, dryRun }:
   const reasons = new Map<string, number>();
   for (const { outcome, kind, reason } of records) {
     counts[outcome] += 1;
-    if (reason !== null) reasons.set(`${kind} ${outcome} ${reason}`, (reasons.get(`${kind} ${outcome} ${reason}`) ?? 0) + 1);
+    if (reason !== null)
+      reasons.set(`${kind} ${outcome} ${reason}`, (reasons.get(`${kind} ${outcome} ${reason}`) ?? 0) + 1);
   }
   const needsAttention = counts.refused + counts.manual > 0;
   return {
-    json: { dry_run: dryRun, customers: rows.length, skipped, counts, reasons: Object.fromEntries(reasons), report: file },
+    json: {
+      dry_run: dryRun,
+      customers: rows.length,
+      skipped,
+      counts,
+      reasons: Object.fromEntries(reasons),
+      report: file,
+    },
     lines: [
       `${rows.length} customers${dryRun ? ', nothing was stored' : ''}${skipped > 0 ? `, ${skipped} were done before` : ''}`,
       ...columns(Object.entries(counts).map(([outcome, count]) => [outcome, String(count)])),

@@ -61,7 +61,15 @@ export const openReport = (file: string, continues: boolean): AdoptionReport => 
         file,
         stringify(
           rows.flatMap(({ provider_customer_id, owner, records }) =>
-            records.map((one) => [provider_customer_id, owner, one.kind, one.provider_id, one.id, one.outcome, one.reason]),
+            records.map((one) => [
+              provider_customer_id,
+              owner,
+              one.kind,
+              one.provider_id,
+              one.id,
+              one.outcome,
+              one.reason,
+            ]),
           ),
         ),
       ),

@@ -76,7 +76,10 @@ const GONE = 'NOT_FOUND';
 /** The prefix of the ids of cards on file. */
 export const ON_FILE = 'ccof:';
 
-export const reportedCard = (card: SquareCard & { readonly id: string }, fingerprintOf: FingerprintOf): ProviderMethod => ({
+export const reportedCard = (
+  card: SquareCard & { readonly id: string },
+  fingerprintOf: FingerprintOf,
+): ProviderMethod => ({
   methodId: card.id,
   customerId: card.customer_id ?? undefined,
   ...cardFacts(card, fingerprintOf),

@@ -6,7 +6,7 @@ import type { FingerprintOf } from '../card-fingerprint.ts';
 import type { ReportedDetails } from '../customer-port.ts';
 import { type HoldingsPort, NO_CUSTOMER } from '../holdings-port.ts';
 import type { ProviderMethod } from '../method-port.ts';
-import { reportedCard, cardOnFileSchema } from './cards.ts';
+import { cardOnFileSchema, reportedCard } from './cards.ts';
 import { GONE_CUSTOMER } from './customers.ts';
 import type { SquareCall } from './outcome.ts';
 

@@ -1,7 +1,7 @@
 /** @module What Stripe holds for a customer: contact details, cards, bank accounts, and subscriptions with their terms. */
 
 import type Stripe from 'stripe';
-import type { Outcome } from '../../core/outcome.ts';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { ReportedDetails } from '../customer-port.ts';
 import {
   CUSTOMER_DELETED,
@@ -28,25 +28,38 @@ interface HoldingsParts {
 export const stripeHoldings = (stripe: Stripe, call: StripeCall, parts: HoldingsParts): HoldingsPort => ({
   holdingsOf: async (customerId) => {
     const found = await call(() => stripe.customers.retrieve(customerId), customerOf);
-    if (found.kind === 'refused' && found.reason === 'resource_missing') return { kind: 'refused', reason: NO_CUSTOMER };
+    if (found.kind === 'refused' && found.reason === 'resource_missing') {
+      return { kind: 'refused', reason: NO_CUSTOMER };
+    }
     if (found.kind !== 'done') return found;
-    if (!found.value) return { kind: 'refused', reason: CUSTOMER_DELETED };
+    const { value: customer } = found;
+    if (!customer) return { kind: 'refused', reason: CUSTOMER_DELETED };
     const methods = await listMethods(stripe, call, { customerId, readMethod: parts.readMethod });
     if (methods.kind !== 'done') return methods;
-    const listed = await call(
-      () => stripe.subscriptions.list({ customer: customerId, limit: PAGE }).autoPagingToArray({ limit: MOST_LISTED }),
-      (all) => all.map(({ id }) => id).toReversed(),
-    );
-    if (listed.kind !== 'done') return listed;
-    const subscriptions: HeldSubscription[] = [];
-    for (const id of listed.value) {
-      const held = await readHeld(stripe, call, { id, subscriptions: parts.subscriptions });
-      if (held.kind !== 'done') return held;
-      subscriptions.push(held.value);
-    }
-    return { kind: 'done', value: { ...found.value, methods: methods.value, subscriptions } };
+    const held = await listHeld(stripe, call, { customerId, subscriptions: parts.subscriptions });
+    return mapOutcome(held, (subscriptions) => ({ ...customer, methods: methods.value, subscriptions }));
   },
 });
+
+/** The subscriptions that have not ended, oldest first. */
+const listHeld = async (
+  stripe: Stripe,
+  call: StripeCall,
+  { customerId, subscriptions }: Pick<HoldingsParts, 'subscriptions'> & { readonly customerId: string },
+): Promise<Outcome<readonly HeldSubscription[]>> => {
+  const listed = await call(
+    () => stripe.subscriptions.list({ customer: customerId, limit: PAGE }).autoPagingToArray({ limit: MOST_LISTED }),
+    (all) => all.map(({ id }) => id).toReversed(),
+  );
+  if (listed.kind !== 'done') return listed;
+  const all: HeldSubscription[] = [];
+  for (const id of listed.value) {
+    const held = await readHeld(stripe, call, { id, subscriptions });
+    if (held.kind !== 'done') return held;
+    all.push(held.value);
+  }
+  return { kind: 'done', value: all };
+};
 
 /** A card of the API before PaymentMethods is the customer's `default_source`. @returns undefined if deleted */
 const customerOf = (
@@ -154,7 +167,7 @@ const termsOf = (subscription: Stripe.Subscription): Omit<HeldTerms, 'openedBy'>
     listCents:
       unitAmount === undefined ? undefined : reportedAmount({ amount: unitAmount * quantity, currency }).amountCents,
     currency: currency.toUpperCase(),
-    unit: item?.price.recurring?.interval ?? 'month',
+    unit: UNITS.find((unit) => unit === item?.price.recurring?.interval) ?? 'month',
     count: item?.price.recurring?.interval_count ?? 1,
     pricing: readStripePricing(subscription),
     isTaxed: isTaxed(subscription),
@@ -163,6 +176,8 @@ const termsOf = (subscription: Stripe.Subscription): Omit<HeldTerms, 'openedBy'>
     startedAt: subscription.start_date,
   };
 };
+
+const UNITS = ['day', 'week', 'month', 'year'] as const;
 
 type Check = (subscription: Stripe.Subscription) => boolean;
 

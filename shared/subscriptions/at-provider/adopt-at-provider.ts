@@ -27,34 +27,34 @@ type MarkClaim = AtProvider & { readonly adoption: NonNullable<Subscription['ado
 const isMarking = (subscription: Subscription): subscription is MarkClaim =>
   subscription.adoption !== undefined && subscription.providerSubscriptionId !== undefined;
 
-const MARK_CALL: CallAtProvider<MarkClaim, ProviderSubscription> &
-  LookedUp<PartsAtProvider, Subscription, MarkClaim> = {
-  ...READ_AT_PROVIDER,
-  send: async ({ port }, claim) => ({
-    claim,
-    outcome: await port.adopt({
-      subscriptionId: claim.providerSubscriptionId,
-      ourSubscriptionId: claim.id,
-      methodId: claim.adoption.methodRef,
-      idempotencyKey: `${claim.id}:adopt`,
+const MARK_CALL: CallAtProvider<MarkClaim, ProviderSubscription> & LookedUp<PartsAtProvider, Subscription, MarkClaim> =
+  {
+    ...READ_AT_PROVIDER,
+    send: async ({ port }, claim) => ({
+      claim,
+      outcome: await port.adopt({
+        subscriptionId: claim.providerSubscriptionId,
+        ourSubscriptionId: claim.id,
+        methodId: claim.adoption.methodRef,
+        idempotencyKey: `${claim.id}:adopt`,
+      }),
     }),
-  }),
-  apply: async ({ deps }, claim, { by, report }) => {
-    const isThere = report?.ourSubscriptionId === claim.id;
-    // Without the provider's subscription, nothing is left to mark.
-    if (!report || (!isThere && report.status === 'canceled')) return { state: 'over', record: claim };
-    if (!isThere) return { state: 'absent', record: claim };
-    const store = by === 'response' ? storeReport : storeState;
-    return { state: 'settled', record: await store(deps, claim, report) };
-  },
-  claimedAt: ({ adoption }) => instant(adoption.claimedAt),
-  step: () => -1,
-  resendWithinMs: Number.POSITIVE_INFINITY,
-  maySend: async () => true,
-  setLook: ({ deps }, claim) => markLater(deps, claim),
-  stuck: ({ id }) => ['subscription anomaly', { subscription_id: id }],
-  statusOf: ({ status }) => status,
-};
+    apply: async ({ deps }, claim, { by, report }) => {
+      const isThere = report?.ourSubscriptionId === claim.id;
+      // Without the provider's subscription, nothing is left to mark.
+      if (!report || (!isThere && report.status === 'canceled')) return { state: 'over', record: claim };
+      if (!isThere) return { state: 'absent', record: claim };
+      const store = by === 'response' ? storeReport : storeState;
+      return { state: 'settled', record: await store(deps, claim, report) };
+    },
+    claimedAt: ({ adoption }) => instant(adoption.claimedAt),
+    step: () => -1,
+    resendWithinMs: Number.POSITIVE_INFINITY,
+    maySend: async () => true,
+    setLook: ({ deps }, claim) => markLater(deps, claim),
+    stuck: ({ id }) => ['subscription anomaly', { subscription_id: id }],
+    statusOf: ({ status }) => status,
+  };
 
 /**
  * Makes the call that the import has claimed, or looks it up. If its outcome is unknown, due work looks again.
@@ -72,17 +72,18 @@ export const markAdopted = async (
     parts,
     subscription,
   );
-  const isRefused = refusal !== undefined && refusal.reason !== OVER_REASON && isLive(record);
+  const isRefused = refusal !== undefined && isLive(record);
   if (isRefused) {
-    deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: 'the provider refuses the mark' });
+    deps.log.error('subscription anomaly', {
+      subscription_id: subscription.id,
+      reason: 'the provider refuses the mark',
+    });
   }
   if (isRefused || notDone || isUnclear) return markLater(deps, record);
   return subscriptionStore(deps.table).change(record, (current) =>
     current.adoption ? { ...current, adoption: undefined } : current,
   );
 };
-
-const OVER_REASON = 'over';
 
 /** Sets the next look, by the usual ladder. */
 const markLater = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>

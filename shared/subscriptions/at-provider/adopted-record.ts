@@ -121,4 +121,3 @@ const calendarOf = (
     ? { ...times, anchor: schedule.anchor, period, trialEnd }
     : { ...times, anchor: iso(start), period: 0, trialEnd };
 };
-

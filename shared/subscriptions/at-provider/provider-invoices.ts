@@ -272,10 +272,8 @@ const recordAs = async (
   });
 };
 
-const isOlderThanImport = (
-  { importedAt }: Subscription,
-  { createdAt }: Pick<ProviderInvoice, 'createdAt'>,
-): boolean => importedAt !== undefined && createdAt !== undefined && createdAt <= epochSeconds(instant(importedAt));
+const isOlderThanImport = ({ importedAt }: Subscription, { createdAt }: Pick<ProviderInvoice, 'createdAt'>): boolean =>
+  importedAt !== undefined && createdAt !== undefined && createdAt <= epochSeconds(instant(importedAt));
 
 const AMOUNT_CHANGED = 'amount_changed_at_provider';
 

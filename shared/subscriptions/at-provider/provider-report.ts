@@ -4,7 +4,13 @@ import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, SECOND_MS } 
 import type { ProviderSubscription } from '../../providers/subscription-port.ts';
 import type { PaidPeriod } from '../record/paid-period-record.ts';
 import { isPeriodPaid, unpaidAfterReport } from '../record/paid-tier.ts';
-import { type Charge, listCentsOf, type Reason, type Subscription, type SubscriptionStatus } from '../record/subscription.ts';
+import {
+  type Charge,
+  listCentsOf,
+  type Reason,
+  type Subscription,
+  type SubscriptionStatus,
+} from '../record/subscription.ts';
 import { EVENT_LATE_MS, isFirst, type SubscriptionCause } from '../record/subscription-states.ts';
 import { advanceSubscription } from '../record/subscription-versions.ts';
 

@@ -127,6 +127,16 @@ const heldSchema = z.lazy(() =>
   }),
 );
 
+const importFields = () => ({
+  /** When it was imported; what the provider collected before is not recorded. */
+  importedAt: optional,
+  openedBy: openedBySchema.optional(),
+  /** Until the provider is known to have our mark. */
+  adoption: adoptionSchema.optional(),
+  /** The provider's price of a period, if a discount that stays there makes the total lower. */
+  listCents: z.int().optional(),
+});
+
 /** Built when the first subscription is read. */
 export const subscriptionSchema = z.lazy(() =>
   z.object({
@@ -179,17 +189,11 @@ export const subscriptionSchema = z.lazy(() =>
     owed: z.array(z.object({ invoiceId: z.string(), paymentId: z.string() })).optional(),
     /** When the provider is read if no event arrives before. */
     syncAt: optional,
-    /** When it was imported; what the provider collected before is not recorded. */
-    importedAt: optional,
-    openedBy: openedBySchema.optional(),
-    /** Until the provider is known to have our mark. */
-    adoption: adoptionSchema.optional(),
     /** When a provider-billed subscription became live. Due work then checks once that customer and method exist. */
     unconfirmedSince: optional,
 
     ...planFields,
-    /** The provider's price of a period, if a discount that stays there makes the total lower. */
-    listCents: z.int().optional(),
+    ...importFields(),
     currency: z.string(),
     /** The Idempotency-Keys of the last changes that were applied. */
     appliedChangeKeys: z.array(changeKeySchema).optional(),
