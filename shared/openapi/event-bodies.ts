@@ -141,6 +141,11 @@ const subscription = {
   organization_id: organizationId,
 };
 
+const importedReason = z
+  .literal('imported')
+  .optional()
+  .describe('Present if the subscription was imported from another integration.');
+
 const membership = {
   membership_id: id.describe('Names the membership, `mbr_…`; read it with `GET /memberships/{id}`.'),
   membership_type_id: id.describe('The tier that the membership gives.'),
@@ -273,12 +278,12 @@ export const EVENTS = {
   'membership.pending': {
     summary: 'A membership waits for its first payment',
     when: 'A subscription with a tier was created, and it is in its trial or its first charge is open. Do not give access yet.',
-    data: membership,
+    data: { ...membership, reason: importedReason },
   },
   'membership.activated': {
     summary: 'A membership became active',
     when: 'The subscription is paid. Give access until `ends_at`.',
-    data: membership,
+    data: { ...membership, reason: importedReason },
   },
   'membership.extended': {
     summary: 'A membership was renewed',

@@ -104,7 +104,7 @@ describe('sixty days after an import', () => {
       );
       // The plan change is a charge within its period.
       expect(new Set(payments.map(({ period }) => period)).size).toBe(payments.length);
-      const expected = [1 + 2 + 2, 8, 2, 2, 2, 3, 0, 2];
+      const expected = [1 + 2 + 2, 9, 2, 2, 2, 3, 0, 2];
       const counts = await Promise.all(
         users.map(
           async ({ options }) =>

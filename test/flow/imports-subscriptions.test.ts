@@ -153,20 +153,18 @@ describe('an imported subscription', () => {
     expect((await paymentsOf(made)).map(({ total_cents }) => total_cents)).toEqual([2_900]);
   });
 
-  test('is marked by due work if Stripe does not answer', async () => {
-    await service.fault({
-      provider: 'provider_a',
-      method: 'POST',
-      path: '/v1/subscriptions/',
-      times: 1,
-      action: 'reset',
-    });
+  test.each(['error_500', 'reset'])('is marked by due work if Stripe does not answer (%s)', async (action) => {
+    await service.fault({ ...{ provider: 'provider_a', method: 'POST', path: '/v1/subscriptions/' }, times: 9, action });
     const made = await adopt({});
     expect(importedOutcomes(made.answer)[0]?.at(-1)).toBe('subscription adopted');
-    await service.advance(10 * 60);
+    expect((await atStripe(service, `GET subscriptions/${made.there.id}`)).metadata).toEqual({});
+    await service.clearFaults();
+    await service.advance(40 * 60);
     await service.settle();
-    const there = await atStripe(service, `GET subscriptions/${made.there.id}`);
-    expect(there.metadata).toEqual({ subscription_id: made.id });
+    expect((await atStripe(service, `GET subscriptions/${made.there.id}`)).metadata).toEqual({
+      subscription_id: made.id,
+    });
+    expect((await readOf(made)).status).toBe('active');
   });
 
   test.each([
