@@ -20,7 +20,7 @@ import { readRow, readUsers } from './import-reads.ts';
 import type { ImportBody, ImportCounts, ImportedRow, ImportRefusal, ImportRow, StartBody } from './import-requests.ts';
 import { type Importing, storeRow } from './import-writes.ts';
 
-export interface ImportDeps extends SubscriptionDeps {
+interface ImportDeps extends SubscriptionDeps {
   readonly identity: Pick<Identity, 'users'>;
 }
 

@@ -107,10 +107,9 @@ export const importBody = z
   .meta({ id: 'Import', description: 'Customers of another integration, each with its owner here.' });
 export type ImportBody = z.output<typeof importBody>;
 
-export const IMPORT_KINDS = ['customer', 'payment_method', 'subscription'] as const;
+const IMPORT_KINDS = ['customer', 'payment_method', 'subscription'] as const;
 export type ImportKind = (typeof IMPORT_KINDS)[number];
-export const IMPORT_OUTCOMES = ['adopted', 'known', 'refused', 'manual'] as const;
-export type ImportOutcome = (typeof IMPORT_OUTCOMES)[number];
+const IMPORT_OUTCOMES = ['adopted', 'known', 'refused', 'manual'] as const;
 
 const REFUSALS = [
   'customer_not_found',

@@ -28,7 +28,7 @@ export interface Importing {
   readonly products: ReadonlyMap<string, Product>;
   readonly isDry: boolean;
   readonly overwritesMetadata: boolean;
-  /** The last moment at which a row is begun. */
+  /** The last moment at which a row may begin. */
   readonly until: Instant;
   readonly planOfStart: (start: StartBody) => ReturnType<typeof planOf>;
   readonly ownedBy: (owner: RowReads['owner']) => Owned;

@@ -11,7 +11,7 @@ import type { ReportedDetails } from '../providers/customer-port.ts';
 import { customerAlias } from './create-customer.ts';
 import { type Customer, customerShape, pointerItem } from './customer.ts';
 
-export interface AdoptedCustomer {
+interface AdoptedCustomer {
   readonly id: string;
   readonly slot: ProviderSlot;
   readonly providerCustomerId: string;

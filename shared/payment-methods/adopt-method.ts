@@ -11,14 +11,14 @@ import type { ProviderMethod } from '../providers/method-port.ts';
 import { storedMethodFields } from './create-method.ts';
 import { methodDefaultSlotOf, type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
-export interface AdoptedMethod {
+interface AdoptedMethod {
   readonly id: string;
   readonly slot: ProviderSlot;
   readonly method: ProviderMethod;
   readonly customerId: string;
   readonly providerCustomerId: string;
   readonly owned: Owned;
-  /** True if the provider's customer pays with it unless it is told otherwise. */
+  /** True if the provider's customer pays with it by default. */
   readonly isDefault: boolean;
   readonly onlyIf: readonly TransactionStep[];
 }

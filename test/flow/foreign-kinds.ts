@@ -4,7 +4,7 @@ import type { ForeignFields } from './foreigners.ts';
  * Kinds of customers of another integration, each with what an import must answer for it. The answers are written down
  * here, and no code of the service computes them.
  */
-export interface ForeignKind {
+interface ForeignKind {
   readonly name: string;
   readonly customer: (index: number) => ForeignFields;
   /** Their customer is filled in. */
@@ -48,7 +48,7 @@ export const FOREIGN_KINDS: readonly ForeignKind[] = [
   },
   {
     name: 'a customer without a method',
-    customer: () => ({ name: 'Nemo' }),
+    customer: () => ({ name: 'Ada' }),
     subscriptions: () => [],
     outcomes: () => ['customer adopted'],
   },

@@ -6,13 +6,13 @@ import type { ParsedJson } from './routes.ts';
 /** Steps of tests about records that another integration has made at a provider. */
 export type ForeignFields = Readonly<Record<string, unknown>>;
 
-export interface ForeignBody {
+interface ForeignBody {
   readonly provider?: string;
   readonly customers?: readonly ForeignFields[];
   readonly subscriptions?: readonly ForeignFields[];
 }
 
-export interface ForeignRecords {
+interface ForeignRecords {
   readonly customers: readonly { readonly id: string; readonly payment_methods: readonly string[] }[];
   readonly subscriptions: readonly {
     readonly id: string;

@@ -6,7 +6,7 @@ import type { RequestOptions, TestHost } from './host.ts';
 const ROWS_PER_CALL = 20;
 
 /** Customers of all kinds in turn, each with the row that imports it and what the import must answer. */
-export const makeForeigners = async (service: TestHost, count: number) => {
+const makeForeigners = async (service: TestHost, count: number) => {
   const kinds = Array.from({ length: count }, (_, index) => FOREIGN_KINDS[index % FOREIGN_KINDS.length]);
   const made = await foreign(service, {
     customers: kinds.map((kind, index) => kind?.customer(index) ?? {}),

@@ -93,7 +93,7 @@ describe('an import of customers at Stripe', () => {
     const rows = [
       { provider_customer_id: one, owner: `user:${user.userId}` },
       { provider_customer_id: one, owner: `user:${other.userId}` },
-      { provider_customer_id: two, owner: 'user:nobody' },
+      { provider_customer_id: two, owner: 'user:unknown' },
       { provider_customer_id: 'cus_none', owner: `user:${user.userId}` },
       { provider_customer_id: two, owner: 'organization:org_none' },
     ];

@@ -50,7 +50,7 @@ export interface AdoptionReport {
   readonly add: (rows: readonly ImportedRow[]) => void;
 }
 
-/** @param continues false to begin the report anew */
+/** @param continues false to begin a new report */
 export const openReport = (file: string, continues: boolean): AdoptionReport => {
   const kept = continues && existsSync(file) ? completeLines(linesOf(file)) : new Map<string, readonly string[]>();
   writeFileSync(file, `${[COLUMNS.join(), ...[...kept.values()].flat()].join('\n')}\n`);

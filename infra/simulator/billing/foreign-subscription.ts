@@ -11,9 +11,9 @@ import { awaitConfirmation, methodOf, pay } from './invoices.ts';
 import { issue, scheduleNotice } from './subscriptions.ts';
 
 export const FOREIGN_STATUSES = ['active', 'past_due', 'unpaid', 'incomplete'] as const;
-export type ForeignStatus = (typeof FOREIGN_STATUSES)[number];
+type ForeignStatus = (typeof FOREIGN_STATUSES)[number];
 
-export type NewForeign = Omit<
+type NewForeign = Omit<
   LedgerSubscription,
   'status' | 'period' | 'periodStart' | 'periodEnd' | 'latestInvoiceId'
 >;

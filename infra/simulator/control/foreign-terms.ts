@@ -119,7 +119,7 @@ const calendarOf = (unit: Unit, one: ForeignSubscription) => {
     canceledAt: isEnding ? unit.at : null,
     pausedCollection: one.pause_collection ?? null,
     ...(one.collection_method === 'send_invoice' && { collection: one.collection_method }),
-    ...(one.schedule && { scheduleId: unit.newId('subscription').replace(/^sub_/, 'sub_sched_') }),
+    ...(one.schedule && { scheduleId: unit.newId('subscription').replace(/^sub_/, 'sub_schedule_') }),
   };
 };
 

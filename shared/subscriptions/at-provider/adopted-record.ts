@@ -20,7 +20,7 @@ import { applyReport } from './provider-report.ts';
 import { reportOf } from './store-report.ts';
 
 /** Why a subscription is not imported. */
-export type PlanProblem = 'currency' | 'interval' | 'discount_ends' | 'tax' | 'price_differs';
+type PlanProblem = 'currency' | 'interval' | 'discount_ends' | 'tax' | 'price_differs';
 
 export type AdoptedPlan = SubscriptionPlan & Pick<Subscription, 'currency' | 'listCents'>;
 
@@ -59,7 +59,7 @@ const isSold = (product: Product, plan: AdoptedPlan): boolean => {
   );
 };
 
-export interface AdoptedAs {
+interface AdoptedAs {
   readonly id: string;
   readonly slot: ProviderSlot;
   readonly owner: Owned;
