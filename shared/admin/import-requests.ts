@@ -43,9 +43,9 @@ const startSchema = z
     product_id: optionalId.describe('The product; price, currency and interval are then those of the product.'),
     quantity: soldQuantity.optional().describe('How many of the product; 1 if absent. Only with a product.'),
     subtotal_cents: centsField.describe('The price of a period before tax and discount, in minor units.'),
-    tax_cents: centsField.describe('The tax of a period; 0 if absent.'),
-    discount_cents: centsField.describe('The discount of a period; 0 if absent.'),
-    total_cents: centsField.describe('What each period costs: subtotal + tax − discount.'),
+    tax_cents: centsField.describe('The tax of a period in minor units; 0 if absent.'),
+    discount_cents: centsField.describe('The discount of a period in minor units; 0 if absent.'),
+    total_cents: centsField.describe('What each period costs, in minor units: subtotal + tax − discount.'),
     currency: currencyField.optional().describe('An ISO 4217 code.'),
     billing_interval: z.enum(BILLING_INTERVALS).optional().describe('The unit of a period.'),
     interval_multiplier: z.int().min(1).max(MAX_MULTIPLIER).optional().describe('Units per period; 1 if absent.'),
@@ -70,7 +70,7 @@ const rowSchema = z
   .object({
     provider_customer_id: boundedText(LONGEST_ID)
       .min(1)
-      .meta({ description: "The provider's id of the customer.", examples: ['cus_NffrFeUfNV2Hib'] }),
+      .meta({ description: "Names the customer at the provider, such as `cus_…` at Stripe.", examples: ['cus_NffrFeUfNV2Hib'] }),
     owner: boundedText(320)
       .refine((text) => OWNER_FORM.test(text), {
         message: 'must be user:<id>, organization:<id> or guest:<e-mail>',

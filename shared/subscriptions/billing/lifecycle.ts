@@ -36,8 +36,10 @@ export const resumeInPaidPeriod = (subscription: Subscription, now: Instant): Su
   advanceSubscription(subscription, { to: 'active', cause: 'resume', reason: 'resumed', now });
 
 export const reactivateInPaidPeriod = (subscription: Subscription, now: Instant): Subscription => {
-  // An imported subscription is active before its first period, too.
-  const to = subscription.period < 0 && subscription.trialEnd !== undefined ? 'trialing' : 'active';
+  const { period, importedAt, trialEnd } = subscription;
+  // Another biller was paid for the time before the first period.
+  const isPaidElsewhere = importedAt !== undefined && trialEnd === undefined;
+  const to = period < 0 && !isPaidElsewhere ? 'trialing' : 'active';
   const changed = { cancelAtPeriodEnd: false, canceledAt: undefined };
   return advanceSubscription(subscription, { to, cause: 'reactivate', reason: 'reactivated', now }, changed);
 };
