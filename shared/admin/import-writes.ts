@@ -6,17 +6,13 @@ import { DomainError } from '../core/errors.ts';
 import { type Instant, instant } from '../core/time.ts';
 import { storeAdoptedCustomer } from '../customers/adopt-customer.ts';
 import { storeAdoptedMethod } from '../payment-methods/adopt-method.ts';
-import { aliasStep } from '../platform/alias.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
-import { markAdopted } from '../subscriptions/at-provider/adopt-at-provider.ts';
 import { adoptedSubscription } from '../subscriptions/at-provider/adopted-record.ts';
-import { storeReport } from '../subscriptions/at-provider/store-report.ts';
-import { nowOrLater, type SubscriptionDeps } from '../subscriptions/billing/biller.ts';
+import type { SubscriptionDeps } from '../subscriptions/billing/biller.ts';
 import { type StartedAs, startedSubscription } from '../subscriptions/billing/started-record.ts';
 import type { planOf } from '../subscriptions/billing/subscription-plan.ts';
-import type { Subscription } from '../subscriptions/record/subscription.ts';
-import { subscriptionStore } from '../subscriptions/record/subscription-store.ts';
+import { insertAdopted, insertImported } from '../subscriptions/commands/import-subscription.ts';
 import { type Adopting, isSameOwner, type PlannedRecord, type RowReads, shown } from './import-plan.ts';
 import { readKnownOne } from './import-reads.ts';
 import type { ImportedRecord, StartBody } from './import-requests.ts';
@@ -111,8 +107,11 @@ const storeAs = async (deps: SubscriptionDeps, adopting: Adopting, row: InRow): 
       const stored = { id, slot, method, isDefault, customerId, providerCustomerId, owned, onlyIf };
       return (await storeAdoptedMethod(deps, stored)) ? id : undefined;
     }
-    case 'subscription':
-      return adoptSubscription(deps, adopting, row);
+    case 'subscription': {
+      const { held, plan, methodRef } = adopting;
+      const as = { ...recordOf(deps, row, methodRef), plan, readAt: row.storing.readAt };
+      return insertAdopted(deps, adoptedSubscription(held, as, deps.now()), { report: held.report, onlyIf });
+    }
     case 'start': {
       const { start, alias } = adopting;
       const as: StartedAs = {
@@ -120,7 +119,7 @@ const storeAs = async (deps: SubscriptionDeps, adopting: Adopting, row: InRow): 
         plan: importing.planOfStart(start),
         paidUntil: instant(start.paid_until),
       };
-      return insert(deps, startedSubscription(as, deps.now()), { alias, onlyIf });
+      return insertImported(deps, startedSubscription(as, deps.now()), { alias, onlyIf });
     }
   }
 };
@@ -142,35 +141,4 @@ const recordOf = (deps: SubscriptionDeps, row: InRow, methodRef: string) => {
     providerCustomerId,
     method: { id: idIn(row, methodRef), methodRef },
   };
-};
-
-/** @returns undefined if a record has the alias already */
-const insert = async (
-  { table }: SubscriptionDeps,
-  subscription: Subscription,
-  { alias, onlyIf }: { readonly alias: string; readonly onlyIf: readonly TransactionStep[] },
-): Promise<string | undefined> => {
-  const { id, providerId } = subscription;
-  const step: TransactionStep = { ...aliasStep(providerId, alias, { kind: 'SUB', id }), if: [{ absent: true }] };
-  const found = await subscriptionStore(table).insertOrFind(subscription, [step, ...onlyIf]);
-  return found ? undefined : id;
-};
-
-/** The provider's owed invoices and the mark follow the record. If they cannot be stored now, due work does it. */
-const adoptSubscription = async (
-  deps: SubscriptionDeps,
-  { held, plan, methodRef }: Extract<Adopting, { readonly kind: 'subscription' }>,
-  row: InRow,
-): Promise<string | undefined> => {
-  const { readAt, onlyIf } = row.storing;
-  const { report } = held;
-  const record = adoptedSubscription(held, { ...recordOf(deps, row, methodRef), plan, readAt }, deps.now());
-  const id = await insert(deps, record, { alias: report.subscriptionId, onlyIf });
-  if (id === undefined) return undefined;
-  await nowOrLater(async () => {
-    const stored = (await subscriptionStore(deps.table).load(id)) ?? record;
-    const current = report.owed.length > 0 ? await storeReport(deps, stored, report) : stored;
-    return markAdopted(deps, current, { isFirst: true });
-  });
-  return id;
 };
