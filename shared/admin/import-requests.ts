@@ -70,7 +70,10 @@ const rowSchema = z
   .object({
     provider_customer_id: boundedText(LONGEST_ID)
       .min(1)
-      .meta({ description: "Names the customer at the provider, such as `cus_…` at Stripe.", examples: ['cus_NffrFeUfNV2Hib'] }),
+      .meta({
+        description: 'Names the customer at the provider, such as `cus_…` at Stripe.',
+        examples: ['cus_NffrFeUfNV2Hib'],
+      }),
     owner: boundedText(320)
       .refine((text) => OWNER_FORM.test(text), {
         message: 'must be user:<id>, organization:<id> or guest:<e-mail>',

@@ -154,7 +154,11 @@ describe('an imported subscription', () => {
   });
 
   test.each(['error_500', 'reset'])('is marked by due work if Stripe does not answer (%s)', async (action) => {
-    await service.fault({ ...{ provider: 'provider_a', method: 'POST', path: '/v1/subscriptions/' }, times: 9, action });
+    await service.fault({
+      ...{ provider: 'provider_a', method: 'POST', path: '/v1/subscriptions/' },
+      times: 9,
+      action,
+    });
     const made = await adopt({});
     expect(importedOutcomes(made.answer)[0]?.at(-1)).toBe('subscription adopted');
     expect((await atStripe(service, `GET subscriptions/${made.there.id}`)).metadata).toEqual({});

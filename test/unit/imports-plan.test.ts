@@ -92,7 +92,10 @@ describe('an imported subscription', () => {
   });
 
   test('is anchored at its present period if that is no period of the anchor', () => {
-    const moved = { currentPeriodStart: seconds('2026-11-05T10:00:00Z'), currentPeriodEnd: seconds('2026-12-05T10:00:00Z') };
+    const moved = {
+      currentPeriodStart: seconds('2026-11-05T10:00:00Z'),
+      currentPeriodEnd: seconds('2026-12-05T10:00:00Z'),
+    };
     expect(adopted(held({}, moved))).toMatchObject({ anchor: '2026-11-05T10:00:00.000Z', period: 0 });
   });
 
