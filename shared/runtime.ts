@@ -268,6 +268,9 @@ export const moneyDeps = /* @__PURE__ */ perInstance(() => ({
   },
 }));
 
+/** The dependencies of the import, which looks users up and calls providers. */
+export const importDeps = /* @__PURE__ */ perInstance(() => ({ ...moneyDeps(), identity: identity() }));
+
 /** The dependencies of the use case that saves a method. */
 export const methodDeps = /* @__PURE__ */ perInstance(() => ({
   ...moneyDeps(),

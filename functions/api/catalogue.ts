@@ -4,6 +4,7 @@ import { addressEndpoints } from '../addresses/endpoints.ts';
 import { adminEndpoints } from '../admin/endpoints.ts';
 import { erasureEndpoints } from '../admin/erasure-endpoints.ts';
 import { exportEndpoints } from '../admin/export-endpoints.ts';
+import { importEndpoints } from '../admin/import-endpoints.ts';
 import { keyEndpoints } from '../admin/key-endpoints.ts';
 import { referenceEndpoints } from '../admin/reference-endpoints.ts';
 import { consoleEndpoints } from '../console/endpoints.ts';
@@ -43,6 +44,7 @@ export const endpoints: readonly Endpoint[] = [
   ...adminEndpoints,
   ...erasureEndpoints,
   ...exportEndpoints,
+  ...importEndpoints,
   ...keyEndpoints,
   ...referenceEndpoints,
   ...docsEndpoints,

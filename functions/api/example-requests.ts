@@ -190,6 +190,13 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'admin.clear-cache': { body: { cache_type: 'organization_membership' } },
   'admin.request-erasure': { body: { email: 'departed.guest@example.com' } },
   'admin.get-erasure': { params: ERASURE },
+  'admin.import': {
+    body: {
+      provider_id: 'provider_a',
+      dry_run: true,
+      rows: [{ provider_customer_id: 'cus_NffrFeUfNV2Hib', owner: 'guest:gus@example.com' }],
+    },
+  },
   'admin.create-key': {
     body: {
       name: 'Shop backend',

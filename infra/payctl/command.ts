@@ -5,9 +5,10 @@ import { exit, stderr } from 'node:process';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { runAs } from '../../shared/core/actor.ts';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
-import { SettingsError } from '../../shared/core/settings.ts';
+import { PAYMENT_SLOTS, SettingsError } from '../../shared/core/settings.ts';
 import { CHANGE_TIMES } from '../../shared/subscriptions/record/subscription-requests.ts';
 import type { Stage } from '../deploy/stage/settings.ts';
+import { type AdoptOptions, adopt } from './commands/adopt.ts';
 import { askAtTerminal } from './commands/ask.ts';
 import { listDeadLetters } from './commands/dead-letters.ts';
 import { reportSettingsMistakes, runDoctor } from './commands/doctor.ts';
@@ -70,7 +71,7 @@ const payctl = new Command('payctl')
   .option('--json', 'one JSON document on standard output')
   .addHelpText(
     'after',
-    `\ntimeline, refund, capture, release and preview-change call the API at --url with the service key in ${KEY}, on the local host by default with its demo key; so does reconcile if the shell has a key. They need no AWS credentials.`,
+    `\ntimeline, refund, capture, release, preview-change and adopt call the API at --url with the service key in ${KEY}, on the local host by default with its demo key; so does reconcile if the shell has a key. They need no AWS credentials.`,
   )
   .addHelpText('after', '\nExit codes: 0 all is well; 1 something needs attention; 2 the command could not finish.')
   .exitOverride((error) => exit(error.exitCode === 0 ? 0 : 2));
@@ -272,6 +273,17 @@ payctl
   .option('--quantity <number>', 'default: the present quantity', parseQuantity)
   .addOption(new Option('--when <time>', 'default: as the settings PLAN_CHANGE_… say').choices(CHANGE_TIMES))
   .action((id: string, options: PlanOptions) => call((api) => showPreview(api, id, options)));
+
+payctl
+  .command('adopt')
+  .description('imports the customers of another integration with their methods and subscriptions; charges nothing')
+  .addOption(new Option('--slot <slot>', 'the provider slot').choices(PAYMENT_SLOTS).makeOptionMandatory())
+  .requiredOption('--map <file>', 'CSV with the header provider_customer_id,owner')
+  .option('--products <file>', 'CSV with the header stripe_price_id,product_id')
+  .option('--overwrite-metadata', 'take over subscriptions whose metadata names another subscription_id')
+  .option('--report <file>', 'default: adopt-report.csv, or adopt-dry-run.csv; a later run continues it')
+  .option('--dry-run', 'only show what would be imported')
+  .action((options: AdoptOptions) => call((api) => adopt(api, options)));
 
 const dlq = payctl.command('dlq').description('messages that exhausted their retries');
 dlq

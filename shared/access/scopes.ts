@@ -51,6 +51,7 @@ export const SCOPE_TABLE = {
   'webhooks:read': { words: 'Read the webhook log of every owner.', roles: ['support', 'operations'] },
   'webhooks:write': { words: 'Send logged events again, and send test events.', roles: ['operations'] },
   'admin:cache': { words: 'Clear caches.', roles: ['operations'] },
+  'imports:write': { words: 'Import the customers and subscriptions of another integration.', roles: [] },
   'admin:erasures': {
     words: 'Erase a person, read the state of an erasure, and export what is stored about a person.',
     roles: [],
@@ -180,6 +181,7 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'admin.clear-cache': forMerchant('admin:cache'),
   'admin.request-erasure': forMerchant('admin:erasures'),
   'admin.get-erasure': forMerchant('admin:erasures'),
+  'admin.import': forMerchant('imports:write'),
   'admin.put-record': forMerchant('catalog:write'),
   'admin.get-record': forMerchant('catalog:write'),
   'admin.delete-record': forMerchant('catalog:write'),

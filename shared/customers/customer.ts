@@ -39,6 +39,8 @@ export const customerSchema = z.lazy(() =>
     ...networkColumn,
     projectId: optional,
     metadata: z.record(z.string(), z.json()).optional(),
+    /** When it was imported from the provider. */
+    importedAt: optional,
     knownAt: knownAtSchema,
   }),
 );
@@ -77,6 +79,7 @@ export const customerView = (customer: Customer) => ({
   ...(customer.organizationId && { organization_id: customer.organizationId }),
   ...(customer.projectId && { project_id: customer.projectId }),
   metadata: customer.metadata ?? {},
+  ...(customer.importedAt && { imported_at: customer.importedAt }),
   created_at: customer.createdAt,
   updated_at: customer.updatedAt,
 });

@@ -26,6 +26,9 @@ export const shownCustomerSchema = z
       .optional()
       .describe('The organization that owns the customer; absent for a personal customer.'),
     project_id: z.string().optional().describe('The project of the customer; absent if it has none.'),
+    imported_at: timestamp
+      .optional()
+      .describe('When the customer was imported; present if another integration made it.'),
     metadata: z
       .record(z.string(), jsonValue)
       .optional()

@@ -9,6 +9,8 @@ export const membershipEvents = (before: Membership | undefined, after: Membersh
 
 const nameOf = (before: Membership | undefined, after: Membership): CanonicalEvent | undefined => {
   if (before?.version === after.version) return undefined;
+  // No access was given for the tier of a subscription that was unpaid when it was imported.
+  if (!before && after.reason === 'imported' && after.status === 'cancelled') return undefined;
   if (before?.status !== after.status) {
     switch (after.status) {
       case 'pending':
@@ -28,6 +30,7 @@ const nameOf = (before: Membership | undefined, after: Membership): CanonicalEve
 const dataOf = (membership: Membership) => ({
   membership_id: membership.id,
   ...membershipFacts(membership),
+  ...(membership.reason && { reason: membership.reason }),
   ...(membership.status === 'expired' && { reason: 'paused' }),
   user: payerOf(membership),
   project: membership.projectId ? { id: membership.projectId } : null,

@@ -30,6 +30,8 @@ export const membershipSchema = z.object({
   userEmail: optional,
   projectId: optional,
   providerId: z.string(),
+  /** Set in the version that an import has written. */
+  reason: z.literal('imported').optional(),
 });
 export type Membership = z.infer<typeof membershipSchema>;
 

@@ -165,7 +165,7 @@ const subscription = {
   next_billing_date: time
     .optional()
     .describe('Present with the reason `renewal_due`: when the renewal is charged; `amount` is then what it costs.'),
-  reason: z.enum(REASONS).nullable().describe('What changed; `created` in the first event.'),
+  reason: z.enum(REASONS).nullable().describe('What changed; `created` or `imported` in the first event.'),
   previous: z
     .object({
       product_id: id.nullable().describe('The product before; null for a custom price.'),
@@ -178,6 +178,11 @@ const subscription = {
   ...owner,
   organization_id: organizationId,
 };
+
+const importedReason = z
+  .literal('imported')
+  .optional()
+  .describe('Present if the subscription was imported from another integration.');
 
 const membership = {
   membership_id: id.describe('Names the membership, `mbr_…`; read it with `GET /memberships/{id}`.'),
@@ -316,12 +321,12 @@ export const EVENTS = {
   'membership.pending': {
     summary: 'A membership waits for its first payment',
     when: 'A subscription with a tier was created, and it is in its trial or its first charge is open. Do not give access yet.',
-    data: membership,
+    data: { ...membership, reason: importedReason },
   },
   'membership.activated': {
     summary: 'A membership became active',
     when: 'The subscription is paid. Give access until `ends_at`.',
-    data: membership,
+    data: { ...membership, reason: importedReason },
   },
   'membership.extended': {
     summary: 'A membership was renewed',

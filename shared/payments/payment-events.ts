@@ -13,8 +13,8 @@ export const paymentEvents = (before: Payment | undefined, after: Payment): read
   if (!isShown(after) || before?.version === after.version) return [];
   // A claim that was taken back returns to a status that has been published before.
   if (after.cause === 'release') return [];
-  // The events of a restored payment were published when it was made.
-  if (after.cause === 'restore') return [];
+  // A restored payment was published when it was made, and an import publishes no payment.
+  if (after.cause === 'restore' || after.cause === 'import') return [];
   if (after.cause === 'refund') return refundEvents(after);
   if (after.cause === 'dispute') return disputeEvents(after);
   const was = before && isShown(before) ? before : undefined;

@@ -120,6 +120,8 @@ const TABLE_CAUSES: Readonly<Record<HistoryCause, PaymentCause>> = {
   metadata: 'metadata',
   // A restored payment is inserted, so no transition leads to it.
   restore: 'read',
+  // The payment of an invoice from before the import of its subscription is inserted, too.
+  import: 'read',
 };
 
 /** @throws Error if the table lacks the change of the status, which is a bug; nothing may be written then. */

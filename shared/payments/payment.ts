@@ -56,6 +56,7 @@ export const CAUSES = [
   'capture_due',
   'restore',
   'metadata',
+  'import',
 ] as const;
 export type HistoryCause = (typeof CAUSES)[number];
 

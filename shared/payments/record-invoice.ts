@@ -28,16 +28,19 @@ export interface InvoiceRequest {
   readonly invoice: ProviderInvoicePayment;
   /** The method that paid; undefined if unknown or unpaid. Only a card that is stored here has our id. */
   readonly paidWith?: Pick<Payment, 'methodRef' | 'paymentMethodId'> | undefined;
+  /** True if the invoice is older than the import of its subscription, so that no event reports its payment. */
+  readonly isImported: boolean;
   /** Writes our id to the provider's intent, before the payment is stored. */
   readonly label: () => Promise<void>;
 }
 
 export const recordInvoice = async (
   deps: CollectDeps,
-  { wanted, invoice, paidWith, label }: InvoiceRequest,
+  { wanted, invoice, paidWith, isImported, label }: InvoiceRequest,
 ): Promise<InvoiceResult> => {
   const store = paymentStore(deps.table, deps.now);
-  const fresh = paymentOf(deps, { ...wanted, ...paidWith }, invoice);
+  const cause = isImported ? 'import' : 'event';
+  const fresh = paymentOf(deps, { ...wanted, ...paidWith }, { invoice, cause });
   const reason = findMismatch(fresh, invoice);
   if (reason) return { kind: 'mismatch', reason };
   let found = await store.load(wanted.id);
@@ -122,7 +125,11 @@ const correctMethod = (
   return { next, by: 'invoice' };
 };
 
-const paymentOf = (deps: CollectDeps, wanted: PeriodPayment, invoice: ProviderInvoicePayment): VisiblePayment => {
+const paymentOf = (
+  deps: CollectDeps,
+  wanted: PeriodPayment,
+  { invoice, cause }: { readonly invoice: ProviderInvoicePayment; readonly cause: 'event' | 'import' },
+): VisiblePayment => {
   const at = iso(deps.now());
   const unseen: Payment = {
     ...wanted,
@@ -140,5 +147,5 @@ const paymentOf = (deps: CollectDeps, wanted: PeriodPayment, invoice: ProviderIn
   };
   // The event about the canceled intent came before the payment existed.
   const to = invoice.isVoid ? 'canceled' : invoice.status;
-  return advancePayment(unseen, { to, now: deps.now(), cause: 'event' }, { decline: invoice.decline });
+  return advancePayment(unseen, { to, now: deps.now(), cause }, { decline: invoice.decline });
 };

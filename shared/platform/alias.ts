@@ -18,6 +18,9 @@ const aliasItem = ({ providerId, externalId }: ExternalId, { kind, id }: Alias):
   id,
 });
 
+/** The alias of an item under an alias key. */
+export const aliasOf = (item: Item): Alias => aliasSchema.parse(item);
+
 export interface ExternalId {
   readonly providerId: string;
   readonly externalId: string;

@@ -12,6 +12,7 @@ import type {
 } from './customer-port.ts';
 import type { EventReceiver } from './event-port.ts';
 import type { HoldsPort } from './hold-port.ts';
+import type { HoldingsPort } from './holdings-port.ts';
 import type { ListingPort } from './listing-port.ts';
 import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard, SetupsPort } from './method-port.ts';
 import type {
@@ -54,6 +55,8 @@ export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent
   /** Set if the provider accepts payments. */
   readonly refunds?: RefundsPort | undefined;
   readonly eventVersions?: EventVersions | undefined;
+  /** Set if customers of another integration can be imported. */
+  readonly holdings?: HoldingsPort | undefined;
   /** Set if the provider can list its payments. */
   readonly listing?: ListingPort | undefined;
   /** True if the id's form shows a stored method, false for a one-time token, undefined if only a read can tell. */

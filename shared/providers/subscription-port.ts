@@ -22,6 +22,9 @@ export interface ProviderInvoice {
   /** The period that the invoice pays for. */
   readonly periodStart: number;
   readonly periodEnd: number;
+  /** When the invoice was made, and when it was paid; undefined if not reported. */
+  readonly createdAt?: number | undefined;
+  readonly paidAt?: number | undefined;
   /** Number of tries to collect the invoice. Each try is an attempt of the same payment. */
   readonly attempts: number;
   readonly failureCode: DeclineCode | undefined;
@@ -167,6 +170,13 @@ export interface SubscriptionsPort {
   payOwed(input: OfSubscription & { readonly methodId: string }): Promise<Outcome<ProviderSubscription>>;
   /** Reads the discounts and taxes of the next periods. */
   findPricing(subscriptionId: string): Promise<Outcome<ProviderPricing>>;
+  /**
+   * Marks a subscription of another integration as ours, by our id in its metadata.
+   * @param input.methodId becomes the subscription's own method; absent if it has one
+   */
+  adopt(
+    input: OfSubscription & { readonly ourSubscriptionId: string; readonly methodId?: string | undefined },
+  ): Promise<Outcome<ProviderSubscription>>;
   /** Sets the price of the next periods. Nothing is charged or given back for the present one. */
   changePrice(input: NewPrice): Promise<Outcome<{ readonly subscriptionId: string }>>;
   scheduleCancel(input: OfSubscription & { readonly cancel: boolean }): Promise<Outcome<ProviderSubscription>>;

@@ -36,7 +36,10 @@ const change = z
       .enum(SUBSCRIPTION_STATUSES)
       .nullable()
       .describe('The status before this version; null for the first version.'),
-    cause: z.enum(REASONS).nullable().describe("The cause of the version, as in `reason` of the version's event."),
+    cause: z
+      .enum([...REASONS, 'import'])
+      .nullable()
+      .describe("The cause of the version, as in `reason` of the version's event; `import` for the reason `imported`."),
     cancel_at_period_end: z.boolean().describe('Whether the subscription ends with its period, as of this version.'),
     current_period_end: timestamp.describe('When the current period ends, as of this version.'),
     payment_id: optionalText.describe(
@@ -83,7 +86,7 @@ const versionItem = z.object({
   ...versionFields,
   status: z.enum(SUBSCRIPTION_STATUSES),
   was: z.enum(SUBSCRIPTION_STATUSES).optional(),
-  cause: z.enum(REASONS).optional(),
+  cause: z.enum([...REASONS, 'import']).optional(),
   cancelAtPeriodEnd: z.boolean(),
   periodEnd: z.string(),
   paymentId: z.string().optional(),

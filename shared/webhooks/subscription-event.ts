@@ -11,7 +11,7 @@ import { skipsTime } from '../subscriptions/at-provider/provider-invoices.ts';
 import { applyReport, awaitsFirstCharge, isAboutFormer } from '../subscriptions/at-provider/provider-report.ts';
 import { namesOtherMethod, openPlanAt } from '../subscriptions/at-provider/store-report.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
-import { isProviderBilled, type Subscription } from '../subscriptions/record/subscription.ts';
+import { isProviderBilled, listCentsOf, type Subscription } from '../subscriptions/record/subscription.ts';
 import { subscriptionStore } from '../subscriptions/record/subscription-store.ts';
 import { edit } from '../subscriptions/record/subscription-versions.ts';
 import type { EventResult, InboundEvent } from './inbound-event.ts';
@@ -205,12 +205,13 @@ const decidesAlone = (event: ProviderEvent, current: Subscription): boolean => {
  * first charge is paid, whether an older period is still owed, and what was paid in a period that was never reported.
  */
 const tellsAll = (subscription: Subscription, news: EventSubscription): boolean => {
-  const { status, charge, totalCents, trialEnd } = subscription;
+  const { status, charge, trialEnd } = subscription;
+  const listCents = listCentsOf(subscription);
   const isOfKnownTrial = trialEnd === undefined || news.trialEnd === epochSeconds(instant(trialEnd));
   return (
     (status !== 'trialing' || isOfKnownTrial) &&
     (news.status === 'past_due') === (status === 'past_due') &&
-    (news.price?.amountCents ?? totalCents) === totalCents &&
+    (news.price?.amountCents ?? listCents) === listCents &&
     !skipsTime(subscription, news.currentPeriodStart) &&
     !awaitsFirstCharge(charge)
   );

@@ -80,18 +80,19 @@ export const MIRRORED_FIELDS: Readonly<Record<string, ObjectFields>> = {
       payments.data[].payment.payment_intent.last_payment_error.advice_code
       payments.data[].payment.payment_intent.last_payment_error.network_advice_code subscription
       subscription_details.subscription payment_intent currency parent.subscription_details.metadata.subscription_id
-      subscription_details.metadata.subscription_id metadata.subscription_id payments.data[].status`,
+      subscription_details.metadata.subscription_id metadata.subscription_id payments.data[].status created
+      status_transitions`,
     ignored: `
       account_country account_name account_tax_ids amount_overpaid amount_paid amount_paid_off_stripe amount_remaining
       amount_shipping application application_fee_amount attempted auto_advance automatic_tax
-      automatically_finalizes_at charge collection_method confirmation_secret created custom_fields customer
+      automatically_finalizes_at charge collection_method confirmation_secret custom_fields customer
       customer_account customer_address customer_email customer_name customer_phone customer_shipping
       customer_tax_exempt customer_tax_ids default_payment_method default_source default_tax_rates deleted description
       discount discounts due_date effective_at ending_balance footer from_invoice hosted_invoice_url invoice_pdf issuer
       last_finalization_error latest_revision livemode number object on_behalf_of paid paid_out_of_band
       payment_settings period_end period_start post_payment_credit_notes_amount pre_payment_credit_notes_amount quote
       receipt_number rendering rendering_options shipping_cost shipping_details starting_balance statement_descriptor
-      status_details status_transitions subscription_proration_date tax test_clock threshold_reason
+      status_details subscription_proration_date tax test_clock threshold_reason
       total_discount_amounts total_excluding_tax total_pretax_credit_amounts total_tax_amounts transfer_data
       webhooks_delivered_at`,
     elsewhere: `
@@ -108,14 +109,14 @@ export const MIRRORED_FIELDS: Readonly<Record<string, ObjectFields>> = {
   'Stripe: PaymentMethod': {
     read: `
       id type card.brand card.last4 card.exp_month card.exp_year card.wallet.type card.funding card.country
-      card.fingerprint customer`,
+      card.fingerprint us_bank_account customer`,
     ignored: `
       acss_debit affirm afterpay_clearpay alipay allow_redisplay alma amazon_pay au_becs_debit bacs_debit bancontact
       billie billing_details bizum blik boleto card_present cashapp created crypto custom customer_account
       customer_balance eps fpx giropay grabpay ideal interac_present kakao_pay klarna konbini kr_card link livemode
       mb_way metadata mobilepay multibanco naver_pay nz_bank_account object oxxo p24 pay_by_bank payco paynow paypal
       paypay payto pix promptpay radar_options revolut_pay samsung_pay satispay scalapay sepa_debit sequra sofort
-      sunbit swish twint upi us_bank_account wechat_pay zip`,
+      sunbit swish twint upi wechat_pay zip`,
   },
   'PayPal: Order': {
     read: `

@@ -4,7 +4,7 @@ import type { TestHost } from './host.ts';
 /** A call to Stripe with the secret key, past the service, for example a click in the dashboard. */
 export const atStripe = async (
   service: TestHost,
-  route: `${'POST' | 'DELETE'} ${string}`,
+  route: `${'GET' | 'POST' | 'DELETE'} ${string}`,
   fields: Readonly<Record<string, string>> = {},
 ) => {
   const { env } = service.host();

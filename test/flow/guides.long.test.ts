@@ -22,6 +22,7 @@ const GUIDES = [
   'events-to-s3',
   'tax',
   'agent',
+  'adoption',
 ];
 
 /** A guide moves the clock, so each guide has its own host. */

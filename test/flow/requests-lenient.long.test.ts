@@ -151,6 +151,14 @@ const REQUESTS: Readonly<Record<string, () => Promise<Sent>>> = {
     options: await admin(),
     readAt: '/admin/erasures',
   }),
+  'admin.import': async () => ({
+    path: '/admin/imports',
+    body: {
+      ...{ provider_id: 'provider_a', dry_run: true },
+      rows: [{ provider_customer_id: 'cus_unknown', owner: 'guest:gus@example.com' }],
+    },
+    options: await admin(),
+  }),
   'admin.create-key': async () => ({ path: '/admin/keys', body: KEY, options: await admin(), readAt: '/admin/keys' }),
   'admin.update-key': async () => onKey(''),
   'admin.rotate-key': async () => onKey('/rotate'),

@@ -186,6 +186,11 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
   'subscriptions.preview-change': async () =>
     ofSubscription('POST /change/preview', { product_id: await monthlyPlan() }),
   'admin.put-record': async () => as(await admin(), 'PUT /admin/products/assigned', productBody()),
+  'admin.import': async () =>
+    as(await admin(), 'POST /admin/imports', {
+      ...{ provider_id: 'provider_a', dry_run: true },
+      rows: [{ provider_customer_id: 'cus_unknown', owner: 'guest:gus@example.com' }],
+    }),
   'admin.request-erasure': async () => as(await admin(), 'POST /admin/erasures', { user_id: 'user_unknown' }),
   'admin.create-key': async () => as(await admin(), 'POST /admin/keys', KEY),
   'admin.update-key': async () => ofKey('PATCH', '', { name: 'renamed' }),

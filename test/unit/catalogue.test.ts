@@ -163,6 +163,7 @@ describe('the routes of the catalogue', () => {
 /** POSTs whose repetition has no further effect. */
 const NATURAL_POSTS = {
   'admin.clear-cache': 'a cache that is cleared again is clear',
+  'admin.import': 'a record that has the provider’s id is known',
   'subscriptions.preview-change': 'it stores nothing',
   'discounts.check': 'it stores nothing',
 };

@@ -106,7 +106,7 @@ describe('the states of a payment', () => {
 describe('the check of a stored change', () => {
   /** Other causes have the same name in the history and in the table. */
   const CAUSES_OF_TABLE: Partial<Record<HistoryCause, PaymentCause>> = {
-    ...{ sync: 'read', reconciliation: 'read', restore: 'read', expiry: 'cancel' },
+    ...{ sync: 'read', reconciliation: 'read', restore: 'read', import: 'read', expiry: 'cancel' },
   };
 
   test.each(CAUSES)('refuses a change by %s unless the table has the transition', (cause) => {

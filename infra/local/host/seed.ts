@@ -33,7 +33,7 @@ const OPERATOR: DemoKey = {
   name: 'demo operator',
   scopes: [
     ...(['payments:read', 'subscriptions:read', 'subscriptions:write'] as const),
-    ...(['payments:operate', 'payments:capture', 'refunds:write', 'webhooks:read'] as const),
+    ...(['payments:operate', 'payments:capture', 'refunds:write', 'webhooks:read', 'imports:write'] as const),
   ],
 };
 

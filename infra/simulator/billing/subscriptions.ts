@@ -117,7 +117,7 @@ const renew = (unit: Unit, before: LedgerSubscription): void => {
   const { subscription, invoice } = issue(unit, next, { reason: 'subscription_cycle', usedFrom: before.periodStart });
   unit.announce({ kind: 'subscription.updated', subscription, before });
   unit.schedule(subscription.periodEnd, 'bill_subscription', subscription.id);
-  collectIssued(unit, invoice, { attempt: undefined });
+  if (subscription.collection === undefined) collectIssued(unit, invoice, { attempt: undefined });
 };
 
 /** A subscription that was paused without a method starts a new period and is charged immediately. */

@@ -14,6 +14,7 @@ import {
   setRetries,
   stepInvoice,
 } from './dashboard.ts';
+import { addForeign } from './foreign.ts';
 import { captureByHand, releaseByHand } from './holds.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
 import { changeDisputeByHand, makeRefund, raiseDispute, settleRefundByHand } from './money-back.ts';
@@ -62,6 +63,7 @@ const ROUTES: readonly Route[] = [
   ['POST', /^\/refunds\/([^/]+)$/, (parts, call) => settleRefundByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/payments\/([^/]+)\/disputes$/, (parts, call) => raiseDispute(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/disputes\/([^/]+)$/, (parts, call) => changeDisputeByHand(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/foreign$/, (parts, call) => addForeign(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/customers\/([^/]+)$/, (parts, call) => changeCustomerByHand(parts, call)],
   ['GET', /^\/webhooks$/, ({ outbox }) => json(200, { ...outbox.setting(), events: outbox.counts() })],
   [

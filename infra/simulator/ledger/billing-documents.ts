@@ -15,6 +15,9 @@ export const priceSchema = z.object({
   currency: z.string(),
   unit: z.enum(UNITS),
   count: z.int(),
+  /** Present if the amount depends on usage, or on tiers. */
+  usageType: z.literal('metered').optional(),
+  scheme: z.literal('tiered').optional(),
 });
 export type LedgerPrice = z.infer<typeof priceSchema>;
 
@@ -95,6 +98,11 @@ export const ledgerSubscriptionSchema = z.object({
   discountIds: z.array(z.string()).default([]),
   taxRateIds: z.array(z.string()).default([]),
   billingMode: z.enum(['classic', 'flexible']).default('classic'),
+  /** Items beside the first, whose prices are part of `amount`. */
+  otherItems: z.array(z.object({ priceId: z.string(), quantity: z.int() })).optional(),
+  /** Present if the customer pays each invoice by hand, so that nothing is collected. */
+  collection: z.literal('send_invoice').optional(),
+  scheduleId: z.string().optional(),
 });
 export type LedgerSubscription = z.infer<typeof ledgerSubscriptionSchema>;
 

@@ -1,5 +1,5 @@
 import type { AdapterName, ProviderSlot } from '../../../shared/core/settings.ts';
-import type { LedgerCharge, LedgerPayment, LedgerSetup } from '../ledger/documents.ts';
+import type { LedgerCharge, LedgerMethod, LedgerPayment, LedgerSetup } from '../ledger/documents.ts';
 import type { Change, ChargeFees, LedgerIdKind, Unit } from '../ledger/unit.ts';
 import type { SlotOptions } from '../state/options.ts';
 
@@ -153,6 +153,11 @@ export interface Vendor {
    * @throws Refused
    */
   captureOnSite?(unit: Unit, payment: LedgerPayment, capture: SiteCapture): LedgerCharge;
+  /**
+   * Makes a method of a test value, as another integration has stored it. Absent if the vendor stores no methods.
+   * @throws Refused if there is no such test value
+   */
+  methodOf?(unit: Unit, testValue: string): LedgerMethod;
   /** True if the customer may approve the payment although no call has asked for approval. */
   awaitsApproval?(payment: LedgerPayment): boolean;
   /** Converts an amount from the vendor's units to ISO 4217 minor units, by the vendor's own table. */

@@ -8,6 +8,7 @@ import { httpClient } from '../vendor-http.ts';
 import { withAccessToken } from './access-token.ts';
 import { paypalAmounts } from './amounts.ts';
 import { readPayPalEvent } from './events.ts';
+import { paypalHoldings } from './holdings.ts';
 import { paypalHolds } from './holds.ts';
 import { paypalListing } from './listing.ts';
 import { paypalOrders } from './orders.ts';
@@ -35,6 +36,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
     ...paypalOrders(call, settings.STATEMENT_DESCRIPTOR),
     ...paypalVault(call),
     refunds: paypalRefunds(exchange),
+    holdings: paypalHoldings(call),
     listing: paypalListing(call),
     holds: paypalHolds(call, settings.STATEMENT_DESCRIPTOR),
     isStoredMethod: (id) => !ONE_TIME.test(id),

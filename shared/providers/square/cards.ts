@@ -9,7 +9,9 @@ import { squareKey } from './outcome.ts';
 import { findSquarePayment, type SquareAccount, type SquareOrders } from './payments.ts';
 import { cardSchema, type SquareCard } from './schemas.ts';
 
-const cardAnswer = z.looseObject({ card: z.extend(cardSchema, { id: z.string().check(z.minLength(1)) }) });
+/** A card on file. */
+export const cardOnFileSchema = z.extend(cardSchema, { id: z.string().check(z.minLength(1)) });
+const cardAnswer = z.looseObject({ card: cardOnFileSchema });
 
 export const squareCards = ({ call, fingerprintOf }: SquareAccount, orders: SquareOrders) => {
   const create = async (
@@ -74,7 +76,10 @@ const GONE = 'NOT_FOUND';
 /** The prefix of the ids of cards on file. */
 export const ON_FILE = 'ccof:';
 
-const reportedCard = (card: SquareCard & { readonly id: string }, fingerprintOf: FingerprintOf): ProviderMethod => ({
+export const reportedCard = (
+  card: SquareCard & { readonly id: string },
+  fingerprintOf: FingerprintOf,
+): ProviderMethod => ({
   methodId: card.id,
   customerId: card.customer_id ?? undefined,
   ...cardFacts(card, fingerprintOf),

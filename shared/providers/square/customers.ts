@@ -64,7 +64,7 @@ export const squareCustomers = (call: SquareCall) => ({
 
   deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
     const deleted = await call({ method: 'DELETE', path: pathOf(customerId), answer: nothing });
-    const isGone = deleted.kind === 'refused' && GONE.includes(deleted.reason);
+    const isGone = deleted.kind === 'refused' && GONE_CUSTOMER.includes(deleted.reason);
     return isGone ? { kind: 'done', value: { customerId } } : mapOutcome(deleted, () => ({ customerId }));
   },
 
@@ -83,7 +83,8 @@ const NO_DETAILS = { email: null, name: null, phone: null } as const;
 const reportedBy = (outcome: Outcome<z.infer<typeof customerAnswer>>): Outcome<ProviderCustomer> =>
   inOurFields(LIMITS, mapOutcome(outcome, reported));
 
-const GONE: readonly string[] = ['NOT_FOUND', 'CUSTOMER_NOT_FOUND'];
+/** Refusals that say that Square has no such customer. */
+export const GONE_CUSTOMER: readonly string[] = ['NOT_FOUND', 'CUSTOMER_NOT_FOUND'];
 
 const pathOf = (customerId: string): string => `/v2/customers/${encodeURIComponent(customerId)}`;
 

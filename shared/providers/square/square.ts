@@ -9,6 +9,7 @@ import { httpClient } from '../vendor-http.ts';
 import { ON_FILE, squareCards } from './cards.ts';
 import { squareCustomers } from './customers.ts';
 import { readSquareEvent } from './events.ts';
+import { squareHoldings } from './holdings.ts';
 import { squareHolds } from './holds.ts';
 import { squareListing } from './listing.ts';
 import { squareLocation } from './location.ts';
@@ -28,14 +29,16 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
   const fingerprintOf = fingerprintsOf(options);
   const call = squareCalls(http, { accessToken, fingerprintOf });
   const account = { call, locationId, accessToken, descriptor: settings.STATEMENT_DESCRIPTOR, fingerprintOf };
+  const customers = squareCustomers(call);
   return {
     slot,
     adapter: 'square',
     can: CAPABILITIES_OF.square,
     ...squareLocation(call, locationId),
     ...squarePayments(account),
-    ...squareCustomers(call),
+    ...customers,
     ...squareCards(account, squareOrders(account)),
+    holdings: squareHoldings(call, { findCustomer: customers.findCustomer, fingerprintOf }),
     holds: squareHolds(account),
     refunds: squareRefunds(call),
     listing: squareListing(account),

@@ -21,7 +21,8 @@ export const readStripePricing = (subscription: Stripe.Subscription): ProviderPr
 
 const OTHER: ProviderPricing = { kind: 'other' };
 
-const isTaxed = ({ automatic_tax, default_tax_rates, items }: Stripe.Subscription): boolean =>
+/** True if Stripe adds a tax to the subscription's invoices. */
+export const isTaxed = ({ automatic_tax, default_tax_rates, items }: Stripe.Subscription): boolean =>
   automatic_tax.enabled ||
   (default_tax_rates ?? []).length > 0 ||
   items.data.some(({ tax_rates }) => (tax_rates ?? []).length > 0);

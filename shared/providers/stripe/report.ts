@@ -91,6 +91,7 @@ export const readStripeMethod = (method: Stripe.PaymentMethod, fingerprintOf = n
   methodId: method.id,
   customerId: idOf(method.customer),
   ...methodFacts(method),
+  ...(method.us_bank_account?.last4 && { lastFour: method.us_bank_account.last4 }),
   fingerprint: fingerprintOf(method.card?.fingerprint),
 });
 

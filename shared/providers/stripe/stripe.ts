@@ -12,6 +12,7 @@ import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
 import { readStripeEndpoints } from './endpoints.ts';
 import { readStripeEvent } from './events.ts';
+import { stripeHoldings } from './holdings.ts';
 import { stripeHolds } from './holds.ts';
 import { stripeListing } from './listing.ts';
 import { stripeMethods, stripeSetups } from './methods.ts';
@@ -47,6 +48,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
   const call = stripeCalls({ ...options, fingerprintOf });
   const readers = stripeReaders(fingerprintOf);
   const descriptor = settings.STATEMENT_DESCRIPTOR;
+  const subscriptions = stripeSubscriptions(stripe, call, descriptor);
   const bills = settings.SUBSCRIPTIONS === 'service' ? 'service' : 'native';
   return {
     slot,
@@ -62,7 +64,8 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     listing: stripeListing(stripe, call, fingerprintOf),
     holds: stripeHolds(stripe, call, fingerprintOf),
     isStoredMethod: (id) => (ONE_TIME.test(id) ? false : undefined),
-    subscriptions: stripeSubscriptions(stripe, call, descriptor),
+    subscriptions,
+    holdings: stripeHoldings(stripe, call, { subscriptions, readMethod: readers.readMethod }),
     readEvent: (body) => readStripeEvent(body, fingerprintOf),
   };
 };

@@ -58,6 +58,8 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
     ...reportedAmount({ amount: requirePresent(news.amountCents), currency: requirePresent(news.currency) }),
     periodStart: requirePresent(news.periodStart),
     periodEnd: requirePresent(news.periodEnd),
+    createdAt: invoice.created,
+    paidAt: news.paidAt,
     attempts: requirePresent(news.attempts),
     nextAttempt: news.nextAttempt,
     ...(invoice.status === 'paid' ? { failureCode: undefined } : failureOf(intent)),

@@ -51,6 +51,11 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
     findPaid: billing.owed.listPaid,
     create: (input) => create(billing, input),
     changeMethod: (input) => changeMethod(billing, input),
+    adopt: ({ ourSubscriptionId, methodId, ...input }) =>
+      billing.update(input, {
+        metadata: { subscription_id: ourSubscriptionId },
+        ...(methodId !== undefined && { default_payment_method: methodId }),
+      }),
     payOwed: async (input) =>
       payOwed(billing, await billing.find(input.subscriptionId), { ...input, isAttended: false }),
     findPricing: (id) => call(() => stripe.subscriptions.retrieve(id, WITH_DISCOUNTS), readStripePricing),

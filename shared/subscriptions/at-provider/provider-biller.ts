@@ -28,6 +28,27 @@ export const providerInterval = ({
   return { unit, count: times * intervalMultiplier };
 };
 
+const MOST_MULTIPLIED = 100;
+
+/** The interval as it is stored here, in the longest unit. @returns undefined if it cannot be stored */
+export const intervalOf = ({ unit, count }: ProviderInterval): Omit<Plan, 'totalCents'> | undefined => {
+  const found = [...INTERVALS_BY_LENGTH].find(([, [of, times]]) => of === unit && count % times === 0);
+  if (!found) return undefined;
+  const [billingInterval, [, times]] = found;
+  const intervalMultiplier = count / times;
+  return intervalMultiplier > MOST_MULTIPLIED ? undefined : { billingInterval, intervalMultiplier };
+};
+
+/** A year may also be twelve months. The longest comes first. */
+const INTERVALS_BY_LENGTH: readonly (readonly [BillingInterval, (typeof UNITS)[BillingInterval]])[] = [
+  ['yearly', UNITS.yearly],
+  ['yearly', ['month', 12]],
+  ['quarterly', UNITS.quarterly],
+  ['monthly', UNITS.monthly],
+  ['weekly', UNITS.weekly],
+  ['daily', UNITS.daily],
+];
+
 /**
  * The biller of a new subscription is the provider if it supports the plan and the total is not 0, else the service. A
  * price at a provider cannot end by itself, so the service bills a code that ends.

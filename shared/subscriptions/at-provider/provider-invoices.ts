@@ -114,6 +114,8 @@ export const paidPeriodBy = (
   payment: VisiblePayment | undefined,
 ): PaidPeriod => {
   const { amountCents, totalCents = amountCents, prices, periodStart, periodEnd } = invoice;
+  const { openedBy } = subscription;
+  if (openedBy?.invoice === invoice.invoiceId) return openingPeriod(subscription, openedBy, periodStart);
   const period = { start: iso(periodStart * SECOND_MS), end: iso(periodEnd * SECOND_MS) };
   const { taxCents, discountCents } =
     totalCents === subscription.totalCents ? subscription : partsBeforeBalance(totalCents, prices);
@@ -121,6 +123,28 @@ export const paidPeriodBy = (
   return payment
     ? periodPaidBy(period, price, { id: payment.id, cents: Math.min(totalCents, payment.totalCents) })
     : { start: period.start, ...price, payments: [] };
+};
+
+/** The period that ran at the import, with what was paid for it then. Its discount counts in proportion. */
+export const openingPeriod = (
+  { totalCents, discountCents }: Pick<Subscription, 'totalCents' | 'discountCents'>,
+  { paidCents }: NonNullable<Subscription['openedBy']>,
+  periodStart: number,
+): PaidPeriod => ({
+  start: iso(periodStart * SECOND_MS),
+  totalCents: paidCents,
+  taxCents: 0,
+  discountCents: totalCents === 0 ? 0 : Math.round((discountCents * paidCents) / totalCents),
+  payments: [],
+});
+
+/** True if the provider had collected the invoice before the subscription was imported. */
+const wasPaidBefore = (
+  { importedAt, openedBy }: Subscription,
+  { invoiceId, status, paidAt }: ProviderInvoice,
+): boolean => {
+  if (importedAt === undefined || status !== 'succeeded') return false;
+  return openedBy?.invoice === invoiceId || (paidAt !== undefined && paidAt < epochSeconds(instant(importedAt)));
 };
 
 const partsBeforeBalance = (
@@ -203,6 +227,7 @@ export const recordInvoicePayment = async (
 ): Promise<InvoicePayment> => {
   const { intentId, invoiceId } = invoice;
   if (intentId === undefined || invoice.amountCents === 0) return { kind: 'nothing' };
+  if (wasPaidBefore(subscription, invoice)) return { kind: 'nothing' };
   const collected = { ...invoice, intentId };
   const periodId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND_MS), 0);
   const ownId = subscriptionPaymentId(subscription.id, invoiceId);
@@ -238,8 +263,17 @@ const recordAs = async (
     ...amountsOf(subscription, invoice),
     billingReason: invoice.reason && reasonOf(subscription, invoice.reason),
   };
-  return recordInvoice(deps, { wanted, invoice, paidWith: await payerOf(deps, subscription, invoice), label });
+  const isImported = isOlderThanImport(subscription, invoice);
+  // An import changes nothing at the provider but the subscription's mark, so the label follows with the money.
+  if (isImported && invoice.status === 'succeeded') await label();
+  return recordInvoice(deps, {
+    ...{ wanted, invoice, isImported, label: isImported ? async () => undefined : label },
+    paidWith: await payerOf(deps, subscription, invoice),
+  });
 };
+
+const isOlderThanImport = ({ importedAt }: Subscription, { createdAt }: Pick<ProviderInvoice, 'createdAt'>): boolean =>
+  importedAt !== undefined && createdAt !== undefined && createdAt <= epochSeconds(instant(importedAt));
 
 const AMOUNT_CHANGED = 'amount_changed_at_provider';
 

@@ -4,7 +4,13 @@ import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, SECOND_MS } 
 import type { ProviderSubscription } from '../../providers/subscription-port.ts';
 import type { PaidPeriod } from '../record/paid-period-record.ts';
 import { isPeriodPaid, unpaidAfterReport } from '../record/paid-tier.ts';
-import type { Charge, Reason, Subscription, SubscriptionStatus } from '../record/subscription.ts';
+import {
+  type Charge,
+  listCentsOf,
+  type Reason,
+  type Subscription,
+  type SubscriptionStatus,
+} from '../record/subscription.ts';
 import { EVENT_LATE_MS, isFirst, type SubscriptionCause } from '../record/subscription-states.ts';
 import { advanceSubscription } from '../record/subscription-versions.ts';
 
@@ -128,20 +134,24 @@ const trialOf = (
 const pricesAt = (
   subscription: Subscription,
   price: SubscriptionReport['price'],
-): Pick<Subscription, 'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents' | 'discount'> => {
+): Pick<Subscription, 'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents' | 'listCents' | 'discount'> => {
   const { subtotalCents, taxCents, discountCents, totalCents, currency, discount: code } = subscription;
+  const known = listCentsOf(subscription);
   // While a change is under way or scheduled, the provider has the price of another plan.
   const isChanging = subscription.change ?? subscription.priceUpdate ?? subscription.scheduledChange;
-  if (!price || isChanging || price.currency !== currency || price.amountCents === totalCents) {
-    return { subtotalCents, taxCents, discountCents, totalCents, discount: code };
+  if (!price || isChanging || price.currency !== currency || price.amountCents === known) {
+    return { subtotalCents, taxCents, discountCents, totalCents, listCents: subscription.listCents, discount: code };
   }
-  const share = (part: number): number => (totalCents === 0 ? 0 : Math.round((part * price.amountCents) / totalCents));
+  const share = (part: number): number => (known === 0 ? 0 : Math.round((part * price.amountCents) / known));
   const [tax, discount] = [share(taxCents), share(discountCents)];
+  // The total of an imported subscription is already less than the provider's price.
+  const total = subscription.listCents === undefined ? price.amountCents : share(totalCents);
   return {
-    subtotalCents: price.amountCents - tax + discount,
+    subtotalCents: total - tax + discount,
     taxCents: tax,
     discountCents: discount,
-    totalCents: price.amountCents,
+    totalCents: total,
+    listCents: subscription.listCents === undefined ? undefined : price.amountCents,
     discount: undefined,
   };
 };
@@ -319,7 +329,7 @@ interface Outcome {
 
 /** The reason of the next version. Undefined if readers see no change. */
 const reasonOf = (was: Subscription, next: Subscription, outcome: Outcome): Reason | undefined => {
-  if (was.status === 'creating') return 'created';
+  if (was.status === 'creating') return was.importedAt === undefined ? 'created' : 'imported';
   if (was.status === 'canceled') return 'reactivated';
   return was.status === outcome.status ? reasonOfFields(was, next, outcome) : reasonOfStatus(was, outcome);
 };

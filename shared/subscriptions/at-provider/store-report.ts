@@ -153,7 +153,8 @@ const isKnownPaid = (
   paidUntil !== undefined &&
   epochSeconds(instant(paidUntil)) >= invoice.periodEnd;
 
-const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidUntil' | 'isPaid' | 'at'> => {
+/** The report of a read, without what its invoices paid for. */
+export const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidUntil' | 'isPaid' | 'at'> => {
   const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, isBridge } = answer;
   const { cancelAtPeriodEnd, cancelAt, isUnpaid, price, latestInvoice } = answer;
   const isCollecting = ['processing', 'pending'].includes(latestInvoice?.status ?? '');

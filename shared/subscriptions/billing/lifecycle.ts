@@ -36,7 +36,10 @@ export const resumeInPaidPeriod = (subscription: Subscription, now: Instant): Su
   advanceSubscription(subscription, { to: 'active', cause: 'resume', reason: 'resumed', now });
 
 export const reactivateInPaidPeriod = (subscription: Subscription, now: Instant): Subscription => {
-  const to = subscription.period < 0 ? 'trialing' : 'active';
+  const { period, importedAt, trialEnd } = subscription;
+  // Another biller was paid for the time before the first period.
+  const isPaidElsewhere = importedAt !== undefined && trialEnd === undefined;
+  const to = period < 0 && !isPaidElsewhere ? 'trialing' : 'active';
   const changed = { cancelAtPeriodEnd: false, canceledAt: undefined };
   return advanceSubscription(subscription, { to, cause: 'reactivate', reason: 'reactivated', now }, changed);
 };

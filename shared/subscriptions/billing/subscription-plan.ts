@@ -26,7 +26,7 @@ export const planOf = (body: PlanBody, product: Product | undefined): NewPlan =>
 };
 
 /** The product with its membership tier, as the subscription keeps them. */
-const soldAs = ({
+export const soldAs = ({
   id,
   name,
   metadata: { membership_type_id: tier },

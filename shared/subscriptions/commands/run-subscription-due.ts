@@ -5,6 +5,7 @@ import { DomainError } from '../../core/errors.ts';
 import { DAY_MS, type Instant, instant, iso } from '../../core/time.ts';
 import { findUnattended, type UsableMethod } from '../../payment-methods/usable-method.ts';
 import { findCollectedPayment, publishPayment, releasePayment } from '../../payments/collect-payment.ts';
+import { markAdopted } from '../at-provider/adopt-at-provider.ts';
 import { stopAbandonedCharge } from '../at-provider/billers.ts';
 import { createAtProvider } from '../at-provider/create-at-provider.ts';
 import { endOpenCommand, reportFailedReturn } from '../at-provider/open-command.ts';
@@ -346,6 +347,8 @@ const lookAtNotices = async (work: DueWork): Promise<string> => {
 
 const STEPS: Readonly<Record<Step, (work: DueWork) => Promise<string>>> = {
   confirm: confirmRecords,
+  adopt: async ({ deps, subscription }) =>
+    (await markAdopted(deps, subscription, { isFirst: false })).adoption ? 'under way' : 'marked',
   'check charge': (work) => (isProviderBilled(work.subscription) ? checkCreation(work) : checkCharge(work)),
   change: async ({ deps, subscription }) => (await lookAtChange(deps, subscription)).change?.step ?? 'change finished',
   'send price': async ({ deps, subscription }) =>

@@ -38,6 +38,12 @@ export const requirePeriodPaid = (subscription: Subscription): void => {
   });
 };
 
+/** @throws DomainError INVALID_STATE if another biller was paid for the present period, so its price is not known here */
+export const requireFirstPeriod = ({ importedAt, period, status }: Subscription): void => {
+  if (importedAt === undefined || period >= 0 || status === 'trialing') return;
+  throw new DomainError('INVALID_STATE', { message: 'The present period was paid elsewhere; use period_end' });
+};
+
 /** @throws DomainError INVALID_STATE if no next period will open */
 export const requireRenewal = ({ cancelAtPeriodEnd }: Subscription): void => {
   if (!cancelAtPeriodEnd) return;

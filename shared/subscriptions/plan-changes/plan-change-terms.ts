@@ -28,7 +28,13 @@ import type { ChangePlanBody, ChangeTime } from '../record/subscription-requests
 import { isLentByOther, isLowered, lentError } from './lent-method.ts';
 import { type PayableChange, payableChange } from './plan-change-due.ts';
 import { FREE_CHANGE } from './plan-change-price.ts';
-import { requirePeriodLeft, requirePeriodPaid, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
+import {
+  requireFirstPeriod,
+  requirePeriodLeft,
+  requirePeriodPaid,
+  requirePlanChangeable,
+  requireRenewal,
+} from './plan-change-states.ts';
 import { type TimedChange, timedChange, waived } from './plan-change-time.ts';
 
 export interface PlanChangeDeps extends SubscriptionDeps {
@@ -333,6 +339,7 @@ const chooseTime = (
 /** @throws DomainError if the plan may not change within its period */
 const asOfNow = ({ record, body }: PlanChangeRequest, timed: TimedChange, now: Instant): TimedChange => {
   requirePeriodLeft(record, now);
+  requireFirstPeriod(record);
   requirePeriodPaid(record);
   if (record.status !== 'trialing' && hasMostPayments(record)) throw tooManyChanges();
   return body.proration === 'none' ? waived(timed) : timed;

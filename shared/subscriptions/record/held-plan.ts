@@ -17,7 +17,7 @@ export const changedPlan = (
   const tiers = [...new Set(former)].filter((tier) => tier !== tierId);
   return {
     ...plan,
-    ...{ productId, productName, tierId },
+    ...{ productId, productName, tierId, listCents: undefined },
     discount: discountOfPlan(subscription, discount),
     tierSince: formerTier === tierId ? tierSince : iso(now),
     ...unpaidByPlan(subscription, { tierId }, now),

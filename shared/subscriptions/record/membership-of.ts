@@ -78,6 +78,7 @@ export const membershipOf = (subscription: Subscription): Membership | undefined
     organizationId,
     projectId,
     providerId,
+    ...(subscription.reason === 'imported' && { reason: subscription.reason }),
   };
 };
 

@@ -9,6 +9,8 @@ export type Step =
   | 'confirm'
   /** Look up the outcome of an attempt that was started. */
   | 'check charge'
+  /** Mark an imported subscription at its provider. */
+  | 'adopt'
   /** Continue a change of the plan. */
   | 'change'
   /** Give the billing provider a price that it may lack. */
@@ -46,7 +48,7 @@ interface DueStep {
 
 /** If several steps are due, the order of the list decides. */
 const dueSteps = (subscription: Subscription): readonly DueStep[] => {
-  const { charge, openCommand, syncAt, transfer, unconfirmedSince } = subscription;
+  const { adoption, charge, openCommand, syncAt, transfer, unconfirmedSince } = subscription;
   const at = (step: Step, time: string | undefined): DueStep[] =>
     time === undefined ? [] : [{ step, at: instant(time) }];
   if (transfer) return at('transfer', transfer.lookAt);
@@ -57,6 +59,7 @@ const dueSteps = (subscription: Subscription): readonly DueStep[] => {
       ? [{ step: 'expire first charge' as const, at: firstChargeEnds(charge) }]
       : []),
     ...(subscription.billingOwner === 'service' ? serviceBilledSteps(subscription) : []),
+    ...at('adopt', adoption?.lookAt),
     ...changeSteps(subscription),
     ...trialNoticeStep(subscription),
     ...at('check charge', charge?.lookAt),

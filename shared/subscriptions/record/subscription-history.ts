@@ -13,7 +13,7 @@ export const subscriptionEntry = (before: Subscription | undefined, after: Subsc
     at: updatedAt,
     status,
     was: before && isVisibleSubscription(before) ? before.status : undefined,
-    cause: reason,
+    cause: reason === 'imported' ? 'import' : reason,
     cancelAtPeriodEnd: after.cancelAtPeriodEnd,
     periodEnd: after.currentPeriodEnd,
     isUnpaid: after.isUnpaid,

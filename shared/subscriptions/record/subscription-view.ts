@@ -72,6 +72,7 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   metadata: subscription.metadata ?? {},
   is_guest_subscription: isGuestSubscription(subscription),
   guest_email: orNull(subscription.guestEmail),
+  ...(subscription.importedAt && { imported_at: subscription.importedAt }),
   created_at: subscription.createdAt,
   updated_at: subscription.updatedAt,
 });
@@ -332,6 +333,9 @@ export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
       reference_code: textOrNull.describe('Your own reference, such as a contract number.'),
       category: textOrNull.describe('A category of your choice.'),
       tags: textOrNull.describe('Tags of your choice, separated by commas.'),
+      imported_at: timestamp
+        .optional()
+        .describe('When the subscription was imported; present if another integration made it.'),
       latest_payment_id: textOrNull.describe('The payment of the latest charge, `pay_…`; null before the first.'),
       metadata: z
         .record(z.string(), jsonValue)

@@ -35,6 +35,7 @@ export type StoredStatus = (typeof STORED_STATUSES)[number];
 /** The reasons of a version; `data.reason` of its event. */
 export const REASONS = [
   'created',
+  'imported',
   'activated',
   'renewed',
   'recovered_unpaid',
@@ -94,6 +95,19 @@ const chargeSchema = z.lazy(() =>
 );
 export type Charge = z.infer<typeof chargeSchema>;
 
+/** The call that marks an imported subscription at its provider. */
+const adoptionSchema = z.lazy(() =>
+  z.object({
+    /** Becomes the subscription's own method there. Absent if it has one. */
+    methodRef: optional,
+    claimedAt: z.string(),
+    lookAt: z.string(),
+  }),
+);
+
+/** How the period that ran at the import was paid for, at the provider. */
+const openedBySchema = z.lazy(() => z.object({ invoice: z.string(), paidCents: z.int() }));
+
 const transferSchema = z.lazy(() =>
   z.object({
     paymentMethodId: z.string(),
@@ -128,6 +142,16 @@ const announcedFields = {
   /** The method and the month (`pmt_…:YYYY-MM`) whose end was announced. */
   expiryNoticed: optional,
 };
+
+const importFields = () => ({
+  /** When it was imported; what the provider collected before is not recorded. */
+  importedAt: optional,
+  openedBy: openedBySchema.optional(),
+  /** Until the provider is known to have our mark. */
+  adoption: adoptionSchema.optional(),
+  /** The provider's price of a period, if a discount that stays there makes the total lower. */
+  listCents: z.int().optional(),
+});
 
 /** Built when the first subscription is read. */
 export const subscriptionSchema = z.lazy(() =>
@@ -186,6 +210,7 @@ export const subscriptionSchema = z.lazy(() =>
 
     ...planFields,
     discount: subscriptionDiscountSchema.optional(),
+    ...importFields(),
     currency: z.string(),
     /** The Idempotency-Keys of the last changes that were applied. */
     appliedChangeKeys: z.array(changeKeySchema).optional(),
@@ -244,6 +269,10 @@ export const subscriptionSchema = z.lazy(() =>
   }),
 );
 export type Subscription = z.infer<typeof subscriptionSchema>;
+
+/** The price of a period as the billing provider has it, before its own discount. */
+export const listCentsOf = ({ listCents, totalCents }: Pick<Subscription, 'listCents' | 'totalCents'>): number =>
+  listCents ?? totalCents;
 
 /** A subscription that readers see. */
 export type VisibleSubscription = Subscription & { readonly status: SubscriptionStatus };

@@ -628,6 +628,13 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     body: { user_id: 'user_unknown' },
   }),
   'admin.get-erasure': readingErasure,
+  'admin.import': always(writing(PLATFORM_ADMIN), {
+    path: '/admin/imports',
+    body: {
+      ...{ provider_id: 'provider_a', dry_run: true },
+      rows: [{ provider_customer_id: 'cus_unknown', owner: 'guest:gus@example.com' }],
+    },
+  }),
   'admin.create-key': always(writing(PLATFORM_ADMIN, 201), { path: '/admin/keys', body: NEW_KEY }),
   'admin.list-keys': always(reading(PLATFORM_ADMIN), { path: '/admin/keys' }),
   'admin.get-key': onKey(reading(PLATFORM_ADMIN), (id) => `/admin/keys/${id}`),

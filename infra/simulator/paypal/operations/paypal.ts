@@ -6,11 +6,12 @@
 import { createHash } from 'node:crypto';
 import { chargeFees } from '../../ledger/fees.ts';
 import type { LedgerIdKind, Unit } from '../../ledger/unit.ts';
-import { type Answer, type Call, NOT_OFFERED, type Vendor, type VendorCaller } from '../../protocol/vendor.ts';
+import { type Answer, type Call, NOT_OFFERED, Refused, type Vendor, type VendorCaller } from '../../protocol/vendor.ts';
 import { accessRoutes, identify, refusedToken } from '../wire/access.ts';
 import { paypalError } from '../wire/errors.ts';
 import { paypalMinorUnits } from '../wire/order-fields.ts';
 import type { PayPalRoute } from '../wire/request.ts';
+import { methodOfTestValue } from '../wire/tokens.ts';
 import { takeApproval } from './approval.ts';
 import { captureOnSite, paypalAuthorizationRoutes } from './authorizations.ts';
 import { paypalDisputeRoutes } from './disputes.ts';
@@ -51,6 +52,11 @@ export const paypal: Vendor = {
   captureOnSite,
   // The payer of an order without a payment source reaches PayPal through the order's `approve` link.
   awaitsApproval: ({ status, latestChargeId }) => status === 'requires_payment_method' && latestChargeId === null,
+  methodOf: (unit, testValue) => {
+    const method = methodOfTestValue(unit, testValue);
+    if (!method) throw new Refused(paypalError(404));
+    return method;
+  },
   minorUnits: paypalMinorUnits,
   fees: chargeFees({ basisPoints: 349, fixed: 49 }),
   formatId: (kind, n, tag) => formatId(kind, n, tag),

@@ -7,6 +7,7 @@ import type { LedgerIdKind } from '../../ledger/unit.ts';
 import { type Answer, type Call, NOT_OFFERED, type Vendor } from '../../protocol/vendor.ts';
 import { squareError } from '../wire/errors.ts';
 import type { SquareRequest, SquareRoute } from '../wire/request.ts';
+import { methodOfSource } from '../wire/tokens.ts';
 import { cardRoutes } from './cards.ts';
 import { squareCustomerRoutes } from './customers.ts';
 import { squareDisputeRoutes } from './disputes.ts';
@@ -49,6 +50,7 @@ export const square: Vendor = {
     const reply = found.route.run({ call, unit, id: found.id } satisfies SquareRequest);
     return 'answer' in reply ? reply.answer : { status: 200, body: JSON.stringify(reply.object), began: true };
   },
+  methodOf: methodOfSource,
   minorUnits: (amount) => amount,
   fees: chargeFees({ basisPoints: 290, fixed: 30, afterSeconds: 30 }),
   cancelsRefunds: false,

@@ -12,6 +12,7 @@ import { invoiceRoutes } from '../billing/invoices.ts';
 import { subscriptionRoutes } from '../billing/subscriptions.ts';
 import { leastStripeCharge, stripeMinorUnits } from '../wire/currencies.ts';
 import { stripeError, unauthorized } from '../wire/errors.ts';
+import { findMethod } from '../wire/method-data.ts';
 import { formOf } from '../wire/parameters.ts';
 import type { StripeRoute } from '../wire/request.ts';
 import { stripeVersionOf } from '../wire/versions.ts';
@@ -51,6 +52,7 @@ export const stripe: Vendor = {
   looksLive: (apiKey) => /^(sk|rk|pk)_live_/.test(apiKey),
   identify: (call, slots) => identify(call, slots),
   execute: (call, caller, unit) => execute(call, caller, unit),
+  methodOf: (unit, testValue) => findMethod(unit, testValue, 'id'),
   minorUnits: stripeMinorUnits,
   leastCharge: leastStripeCharge,
   fees: chargeFees({ basisPoints: 290, fixed: 30 }),

@@ -20,7 +20,7 @@ export const stripeCustomerView = (customer: LedgerCustomer): StripeObject =>
         balance: customer.balance,
         created: seconds(customer.createdAt),
         currency: null,
-        default_source: null,
+        default_source: isLegacyCard(customer.defaultMethodId) ? customer.defaultMethodId : null,
         delinquent: false,
         description: customer.description,
         discount: null,
@@ -28,7 +28,7 @@ export const stripeCustomerView = (customer: LedgerCustomer): StripeObject =>
         invoice_prefix: customer.id.slice(-8).toUpperCase(),
         invoice_settings: {
           custom_fields: null,
-          default_payment_method: customer.defaultMethodId,
+          default_payment_method: isLegacyCard(customer.defaultMethodId) ? null : customer.defaultMethodId,
           footer: null,
           rendering_options: null,
         },
@@ -43,11 +43,39 @@ export const stripeCustomerView = (customer: LedgerCustomer): StripeObject =>
         test_clock: null,
       };
 
+/** True for a card that was saved with the API before PaymentMethods. It is the customer's `default_source`. */
+const isLegacyCard = (id: string | null): boolean => id?.startsWith('card_') === true;
+
 export const stripeMethodView = (method: LedgerMethod): StripeObject => ({
   id: method.id,
   object: 'payment_method',
   allow_redisplay: method.wire['allow_redisplay'] ?? 'unspecified',
   billing_details: billingView(method),
+  ...(method.type === 'bank_account' ? bankView(method) : savedCardView(method)),
+  created: seconds(method.createdAt),
+  customer: method.customerId,
+  customer_account: null,
+  livemode: false,
+  metadata: method.metadata,
+});
+
+const bankView = ({ bankName, card }: LedgerMethod): StripeObject => ({
+  type: 'us_bank_account',
+  us_bank_account: {
+    account_holder_type: 'individual',
+    account_type: 'checking',
+    bank_name: bankName,
+    financial_connections_account: null,
+    fingerprint: card.fingerprint,
+    last4: card.last4,
+    networks: { preferred: 'ach', supported: ['ach'] },
+    routing_number: '110000000',
+    status_details: {},
+  },
+});
+
+const savedCardView = (method: LedgerMethod): StripeObject => ({
+  type: 'card',
   card: {
     brand: method.card.brand,
     checks: checksOf(method),
@@ -64,12 +92,6 @@ export const stripeMethodView = (method: LedgerMethod): StripeObject => ({
     three_d_secure_usage: { supported: true },
     wallet: walletView(method),
   },
-  created: seconds(method.createdAt),
-  customer: method.customerId,
-  customer_account: null,
-  livemode: false,
-  metadata: method.metadata,
-  type: 'card',
 });
 
 export const walletView = ({ card }: LedgerMethod): StripeObject | null =>

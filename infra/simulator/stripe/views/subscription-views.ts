@@ -34,12 +34,12 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
     feedback: null,
     reason: subscription.endReason ?? (isToEnd(subscription) ? 'cancellation_requested' : null),
   },
-  collection_method: 'charge_automatically',
+  collection_method: subscription.collection ?? 'charge_automatically',
   created: seconds(subscription.createdAt),
   currency: lower(subscription.currency),
   customer: subscription.customerId,
   customer_account: null,
-  days_until_due: null,
+  days_until_due: subscription.collection === undefined ? null : DAYS_UNTIL_DUE,
   default_payment_method: subscription.methodId,
   default_source: null,
   default_tax_rates: subscription.taxRateIds.map((id) => taxRateView(taxRateOf(unit, id))),
@@ -55,7 +55,7 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
   },
   items: {
     object: 'list',
-    data: [itemView(subscription, unit)],
+    data: [itemView(subscription, unit), ...otherItemViews(subscription, unit)],
     has_more: false,
     url: `/v1/subscription_items?subscription=${subscription.id}`,
   },
@@ -75,7 +75,7 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
   pending_invoice_item_interval: null,
   pending_setup_intent: null,
   pending_update: null,
-  schedule: null,
+  schedule: subscription.scheduleId ?? null,
   start_date: seconds(subscription.createdAt),
   status: subscription.status,
   test_clock: null,
@@ -87,6 +87,8 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
 
 const isToEnd = ({ cancelAt, cancelAtPeriodEnd }: LedgerSubscription): boolean =>
   cancelAtPeriodEnd || cancelAt !== null;
+
+const DAYS_UNTIL_DUE = 30;
 
 /** A subscription has one item and an invoice one line, so their ids derive from the subscription or invoice. */
 export const itemIdOf = ({ id }: LedgerSubscription): string => id.replace(/^sub_/, 'si_');
@@ -110,6 +112,12 @@ const itemView = (subscription: LedgerSubscription, unit: Unit): StripeObject =>
   };
 };
 
+const otherItemViews = (subscription: LedgerSubscription, unit: Unit): StripeObject[] =>
+  (subscription.otherItems ?? []).map((item, index) => ({
+    ...itemView({ ...subscription, ...item }, unit),
+    id: `${itemIdOf(subscription)}${index + 1}`,
+  }));
+
 /** The price of a subscription, or of an invoice line. */
 export const findPrice = (priceId: string, unit: Unit): LedgerPrice => {
   const price = unit.documents.prices.get(unit.slot, priceId);
@@ -121,7 +129,7 @@ export const priceView = (price: LedgerPrice): StripeObject => ({
   id: price.id,
   object: 'price',
   active: true,
-  billing_scheme: 'per_unit',
+  billing_scheme: price.scheme ?? 'per_unit',
   created: seconds(price.createdAt),
   currency: lower(price.currency),
   custom_unit_amount: null,
@@ -135,14 +143,14 @@ export const priceView = (price: LedgerPrice): StripeObject => ({
     interval_count: price.count,
     meter: null,
     trial_period_days: null,
-    usage_type: 'licensed',
+    usage_type: price.usageType ?? 'licensed',
   },
   tax_behavior: 'unspecified',
-  tiers_mode: null,
+  tiers_mode: price.scheme === undefined ? null : 'graduated',
   transform_quantity: null,
   type: 'recurring',
-  unit_amount: price.amount,
-  unit_amount_decimal: String(price.amount),
+  unit_amount: price.scheme === undefined ? price.amount : null,
+  unit_amount_decimal: price.scheme === undefined ? String(price.amount) : null,
 });
 
 /** The older form of a price, which items still show along with the price. */
@@ -150,9 +158,9 @@ const planView = (price: LedgerPrice): StripeObject => ({
   id: price.id,
   object: 'plan',
   active: true,
-  amount: price.amount,
-  amount_decimal: String(price.amount),
-  billing_scheme: 'per_unit',
+  amount: price.scheme === undefined ? price.amount : null,
+  amount_decimal: price.scheme === undefined ? String(price.amount) : null,
+  billing_scheme: price.scheme ?? 'per_unit',
   created: seconds(price.createdAt),
   currency: lower(price.currency),
   interval: price.unit,
@@ -162,8 +170,8 @@ const planView = (price: LedgerPrice): StripeObject => ({
   meter: null,
   nickname: null,
   product: price.productId,
-  tiers_mode: null,
+  tiers_mode: price.scheme === undefined ? null : 'graduated',
   transform_usage: null,
   trial_period_days: null,
-  usage_type: 'licensed',
+  usage_type: price.usageType ?? 'licensed',
 });

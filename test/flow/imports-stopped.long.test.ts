@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
+import { YEAR_SECONDS } from '../builders/seconds.ts';
+import { atStripe } from './at-stripe.ts';
+import { itemsOf, PATIENT, signIn } from './flow.ts';
+import { foreign, importedOutcomes, importer, tryImport } from './foreigners.ts';
+import { withStops } from './stops.ts';
+
+/** Imports whose function ends between two calls, and imports that something at Stripe overtakes. */
+const stoppable = withStops(PATIENT);
+
+const MINUTES = 60_000;
+const DAY = 86_400;
+
+const prepare = async (subscription: Readonly<Record<string, unknown>> = {}) => {
+  const { service } = stoppable();
+  const [who, user] = [await importer(service), await signIn(service, { expires_in: YEAR_SECONDS })];
+  const made = await foreign(service, {
+    customers: [{ payment_methods: [{ token: 'pm_card_visa' }], default_payment_method: 0 }],
+    subscriptions: [{ customer: 0, items: [{ unit_amount: 1_000 }], ...subscription }],
+  });
+  const row = { provider_customer_id: present(made.customers[0]).id, owner: `user:${user.userId}` };
+  await service.settle();
+  return { service, who, user, row, subscription: present(made.subscriptions[0]).id };
+};
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
+const run = ({ service, who, row }: Prepared) => tryImport(service, who, [row]);
+
+const recordsOf = async ({ service, user }: Prepared) =>
+  (await itemsOf(service)).filter(({ sk, userId }) => ['CUS', 'PM', 'SUB'].includes(sk) && userId === user.userId);
+
+const paymentsOf = async ({ service, user }: Prepared) =>
+  (await service.get('/payments?limit=50', user.options)).body.data;
+
+const chargesOf = async ({ service, row }: Prepared) => {
+  const { charges, payment_intents } = await service.ledger();
+  const own = payment_intents.filter(({ customer }) => customer === row.provider_customer_id).map(({ id }) => id);
+  return charges.filter(({ payment_intent, status }) => own.includes(payment_intent) && status === 'succeeded');
+};
+
+/** The intent of the invoice that opened the period of the import. */
+const openingOf = async (prepared: Prepared): Promise<string | null | undefined> => {
+  const subscription = (await recordsOf(prepared)).find(({ sk }) => sk === 'SUB');
+  const { invoices } = await prepared.service.ledger();
+  return invoices.find(({ id }) => id === subscription?.openedBy?.invoice)?.payment_intent;
+};
+
+const expectImported = async (prepared: Prepared): Promise<void> => {
+  const { service, subscription } = prepared;
+  expect(importedOutcomes(await run(prepared))).toEqual([
+    ['customer known', 'payment_method known', 'subscription known'],
+  ]);
+  await service.advance(40 * 60);
+  await service.settle();
+  const records = await recordsOf(prepared);
+  expect(records.map(({ sk }) => sk).toSorted()).toEqual(['CUS', 'PM', 'SUB']);
+  const { metadata } = await atStripe(service, `GET subscriptions/${subscription}`);
+  expect(metadata['subscription_id']).toBe(records.find(({ sk }) => sk === 'SUB')?.id);
+  expect(await chargesOf(prepared)).toEqual([]);
+};
+
+describe('an import whose function ends', () => {
+  test(
+    'at any of its calls is finished by the same request and by due work',
+    async () => {
+      const { watch, stopped } = stoppable();
+      const seen = await prepare();
+      const calls = await watch(() => run(seen));
+      expect(calls.length).toBeGreaterThan(10);
+      for (const executed of [false, true]) {
+        for (let call = 1; call <= calls.length; call += 1) {
+          const prepared = await prepare();
+          await stopped({ call, executed }, () => run(prepared).catch(() => undefined));
+          await run(prepared);
+          await expectImported(prepared);
+        }
+      }
+    },
+    30 * MINUTES,
+  );
+});
+
+describe('an import that is overtaken', () => {
+  const secondsAgo = (prepared: { service: { now: () => number } }, seconds: number): string =>
+    new Date(prepared.service.now() - seconds * 1_000).toISOString();
+
+  test(
+    'by a renewal, records that charge once',
+    async () => {
+      const { service, watch, overtaken } = stoppable();
+      const calls = await watch(async () => run(await prepare()));
+      const reads = calls.filter((name) => name.startsWith('GET '));
+      for (const name of new Set(reads)) {
+        const prepared = await prepare({
+          billing_cycle_anchor: secondsAgo({ service }, 30 * DAY - 1),
+          items: [{ unit_amount: 700, interval: 'day', interval_count: 30 }],
+        });
+        // The period ends a second after the import has read Stripe.
+        await overtaken(
+          name.split('?')[0] ?? name,
+          () => service.advance(2),
+          () => run(prepared),
+        ).catch(() => undefined);
+        await run(prepared);
+        await service.advance(2 * DAY);
+        await service.settle();
+        const charges = await chargesOf(prepared);
+        const paid = (await paymentsOf(prepared)).filter(({ status }) => status === 'succeeded');
+        // A charge before the read of the subscription opened its present period, and is no payment here.
+        const opening = await openingOf(prepared);
+        expect({ name, charges: charges.length }).toEqual({ name, charges: 1 });
+        expect({ name, known: paid.length + (opening === charges[0]?.payment_intent ? 1 : 0) }).toEqual({
+          name,
+          known: 1,
+        });
+      }
+    },
+    20 * MINUTES,
+  );
+
+  test(
+    'by a cancellation at Stripe, stores what Stripe says',
+    async () => {
+      const { service, overtaken } = stoppable();
+      const prepared = await prepare();
+      await overtaken(
+        'TransactWriteItems',
+        () => atStripe(service, `DELETE subscriptions/${prepared.subscription}`),
+        () => run(prepared),
+      );
+      await service.advance(3_600);
+      await service.settle();
+      const [subscription] = (await service.get('/subscriptions', prepared.user.options)).body;
+      expect(subscription).toMatchObject({ status: 'canceled' });
+      expect(await chargesOf(prepared)).toEqual([]);
+    },
+    5 * MINUTES,
+  );
+});
