@@ -13,10 +13,7 @@ import { issue, scheduleNotice } from './subscriptions.ts';
 export const FOREIGN_STATUSES = ['active', 'past_due', 'unpaid', 'incomplete'] as const;
 type ForeignStatus = (typeof FOREIGN_STATUSES)[number];
 
-type NewForeign = Omit<
-  LedgerSubscription,
-  'status' | 'period' | 'periodStart' | 'periodEnd' | 'latestInvoiceId'
->;
+type NewForeign = Omit<LedgerSubscription, 'status' | 'period' | 'periodStart' | 'periodEnd' | 'latestInvoiceId'>;
 
 const DAY_MS = 86_400_000;
 const FIRST_CHARGE_MS = 23 * 3_600_000;
