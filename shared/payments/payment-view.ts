@@ -42,9 +42,7 @@ export const paymentView = (payment: VisiblePayment, audience: Audience) => ({
   provider_payment_id: payment.providerPaymentId ?? null,
   provider_intent_id: payment.providerIntentId ?? null,
   payment_method_id: payment.paymentMethodId ?? null,
-  payment_method_details: methodDetailsView(payment.details),
-  decline: declineView(payment),
-  receipt_url: payment.receiptUrl ?? null,
+  ...factsView(payment),
   ...settlementFor(audience, payment),
   ...holdView(payment),
   ...accountView(payment),
@@ -59,6 +57,12 @@ export const paymentView = (payment: VisiblePayment, audience: Audience) => ({
   created_at: payment.createdAt,
   updated_at: payment.updatedAt,
   completed_at: payment.completedAt ?? null,
+});
+
+const factsView = (payment: VisiblePayment) => ({
+  payment_method_details: methodDetailsView(payment.details),
+  decline: declineView(payment),
+  receipt_url: payment.receiptUrl ?? null,
 });
 
 export const REFUND_EXTENTS = ['none', 'partial', 'full'] as const;

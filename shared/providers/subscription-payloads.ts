@@ -134,8 +134,7 @@ export const readEventInvoice = (object: unknown): EventInvoice | undefined => {
     subscriptionId: idOf(details?.subscription ?? said.subscription),
     ourSubscriptionId: ourIdIn(details?.metadata) ?? ourIdIn(said.metadata),
     status: invoiceStatus(said.status, said.attempt_count ?? 0),
-    ...(said.status === 'open' && { isOpen: true }),
-    ...(said.status === 'void' && { isVoid: true }),
+    ...openOrVoid(said.status),
     amountCents: said.amount_due ?? said.amount ?? undefined,
     reason: REASONS.get(said.billing_reason ?? ''),
     currency: said.currency?.toUpperCase(),
@@ -148,6 +147,11 @@ export const readEventInvoice = (object: unknown): EventInvoice | undefined => {
     nextAttempt: said.next_payment_attempt,
   };
 };
+
+const openOrVoid = (status: string | null | undefined): Pick<EventInvoice, 'isOpen' | 'isVoid'> => ({
+  ...(status === 'open' && { isOpen: true }),
+  ...(status === 'void' && { isVoid: true }),
+});
 
 const REASONS = wordTable<EventInvoice['reason']>({
   subscription_create: 'create',

@@ -9,6 +9,7 @@ import type { TestHost } from '../host.ts';
 import { newAdmin } from '../keys.ts';
 import { createStaffedOrganization, type MatrixFixtures, type RecordCreator } from './fixtures.ts';
 import {
+  ASK_AS_PAYER,
   type CallerName,
   type Column,
   CREATE,
@@ -125,18 +126,19 @@ const readingRefund: MatrixRoute = {
   },
 };
 
-const refunding: MatrixRoute = {
+/** A command on a paid payment of another person. */
+const onPaid = (success: number, pathOf: (id: string) => string, body: object): MatrixRoute => ({
   table: REFUND,
-  success: 201,
+  success,
   changes: true,
   ask: async (service, fixtures, cell) => {
     const { caller, column, fresh } = cell;
     const payment = fresh
       ? await makePaid(service, fixtures.makerOf(caller, column))
       : await recordFor(service, fixtures, { ...cell, kind: 'payment' });
-    return { path: `/payments/${payment['id']}/refunds`, body: {} };
+    return { path: pathOf(payment['id']), body };
   },
-};
+});
 
 /** A payment whose amount is held. */
 const makeHeld = async (service: TestHost, maker: RecordCreator): Promise<Made> => {
@@ -330,6 +332,7 @@ const listing = (path: string, table: MatrixTable): MatrixRoute => ({
 
 const always = (grant: Grant, asked: CellRequest): MatrixRoute => ({ ...grant, ask: async () => asked });
 
+const check = { code: 'SPRING', subtotal_cents: 500, currency: 'USD' };
 const tier = { name: 'Gold', slug: 'gold', entity_type: 'user' };
 let tiers = 0;
 
@@ -501,7 +504,9 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'payments.get': onRecord('payment', reading(READ_BY_TOKEN), { path: ({ id }) => `/payments/${id}` }),
   'payments.timeline': onRecord('payment', reading(READ_BY_TOKEN), { path: ({ id }) => `/payments/${id}/timeline` }),
   'payments.capture': capturing,
-  'refunds.create': refunding,
+  'payments.change-metadata': onPaid(200, (id) => `/payments/${id}`, { metadata: { a: '1' } }),
+  'discounts.check': { ...creating('/discounts/check', ASK_AS_PAYER, check), success: 200, changes: false },
+  'refunds.create': onPaid(201, (id) => `/payments/${id}/refunds`, {}),
   'refunds.list-of-payment': onRecord('payment', reading(READ_BY_TOKEN), {
     path: ({ id }) => `/payments/${id}/refunds`,
   }),
@@ -644,6 +649,10 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'admin.clear-cache': always(writing(PLATFORM_ADMIN), { path: '/admin/cache/clear', body: { cache_type: 'all' } }),
   'admin.list-payments': always(reading(PLATFORM_ADMIN), { path: '/admin/payments' }),
   'admin.list-subscriptions': always(reading(PLATFORM_ADMIN), { path: '/admin/subscriptions' }),
+  'admin.list-customers': always(reading(PLATFORM_ADMIN), { path: '/admin/customers' }),
+  'admin.export-payments': always(reading(PLATFORM_ADMIN), { path: '/admin/export/payments' }),
+  'admin.export-refunds': always(reading(PLATFORM_ADMIN), { path: '/admin/export/refunds' }),
+  'admin.export-person': always(reading(PLATFORM_ADMIN), { path: '/admin/persons/user:user_unknown/export' }),
   'admin.search': always(reading(PLATFORM_ADMIN), { path: '/admin/search', query: { q: 'ada@example.com' } }),
   'admin.summary': always(reading(PLATFORM_ADMIN), { path: '/admin/summary' }),
   'admin.put-record': always(writing(PLATFORM_ADMIN), { path: '/admin/tiers/gold', body: tier }),

@@ -148,6 +148,24 @@ owner of another organization | ok  | - | 403 | ok  | -
 platform admin                | ok  | - | 403 | 403 | -
 `);
 
+/** Asking as the payer that the credential names. */
+export const ASK_AS_PAYER = tableOf(`
+anonymous                     | 401 | - | - | - | -
+bad session                   | 401 | - | - | - | -
+expired session               | 401 | - | - | - | -
+guest_data                    | ok  | - | - | - | -
+other's guest_data            | ok  | - | - | - | -
+own guest token               | ok  | - | - | - | -
+other's guest token           | ok  | - | - | - | -
+user without organization     | ok  | - | - | - | -
+member                        | ok  | - | - | - | -
+billing                       | ok  | - | - | - | -
+admin                         | ok  | - | - | - | -
+owner                         | ok  | - | - | - | -
+owner of another organization | ok  | - | - | - | -
+platform admin                | ok  | - | - | - | -
+`);
+
 /** Listing one's own, or an organization's. */
 export const LIST = tableOf(`
 anonymous                     | 401 | - | 401 | 401 | -

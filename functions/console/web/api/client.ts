@@ -16,7 +16,10 @@ const UNAUTHORIZED = 401;
  * The typed client of the public API, which sends the credential of the session. Sound, because its type accepts less
  * than that of openapi-fetch.
  */
-export const api = createClient<paths, 'application/json'>({ baseUrl: site.basePath }) as Omit<PaymentsClient, 'paginate'>;
+export const api = createClient<paths, 'application/json'>({ baseUrl: site.basePath }) as Omit<
+  PaymentsClient,
+  'paginate'
+>;
 
 /** Copies of the requests that may be sent again with a renewed token, each with the token that it had. */
 const repeatable = new Map<string, { readonly request: Request; readonly credential: string }>();
