@@ -30,7 +30,7 @@ import {
   guestPaymentSchema,
   paymentViewSchema,
 } from '../../shared/payments/payment-view.ts';
-import { getPaymentQuery, INCLUDES } from '../../shared/queries/includes.ts';
+import { getPaymentQuery } from '../../shared/queries/includes.ts';
 import { paymentsMeta, summaryMeta, userContextSchema } from '../../shared/queries/list-meta.ts';
 import { guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
 import { PAYMENT_CSV_COLUMNS } from '../../shared/queries/payment-csv.ts';
@@ -38,6 +38,7 @@ import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRows } from '../../shared/qu
 import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
 import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
 import { cancelIntentEndpoint } from './hold-endpoints.ts';
+import { PAYMENT_SENT_BACK } from './payment-sent-back.ts';
 
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
@@ -130,12 +131,7 @@ export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
   query: none,
   body: updateIntentBody,
   sentBack: {
-    expanded: INCLUDES,
-    moving: [
-      ...['authorized_cents', 'captured_cents', 'capturable_cents', 'refunded_cents', 'refundable_cents'],
-      ...['disputed_cents', 'lost_cents'],
-      'settlement',
-    ],
+    ...PAYMENT_SENT_BACK,
     changedBy: { status: 'POST /payments/confirm/{id} or POST /payments/intents/{id}/cancel' },
   },
   response: paymentViewSchema,

@@ -9,6 +9,7 @@ import { captureBody } from '../../shared/payments/holds/capture-request.ts';
 import { paymentRecord } from '../../shared/payments/payment.ts';
 import { byPaymentId } from '../../shared/payments/payment-requests.ts';
 import { paymentViewSchema } from '../../shared/payments/payment-view.ts';
+import { PAYMENT_SENT_BACK } from './payment-sent-back.ts';
 
 const none = z.object({});
 
@@ -118,6 +119,7 @@ export const changeMetadataEndpoint = /* @__PURE__ */ endpoint(() => ({
   params: byPaymentId,
   query: z.object({}),
   body: changeMetadataBody,
+  sentBack: { ...PAYMENT_SENT_BACK, changedBy: {} },
   response: paymentViewSchema,
   status: 200,
   form: 'bare',

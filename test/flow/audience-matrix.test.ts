@@ -51,9 +51,19 @@ const CANONICAL = [
   ...['payment_id', 'amount', 'currency', 'status', 'project', 'provider_payment_id', 'organization_id'].map(
     (name) => `payload.data.${name}`,
   ),
-  ...['customer_id', 'subscription_id', 'failure_code', 'user.id', 'user.type', 'user.email', 'refunded_cents'].map(
+  ...['reference_code', 'metadata', 'product_id', 'quantity', 'subtotal', 'tax', 'discount', 'discount_code'].map(
     (name) => `payload.data.${name}`,
   ),
+  ...[
+    'billing_address',
+    'customer_id',
+    'subscription_id',
+    'failure_code',
+    'user.id',
+    'user.type',
+    'user.email',
+    'refunded_cents',
+  ].map((name) => `payload.data.${name}`),
   ...['refund.id', 'refund.amount', 'refund.reason', 'refund.status'].map((name) => `payload.data.${name}`),
   ...['id', 'amount', 'reason', 'status', 'evidence_due_by'].map((name) => `payload.data.dispute.${name}`),
   'payload.data.payment_method_details',

@@ -15,7 +15,7 @@ import { subscribe, subscriber } from './subscribers.ts';
 const ADMIN = { is_admin: true };
 
 describe('a query', () => {
-  const service = withHost();
+  const service = withHost({ env: { RATE_LIMITS: 'off' } });
   let user: User;
   let ids: Readonly<Record<string, string>> = {};
   let organizationId = '';
@@ -44,6 +44,7 @@ describe('a query', () => {
       'subscriptions.timeline': subscription.id,
       'payment-methods.get': saved.body.id,
       'organizations.list-members': organizationId,
+      'admin.export-person': `user:${user.userId}`,
     };
     await service.settle();
   });

@@ -5,6 +5,7 @@ import { targetOf } from '../builders/target-of.ts';
 import { createIntent, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
+import { paidPayment } from './refunders.ts';
 import type { ParsedJson, ShownProblem } from './routes.ts';
 import { command, OWN_BILLING, payer, subscribe, subscriber } from './subscribers.ts';
 
@@ -42,6 +43,11 @@ const UPDATES: Readonly<Record<string, () => Promise<Update>>> = {
     const { id } = await createIntent(service, { options, ...user }, { metadata: { a: 1 }, tags: 'a,b' });
     const read = `/payments/${id}?include=payment_method,project,organization,subscription,product,order`;
     return { options, read, write: `PUT /payments/intents/${id}` };
+  },
+  'payments.change-metadata': async () => {
+    const { id } = await paidPayment(service, await someone());
+    const { options } = await admin();
+    return { options, read: `/payments/${id}`, write: `PATCH /payments/${id}` };
   },
   'payment-methods.update': () => ofMethod('PUT '),
   'payment-methods.link-address': () => ofMethod('PATCH /billing-address'),

@@ -108,6 +108,12 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
     const { id } = await heldPayment(service, await someone());
     return as(await admin(), `POST /payments/${id}/capture`, { total_cents: 500 });
   },
+  'payments.change-metadata': async () => {
+    const { id } = await paidPayment(service, await someone());
+    return as(await admin(), `PATCH /payments/${id}`, { metadata: { shipped: true } });
+  },
+  'discounts.check': async () =>
+    as(await someone(), 'POST /discounts/check', { code: 'SPRING', subtotal_cents: 500, currency: 'USD' }),
   'refunds.create': async () => {
     const payment = await paidPayment(service, await someone());
     return as(await admin(), `POST /payments/${payment.id}/refunds`, { amount_cents: 500 });
@@ -316,7 +322,7 @@ describe('an unknown field', () => {
   test('is refused with null and with an empty text too', async () => {
     expect(await refused({ captureMethod: null, coupon: '' })).toEqual([
       { path: 'captureMethod', rule: 'unknown_field', message: 'is not a known field; did you mean capture_method?' },
-      { path: 'coupon', rule: 'unknown_field', message: 'is not a known field' },
+      { path: 'coupon', rule: 'unknown_field', message: 'is not a known field; did you mean discount_code?' },
     ]);
   });
 
