@@ -399,6 +399,7 @@ describe('X-Act-For', () => {
       name: 'New',
       ...customerBody(),
       ...(guest && { guest_data }),
+      ...{ code: 'SPRING', subtotal_cents: intentBody()['total_cents'] },
     };
     return Object.fromEntries(Object.entries(fields).filter(([name]) => namesOf(known).includes(name)));
   };

@@ -68,7 +68,7 @@ const paymentData = (payment: PaymentBody, fields: object) => ({
   subscription_id: null,
   failure_code: null,
   ...{ reference_code: null, metadata: {}, product_id: null, quantity: 1, billing_address: null },
-  ...{ subtotal: 2_500, tax: 0, discount: 0 },
+  ...{ subtotal: 2_500, tax: 0, discount: 0, discount_code: null },
   ...fields,
 });
 
