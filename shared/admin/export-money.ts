@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { once } from '../core/once.ts';
 import { DAY_MS, instant, iso } from '../core/time.ts';
+import { wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import { exportedRefunds, LISTED_REFUND_COLUMNS } from '../queries/list-refunds.ts';
@@ -39,6 +40,8 @@ export const exportRowSchema = /* @__PURE__ */ once(() =>
     .meta({ id: 'ExportedRow', description: 'A payment or refund with its settlement, and the columns of its list.' }),
 );
 
+const MAX_ROWS = 100;
+
 export const exportQuery = z
   .object({
     date: z
@@ -47,6 +50,7 @@ export const exportQuery = z
       .describe('Which date `from` and `to` mean: of the creation, of the success, or when the money is available.'),
     from: moment(false).describe('The earliest date: a time, or a day in UTC (its first moment).'),
     to: moment(true).describe('The latest date: a time, or a day in UTC (its last moment).'),
+    limit: wholeNumberParameter(1, MAX_ROWS).default(MAX_ROWS).describe('How many rows a page holds.'),
     cursor: cursorParameter,
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from <= to, notBefore('to', 'from'));
@@ -74,18 +78,16 @@ const isInRange = (record: Dated, { date, from, to }: ExportQuery): boolean => {
   return at !== undefined && (from === undefined || at >= from) && (to === undefined || at <= to);
 };
 
-const LIMIT = 100;
-
 export const exportPayments = async (deps: EveryDeps, { query, csvPage }: ExportRequest): Promise<Reply> => {
-  const { to, cursor } = query;
-  const listed = { limit: LIMIT, from: creationsFrom(query), to, cursor };
+  const { to, limit, cursor } = query;
+  const listed = { limit, from: creationsFrom(query), to, cursor };
   const reply = await listPaymentsWhere(deps, { query: listed, csvPage }, (payment) => isInRange(payment, query));
   return withTotals(reply);
 };
 
 export const exportRefunds = async (deps: StoreDeps, { query, csvPage }: ExportRequest): Promise<Reply> => {
-  const { to, cursor } = query;
-  const listed = { limit: LIMIT, from: creationsFrom(query), to, cursor };
+  const { to, limit, cursor } = query;
+  const listed = { limit, from: creationsFrom(query), to, cursor };
   return withTotals(await exportedRefunds(deps, { query: listed, csvPage }, (refund) => isInRange(refund, query)));
 };
 

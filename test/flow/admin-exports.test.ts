@@ -59,6 +59,9 @@ describe('GET /admin/customers', () => {
       expect([search, await found(`search=${encodeURIComponent(search)}`)]).toEqual([search, [newest.id]]);
     }
     expect(await found('search=Paging')).toEqual([]);
+    const { body: page } = await service.get('/admin/customers?limit=2', admin.options);
+    const forged = `/admin/persons/guest:gus@example.com/export?cursor=${page.meta.next_cursor}`;
+    expect((await service.get(forged, admin.options)).status).toBe(400);
     const support = await signIn(service, { staff_role: 'support' });
     const operations = await signIn(service, { staff_role: 'operations' });
     expect((await service.get('/admin/customers', support.options)).status).toBe(200);

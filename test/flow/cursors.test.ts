@@ -8,7 +8,7 @@ import { newOrganization } from './organization-steps.ts';
 import { paidPayment } from './refunders.ts';
 import { payer, subscribe } from './subscribers.ts';
 
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: { RATE_LIMITS: 'off' } });
 const EMAIL = 'gus@example.com';
 
 /** Every list that has a cursor, by the records that its request must name. */
@@ -21,6 +21,9 @@ const LISTS = (named: Named): readonly (readonly [name: string, path: string, qu
   ['GET /admin/payments', '/admin/payments', ''],
   ['GET /admin/subscriptions', '/admin/subscriptions', ''],
   ['GET /admin/keys', '/admin/keys', ''],
+  ['GET /admin/customers', '/admin/customers', ''],
+  ['GET /admin/export/payments', '/admin/export/payments', ''],
+  ['GET /admin/export/refunds', '/admin/export/refunds', ''],
   ['GET /payments/{id}/timeline', `/payments/${named.paymentId}/timeline`, ''],
   ['GET /subscriptions/{id}/timeline', `/subscriptions/${named.subscriptionId}/timeline`, ''],
 ];
@@ -30,6 +33,10 @@ interface Named {
   readonly paymentId: string;
   readonly subscriptionId: string;
 }
+
+/** An export reads the same records in the same order as the list, so each continues the other. */
+const walkOf = (url: string): string =>
+  url.replace('/admin/export/payments', '/admin/payments').replace('/admin/export/refunds', '/refunds');
 
 interface Listed {
   readonly url: string;
@@ -75,6 +82,7 @@ describe('a cursor', () => {
       await service.advance(1);
     }
     const who = await payer(service, options);
+    await payer(service, other.options);
     await subscribe(service, who);
     const { id: subscriptionId } = await subscribe(service, who);
     await service.request('PATCH', `/subscriptions/${subscriptionId}`, {
@@ -94,7 +102,8 @@ describe('a cursor', () => {
 
   test('is tested here for every list of the catalogue that uses a cursor', () => {
     const named = endpoints.filter(({ query }) => fieldsOf(query).includes('cursor'));
-    const known = new Set(LISTS({ organizationId: '', paymentId: '', subscriptionId: '' }).map(([name]) => name));
+    // A page of a person's export ends by its work, not by a limit, and its own tests forge its cursor.
+    const known = new Set(['GET /admin/persons/{id}/export', ...LISTS({ organizationId: '', paymentId: '', subscriptionId: '' }).map(([name]) => name)]);
     expect(named.map(({ method, path }) => `${method} ${path}`).filter((name) => !known.has(name))).toEqual([]);
   });
 
@@ -103,7 +112,7 @@ describe('a cursor', () => {
     for (const { url } of lists) {
       for (const { url: from, cursor } of lists) {
         const { status } = await get(url, `limit=1&cursor=${cursor}`);
-        if (status !== (url === from ? 200 : 400)) wrong.push(`${from} at ${url}: ${status}`);
+        if (status !== (walkOf(url) === walkOf(from) ? 200 : 400)) wrong.push(`${from} at ${url}: ${status}`);
       }
     }
     expect(wrong).toEqual([]);

@@ -126,7 +126,9 @@ describe('without an identity service', () => {
     expect(bySession).toMatchObject({ status: 400, body: { details: [{ path: 'user_id' }] } });
     const listed = await service.get(members, owner);
     const nameless = { user_name: null, user_last_name: null, user_email: null, user_picture: null };
-    expect(listed.body.data).toMatchObject([
+    type Named = { readonly user_id: string };
+    const byId = listed.body.data.toSorted((one: Named, other: Named) => other.user_id.localeCompare(one.user_id));
+    expect(byId).toMatchObject([
       { user_id: 'owner-1', ...nameless },
       { user_id: 'auth0|ada', ...nameless },
     ]);

@@ -264,8 +264,8 @@ describe('a stack whose first creation failed', () => {
     expect(order.slice(0, 4)).toEqual([
       'synth',
       'asks: Delete payments-prod-data now?',
-      'destroys payments-prod-data',
       'limits of removed routes',
+      'destroys payments-prod-data',
     ]);
     expect(exitCode).toBe(0);
   });
