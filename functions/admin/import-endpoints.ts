@@ -34,7 +34,7 @@ export const importEndpoint = /* @__PURE__ */ endpoint(() => ({
   ],
   limits: [{ name: 'imports', max: 30, windowSeconds: 60, by: ({ caller }) => subjectOf(caller) }],
   timeoutSeconds: 29,
-  uses: ['table:read', 'table:put', 'table:delete', 'secrets:ids', ...PAYMENT_SECRETS],
+  uses: ['table:read', 'table:put', 'secrets:ids', ...PAYMENT_SECRETS],
 }));
 
 export const importEndpoints = [importEndpoint];

@@ -301,8 +301,8 @@ describe('the role of a function', () => {
     }
   });
 
-  test('scans only to erase a person, and allows no wildcard action', () => {
-    expect(holders('dynamodb:Scan Table.Arn')).toEqual(['workers.run-due']);
+  test('scans only to erase or export a person, and allows no wildcard action', () => {
+    expect(holders('dynamodb:Scan Table.Arn')).toEqual(['admin.export-person', 'workers.run-due']);
     const actions = all.flatMap(({ id }) => statementsOf(id).flatMap(({ Action }) => list(Action)));
     expect(actions.filter((action) => action.includes('*'))).toEqual([]);
     expect(actions.filter((action) => /scan/i.test(action))).toEqual(['dynamodb:Scan']);

@@ -71,6 +71,7 @@ const moneyBackOf = (paid: VisiblePayment): readonly BusEvent[] => {
   return [
     ...next({ cause: 'refund', refund: { ...refund, status: 'succeeded' } }),
     ...next({ cause: 'refund', refund: { ...refund, status: 'failed' } }),
+    ...next({ cause: 'metadata', metadata: { shipped: true } }),
     ...next({ cause: 'dispute', dispute: { ...dispute, status: 'needs_response' }, disputes: [dispute] }),
     ...next({ cause: 'dispute', dispute: { ...dispute, status: 'won' } }),
     ...next({
