@@ -30,7 +30,7 @@ import {
   guestPaymentSchema,
   paymentViewSchema,
 } from '../../shared/payments/payment-view.ts';
-import { getPaymentQuery } from '../../shared/queries/includes.ts';
+import { getPaymentQuery, PAYMENT_SENT_BACK } from '../../shared/queries/includes.ts';
 import { paymentsMeta, summaryMeta, userContextSchema } from '../../shared/queries/list-meta.ts';
 import { guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
 import { PAYMENT_CSV_COLUMNS } from '../../shared/queries/payment-csv.ts';
@@ -38,7 +38,6 @@ import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRows } from '../../shared/qu
 import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
 import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
 import { cancelIntentEndpoint } from './hold-endpoints.ts';
-import { PAYMENT_SENT_BACK } from './payment-sent-back.ts';
 
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;

@@ -9,7 +9,7 @@ import { captureBody } from '../../shared/payments/holds/capture-request.ts';
 import { paymentRecord } from '../../shared/payments/payment.ts';
 import { byPaymentId } from '../../shared/payments/payment-requests.ts';
 import { paymentViewSchema } from '../../shared/payments/payment-view.ts';
-import { PAYMENT_SENT_BACK } from './payment-sent-back.ts';
+import { PAYMENT_SENT_BACK } from '../../shared/queries/includes.ts';
 
 const none = z.object({});
 

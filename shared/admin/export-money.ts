@@ -29,7 +29,9 @@ export const exportRowSchema = /* @__PURE__ */ once(() =>
     .looseObject({
       id: z.string().describe('Names the payment or the refund.'),
       fee_cents: cents.describe('What the provider keeps, in minor units of `settlement_currency`; null if unknown.'),
-      net_cents: cents.describe('What you receive, negative for a refund; null if unknown.'),
+      net_cents: cents.describe(
+        'What you receive, in minor units of `settlement_currency`, negative for a refund; null if unknown.',
+      ),
       settlement_currency: z.string().nullable().describe('The currency that you receive; null if unknown.'),
       available_on: z.string().nullable().describe('When the provider makes the money available; null if unknown.'),
       exchange_rate: z

@@ -5,6 +5,16 @@ import { booleanParameter, boundedText, idParameter } from '../http/fields.ts';
 import { tokenParameter } from '../http/guest-fields.ts';
 
 export const INCLUDES = ['payment_method', 'project', 'organization', 'subscription', 'product', 'order'] as const;
+
+/** What a read of a payment shows beside the fields that an update compares. */
+export const PAYMENT_SENT_BACK = {
+  expanded: INCLUDES,
+  moving: [
+    ...['authorized_cents', 'captured_cents', 'capturable_cents', 'refunded_cents', 'refundable_cents'],
+    ...['disputed_cents', 'lost_cents'],
+    'settlement',
+  ],
+} as const;
 export type PaymentInclude = (typeof INCLUDES)[number];
 
 /** A comma-separated list of includes, in any case. `pm` is another name for `payment_method`. */

@@ -27,8 +27,11 @@ const allowed = resources
 const actionsOf = ({ Action }: Statement): readonly string[] => [Action].flat();
 
 describe('the set of all policies', () => {
-  test('lets only the erasure function scan the table', () => {
-    expect(allowed.flatMap(actionsOf).filter((action) => /scan/i.test(action))).toEqual(['dynamodb:Scan']);
+  test('lets only the functions of erasure and export scan the table', () => {
+    expect(allowed.flatMap(actionsOf).filter((action) => /scan/i.test(action))).toEqual([
+      'dynamodb:Scan',
+      'dynamodb:Scan',
+    ]);
   });
 
   test('allows wildcard actions only to the account, and only on its own encryption key', () => {

@@ -12,7 +12,7 @@ const { scripts } = z
   .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
 
 /** Scripts whose files and tools are dependencies, or packages that they install themselves. */
-const WITHOUT: readonly string[] = ['postinstall', 'start', 'dev', 'openapi', 'docs', 'cdk', 'simulate'];
+const WITHOUT: readonly string[] = ['postinstall', 'start', 'dev', 'client', 'openapi', 'docs', 'cdk', 'simulate'];
 
 describe('the packages for development', () => {
   const folder = mkdtempSync(join(tmpdir(), 'dev-packages-'));
