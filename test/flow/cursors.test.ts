@@ -103,7 +103,10 @@ describe('a cursor', () => {
   test('is tested here for every list of the catalogue that uses a cursor', () => {
     const named = endpoints.filter(({ query }) => fieldsOf(query).includes('cursor'));
     // A page of a person's export ends by its work, not by a limit, and its own tests forge its cursor.
-    const known = new Set(['GET /admin/persons/{id}/export', ...LISTS({ organizationId: '', paymentId: '', subscriptionId: '' }).map(([name]) => name)]);
+    const known = new Set([
+      'GET /admin/persons/{id}/export',
+      ...LISTS({ organizationId: '', paymentId: '', subscriptionId: '' }).map(([name]) => name),
+    ]);
     expect(named.map(({ method, path }) => `${method} ${path}`).filter((name) => !known.has(name))).toEqual([]);
   });
 

@@ -24,6 +24,7 @@ const CAUSES: Readonly<Record<NonNullable<Change['cause']>, string>> = {
   capture: 'Capture or release undone, because it did not happen',
   capture_due: 'The hold ends soon',
   metadata: 'Metadata changed',
+  import: 'Owed when the subscription was imported',
   restore: 'Brought back from the provider after a restore',
 };
 

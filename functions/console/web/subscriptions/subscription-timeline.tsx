@@ -34,6 +34,9 @@ const CAUSES: Readonly<Record<NonNullable<Change['cause']>, string>> = {
   resume_failed: 'Resumption failed',
   renewal_due: 'Renewal announced',
   method_expiring: 'End of the card announced',
+  import: 'Imported from the provider',
+  imported: 'Imported from the provider',
+  discount_ended: 'Discount ended',
 };
 
 export const showSubscriptionChange = (change: Change, currency: string): ShownChange => {
