@@ -63,6 +63,22 @@ export const shown = (record: PlannedRecord, id: string | null): ImportedRecord 
   reason: 'reason' in record ? record.reason : null,
 });
 
+/**
+ * The refused record that a record needs: its customer, and the method that a subscription charges.
+ * @param done the records before it, the customer first
+ */
+export const refusedNeedOf = (record: PlannedRecord, done: readonly ImportedRecord[]): ImportedRecord | undefined => {
+  const methodRef = record.outcome === 'adopted' ? methodRefOf(record.adopting) : undefined;
+  return done.find(
+    ({ kind, provider_id, outcome }) => outcome === 'refused' && (kind === 'customer' || provider_id === methodRef),
+  );
+};
+
+const methodRefOf = (adopting: Adopting): string | undefined => {
+  if (adopting.kind === 'subscription') return adopting.methodRef;
+  return adopting.kind === 'start' ? adopting.start.payment_method : undefined;
+};
+
 export const isSameOwner = (one: Owner, other: Owner | undefined): boolean => {
   if (one.kind === 'guest')
     return other?.kind === 'guest' && normalizedEmail(one.email) === normalizedEmail(other.email);

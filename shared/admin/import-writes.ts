@@ -13,7 +13,7 @@ import type { SubscriptionDeps } from '../subscriptions/billing/biller.ts';
 import { type StartedAs, startedSubscription } from '../subscriptions/billing/started-record.ts';
 import type { planOf } from '../subscriptions/billing/subscription-plan.ts';
 import { insertAdopted, insertImported } from '../subscriptions/commands/import-subscription.ts';
-import { type Adopting, isSameOwner, type PlannedRecord, type RowReads, shown } from './import-plan.ts';
+import { type Adopting, isSameOwner, type PlannedRecord, type RowReads, refusedNeedOf, shown } from './import-plan.ts';
 import { readKnownOne } from './import-reads.ts';
 import type { ImportedRecord, StartBody } from './import-requests.ts';
 
@@ -40,13 +40,13 @@ interface Storing {
   readonly onlyIf: readonly TransactionStep[];
 }
 
-/** In order: the customer, its methods, its subscriptions. A row whose customer another import took stops there. */
+/** In order: the customer, its methods, its subscriptions. A record is refused with the record that it needs. */
 export const storeRow = async (deps: SubscriptionDeps, storing: Storing): Promise<readonly ImportedRecord[]> => {
   const ids = new Map<string, string>();
   const done: ImportedRecord[] = [];
   for (const record of storing.records) {
-    const stored =
-      done[0]?.outcome === 'refused' ? refused(record, done[0].reason) : await storeOne(deps, record, { storing, ids });
+    const missing = refusedNeedOf(record, done);
+    const stored = missing ? refused(record, missing.reason) : await storeOne(deps, record, { storing, ids });
     if (stored.id !== null) ids.set(record.providerId, stored.id);
     done.push(stored);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { planRow, type RowReads } from '../../shared/admin/import-plan.ts';
+import { type Adopting, planRow, type RowReads, refusedNeedOf } from '../../shared/admin/import-plan.ts';
 import { instant } from '../../shared/core/time.ts';
 import type { HeldSubscription, HeldTerms } from '../../shared/providers/holdings-port.ts';
 import type { ProviderSubscription } from '../../shared/providers/subscription-port.ts';
@@ -144,5 +144,25 @@ describe('the plan of a row', () => {
       ['refused', 'other_owner'],
       ['refused', 'other_owner'],
     ]);
+  });
+});
+
+describe('a record of an imported row', () => {
+  const done = (kind: 'customer' | 'payment_method', provider_id: string, outcome: 'adopted' | 'refused') => ({
+    ...{ kind, provider_id, outcome },
+    ...{ id: null, reason: outcome === 'refused' ? ('not_reached' as const) : null },
+  });
+  const plan = adoptedPlan(held(), undefined);
+  const subscription = {
+    ...({ kind: 'subscription', providerId: 'sub_1', outcome: 'adopted' } as const),
+    adopting: { kind: 'subscription', held: held(), plan, methodRef: 'pm_1' } as Adopting,
+  };
+
+  test.each([
+    ['its customer', [done('customer', 'cus_9', 'refused')], true],
+    ['its method', [done('customer', 'cus_9', 'adopted'), done('payment_method', 'pm_1', 'refused')], true],
+    ['another method', [done('customer', 'cus_9', 'adopted'), done('payment_method', 'pm_2', 'refused')], false],
+  ])('is refused only with a record that it needs: %s', (_, before, isRefused) => {
+    expect(refusedNeedOf(subscription, before) !== undefined).toBe(isRefused);
   });
 });
