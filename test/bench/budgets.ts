@@ -25,7 +25,7 @@ const sync = {
   of: 'payments.sync',
   requests: 4,
   levels: 4,
-  writeUnits: 2,
+  writeUnits: 3,
   dueUnits: DUE_OF_ONE_COMMIT,
   windows: 1,
   because: 'load, commit; a paid payment is read again once the refunds and disputes of its provider are stored',
@@ -65,6 +65,7 @@ const cancel = { of: 'payments.cancel-intent', requests: 2, levels: 2, writeUnit
 const summary = { of: 'payments.summary', requests: 1, levels: 1, ...nothingWritten };
 const OF_PAYMENT = 'the payment for the access rule, then the index of its records, then the records';
 const BY_MONTH = 'one query per month of the range until the page is full, then its records, then their payments';
+const WITH_RECEIPT = 'the link of the receipt makes a paid payment larger than a unit';
 /** The bounds of payments, as the design names them. */
 const PAYMENT_BUDGETS = {
   'create intent': { ...create, laterUnits: 20 },
@@ -75,7 +76,7 @@ const PAYMENT_BUDGETS = {
   'create intent with an Idempotency-Key': create,
   'create intent again with that key': create,
   'create payment': { ...create, of: 'payments.create' },
-  confirm: { ...confirm, laterUnits: 33 },
+  confirm: { ...confirm, laterUnits: 34, because: WITH_RECEIPT },
   'confirm in a project': {
     ...confirm,
     writeUnits: 10,
@@ -86,10 +87,10 @@ const PAYMENT_BUDGETS = {
     ...confirm,
     requests: 4,
     levels: 4,
-    writeUnits: 11,
-    because: 'the membership is read first; the claim checks it again, and the organization: 2 units each',
+    writeUnits: 12,
+    because: `the membership is read first; the claim checks it again, and the organization: 2 units each; ${WITH_RECEIPT}`,
   },
-  'confirm by a guest token': { ...confirm, windows: 4 },
+  'confirm by a guest token': { ...confirm, writeUnits: 8, windows: 4, because: WITH_RECEIPT },
   'confirm, declined': { ...confirm, countsDecline: 2 },
   'confirm, 3-D Secure asked for': confirm,
   'confirm, the provider times out': confirm,
@@ -161,9 +162,9 @@ const PAYMENT_BUDGETS = {
     dueUnits: 0,
     because: 'load, commit',
   },
-  capture: { ...capture, laterUnits: 28 },
+  capture: { ...capture, laterUnits: 29, because: WITH_RECEIPT },
   release: { ...capture, of: 'payments.cancel-intent', windows: 0 },
-  refund: { ...refund, laterUnits: 30 },
+  refund: { ...refund, laterUnits: 31, because: WITH_RECEIPT },
   'refund with an Idempotency-Key': oneMore(refund, 'as refund; the refund of the key is looked for first'),
   'refund of more than is left': {
     of: 'refunds.create',

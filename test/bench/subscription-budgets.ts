@@ -70,10 +70,16 @@ export const SUBSCRIPTION_BUDGETS = {
     of: 'subscriptions.update',
     ...COUNTS_DECLINES,
     writeUnits: 10,
-    because: LINKS,
+    dueUnits: 2,
+    because: `${LINKS}; the next notice has another time`,
   },
   'link address of subscription': { ...subscription, of: 'subscriptions.link-address', writeUnits: 6 },
-  'cancel subscription at its end': { ...subscription, of: 'subscriptions.cancel' },
+  'cancel subscription at its end': {
+    ...subscription,
+    of: 'subscriptions.cancel',
+    dueUnits: 2,
+    because: 'a subscription that ends announces nothing, so its time of notices is removed',
+  },
   'cancel subscription now': {
     ...subscription,
     of: 'subscriptions.cancel',
