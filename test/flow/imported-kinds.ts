@@ -4,7 +4,7 @@ import { type ForeignFields, foreign, importedOutcomes, importer, tryImport } fr
 import type { RequestOptions, TestHost } from './host.ts';
 
 /** Half of what a call accepts, because a busy machine must end each call within its time. */
-const ROWS_PER_CALL = 10;
+const ROWS_PER_CALL = 20;
 
 /** Customers of all kinds in turn, each with the row that imports it and what the import must answer. */
 const makeForeigners = async (service: TestHost, count: number) => {
