@@ -104,11 +104,8 @@ describe('npm start', () => {
     const command = start({ DATA_DIR: dataDir, STAGE: 'dev', ...target });
     await listening(command);
     expect(command.output()).toMatch(/^Stage +dev; requests are limited; raw cards are refused$/m);
-    await vi.waitFor(() =>
-      expect(command.output()).toContain(
-        'outbound webhooks are closed: EXTERNAL_WEBHOOKS_ENABLED and WEBHOOK_2_ENABLED are not true',
-      ),
-    );
+    const closed = 'outbound webhooks are closed: EXTERNAL_WEBHOOKS_ENABLED and WEBHOOK_2_ENABLED are not true';
+    await vi.waitFor(() => expect(command.output()).toContain(closed), { timeout: 10_000 });
     expect(command.output()).not.toContain('/_local/sink/default');
     command.child.kill('SIGTERM');
     expect(await ends(command)).toBe(0);

@@ -1,16 +1,19 @@
 /** @module Lists the payments that were restored without their owner, so that the operator can name each owner. */
 
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { amountWithCurrency } from '../../../shared/core/money.ts';
 import { isVisiblePayment, paymentOf, type VisiblePayment } from '../../../shared/payments/payment.ts';
 import { WITHOUT_OWNER } from '../../../shared/payments/restore-payment.ts';
 import type { Installation } from '../installation/installation.ts';
+import { scanItems } from '../installation/scan-items.ts';
 import { columns, type Report } from './report.ts';
 
 /** Oldest first. Reads the whole table. */
 export const listOrphans = async (installation: Installation): Promise<Report> => {
   const found: VisiblePayment[] = [];
-  for await (const payment of scanOrphans(installation)) found.push(payment);
+  for await (const item of scanItems(installation, 'PAY', WITHOUT_OWNER)) {
+    const payment = paymentOf(item);
+    if (isVisiblePayment(payment)) found.push(payment);
+  }
   const orphans = found
     .toSorted((one, other) => one.createdAt.localeCompare(other.createdAt) || one.id.localeCompare(other.id))
     .map(orphanView);
@@ -46,24 +49,3 @@ const orphanView = (payment: VisiblePayment) => ({
   created_at: payment.createdAt,
   description: payment.description ?? null,
 });
-
-async function* scanOrphans({
-  documents,
-  settings,
-}: Pick<Installation, 'documents' | 'settings'>): AsyncGenerator<VisiblePayment> {
-  let after: Record<string, unknown> | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await documents.send(
-      new ScanCommand({
-        TableName: settings.TABLE_NAME,
-        ConsistentRead: true,
-        FilterExpression: '#sk = :sk AND #anomaly = :anomaly',
-        ExpressionAttributeNames: { '#sk': 'sk', '#anomaly': 'anomaly' },
-        ExpressionAttributeValues: { ':sk': 'PAY', ':anomaly': WITHOUT_OWNER },
-        ...(after && { ExclusiveStartKey: after }),
-      }),
-    );
-    yield* Items.map(paymentOf).filter(isVisiblePayment);
-    after = LastEvaluatedKey;
-  } while (after);
-}

@@ -3,7 +3,6 @@
  * the table to that time has lost.
  */
 
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { amountWithCurrency } from '../../../shared/core/money.ts';
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { PAYMENT_SLOTS, type PaymentSlot } from '../../../shared/core/settings.ts';
@@ -31,6 +30,7 @@ import {
 } from '../../../shared/subscriptions/record/subscription.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
+import { scanItems } from '../installation/scan-items.ts';
 import { type ChargedAgain, splitListed } from './charged-again.ts';
 import { type Unfollowed, unfollowedAt } from './lost-subscriptions.ts';
 import type { Drift, Unread } from './payment.ts';
@@ -195,23 +195,9 @@ const isSynced = async ({ deps }: Reader, subscription: Subscription): Promise<b
   }
 };
 
-async function* scanSubscriptions({
-  documents,
-  settings,
-}: Pick<Installation, 'documents' | 'settings'>): AsyncGenerator<Subscription> {
-  let after: Record<string, unknown> | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await documents.send(
-      new ScanCommand({
-        TableName: settings.TABLE_NAME,
-        ConsistentRead: true,
-        FilterExpression: '#sk = :sk',
-        ExpressionAttributeNames: { '#sk': 'sk' },
-        ExpressionAttributeValues: { ':sk': 'SUB' },
-        ...(after && { ExclusiveStartKey: after }),
-      }),
-    );
-    yield* Items.map(subscriptionOf).filter((one) => one !== undefined);
-    after = LastEvaluatedKey;
-  } while (after);
+async function* scanSubscriptions(installation: Pick<Installation, 'documents' | 'settings'>) {
+  for await (const item of scanItems(installation, 'SUB')) {
+    const subscription = subscriptionOf(item);
+    if (subscription) yield subscription;
+  }
 }
