@@ -25,9 +25,15 @@ const paidOtherwise = ({ ledger }: History): ReadonlySet<string> => {
   );
 };
 
+/** A change that the service bills and that costs nothing is applied by its request, so its version names no amount. */
+const REQUESTED = new Set(['user', 'admin', 'staff', 'key', 'guest']);
+
 /** True if a change now cost nothing, because paid credit covers it or the merchant gave the difference. */
 const isCovered = (history: History, id: string): boolean =>
-  plansStarted(history, id).some(({ dueCents, status }) => dueCents === 0 && status === 'active');
+  plansStarted(history, id).some(
+    ({ dueCents, status, actor }) =>
+      status === 'active' && (dueCents === 0 || (dueCents === undefined && REQUESTED.has(actor?.type))),
+  );
 
 export const tierHasItsMoney: Oracle = {
   sentence: 'No tier is active without its money',
