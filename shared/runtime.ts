@@ -291,7 +291,7 @@ export const receiverDeps = /* @__PURE__ */ perInstance(() => ({
   prepare: receivers().openSlots,
 }));
 
-/** The slots of the providers, of which only public settings are shown. */
+/** The provider slots. Only their public settings are shown. */
 export const configDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   slots: settings().slots,

@@ -38,43 +38,38 @@ export const listEveryCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
 const TOTALS = `The header \`X-Totals\` has the sums of the page per settlement currency in minor units: \`USD fee=120 net=2380; EUR fee=0 net=500\`.
     With \`Accept: text/csv\` the list comes as CSV. A page may have no rows while more follow; the Link header leads to the next.`;
 
-export const exportPaymentsEndpoint = /* @__PURE__ */ endpoint(() => ({
-  id: 'admin.export-payments',
+/** Both exports are pages of rows for bookkeeping. */
+const exporting = {
   method: 'GET',
+  auth: 'platform-admin',
+  params: none,
+  query: exportQuery,
+  body: null,
+  response: () => z.array(exportRowSchema()),
+  meta: () => cursorMeta,
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR'],
+  uses: ['table:read'],
+} as const;
+
+export const exportPaymentsEndpoint = /* @__PURE__ */ endpoint(() => ({
+  ...exporting,
+  id: 'admin.export-payments',
   path: '/admin/export/payments',
   summary: 'Export payments with fees, also as CSV',
   description: `Lists payments for bookkeeping, by the date of creation, of success, or when the provider makes the money available, newest creation first. Without
     \`from\`, the payments of the last 31 days. ${TOTALS}`,
-  auth: 'platform-admin',
-  params: none,
-  query: exportQuery,
-  body: null,
-  response: () => z.array(exportRowSchema()),
-  meta: () => cursorMeta,
-  status: 200,
-  form: 'envelope',
   csv: { name: 'payments', columns: EXPORT_PAYMENT_COLUMNS },
-  errors: ['VALIDATION_ERROR'],
-  uses: ['table:read'],
 }));
 
 export const exportRefundsEndpoint = /* @__PURE__ */ endpoint(() => ({
+  ...exporting,
   id: 'admin.export-refunds',
-  method: 'GET',
   path: '/admin/export/refunds',
   summary: 'Export refunds with fees, also as CSV',
   description: `Lists refunds for bookkeeping, by the date of creation, of success, or when the provider books the refund, newest creation first. ${TOTALS}`,
-  auth: 'platform-admin',
-  params: none,
-  query: exportQuery,
-  body: null,
-  response: () => z.array(exportRowSchema()),
-  meta: () => cursorMeta,
-  status: 200,
-  form: 'envelope',
   csv: { name: 'refunds', columns: EXPORT_REFUND_COLUMNS },
-  errors: ['VALIDATION_ERROR'],
-  uses: ['table:read'],
 }));
 
 export const exportPersonEndpoint = /* @__PURE__ */ endpoint(() => ({

@@ -1,4 +1,4 @@
-/** @module The order of a deployment: look, build, compare, ask, and only then change anything. */
+/** @module Runs a deployment in order. It checks, builds, compares and asks before it changes anything. */
 
 import { keysOf } from '../../shared/core/rows.ts';
 import { describeRuns, type RunCdk, runStacks, type StackRun } from './stack-runs.ts';
@@ -207,7 +207,7 @@ const deployStacks = async (
 const codeOf = (runs: readonly StackRun[]): number =>
   runs.find(({ code }) => code !== undefined && code !== 0)?.code ?? 0;
 
-/** CloudFormation knows what it would replace. A new stack, or a stack that is created again, has no change set. */
+/** CloudFormation lists its replacements in a change set. A new or recreated stack has none. */
 const showChangeSets = async (
   { verbose = false }: Given,
   account: Account,

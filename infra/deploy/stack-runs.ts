@@ -23,7 +23,7 @@ export interface StackRun {
   readonly outputs: readonly string[];
 }
 
-/** `cdk deploy` uses the build that was compared and approved. */
+/** `cdk deploy` uses the approved build. */
 export const OUTPUT_FOLDER = 'cdk.out';
 const BUILT = ['--exclusively', '--app', OUTPUT_FOLDER, '--require-approval', 'never'];
 /** Processes of CDK at the same time. */

@@ -36,7 +36,7 @@ export interface AuthenticateOptions {
   readonly identity: Identity;
   readonly keys: ServiceKeys;
   readonly guestTokens: GuestTokens;
-  /** The guest of a guest_id; undefined if there is none. */
+  /** Finds a guest by guest_id; undefined for an unknown guest. */
   readonly guestOf: (guestId: string) => Promise<{ readonly email: string } | undefined>;
   readonly adminUserIds: readonly string[];
   readonly allowQuerySession: boolean;

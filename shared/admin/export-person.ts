@@ -1,5 +1,5 @@
 /**
- * @module Everything that the service stores about one person, as the erasure would find it: the person's records, and
+ * @module Exports all stored data of one person, as an erasure would find it. This includes the person's records, and
  * the copies in logs, events and stored responses. Secrets and one-time tokens are left out.
  */
 

@@ -12,7 +12,7 @@ import type { ProviderMethod } from '../providers/method-port.ts';
 import { type AdoptedPlan, adoptedPlan } from '../subscriptions/at-provider/adopted-record.ts';
 import type { ImportedRecord, ImportKind, ImportManual, ImportRefusal, StartBody } from './import-requests.ts';
 
-/** A record of ours that has the provider's id. @typeParam id null for a record that a dry run would store */
+/** Our record for a provider's id. @typeParam id null in a dry run */
 export interface KnownRecord {
   readonly id: string | null;
   readonly owner: Owner | undefined;
@@ -64,7 +64,7 @@ export const shown = (record: PlannedRecord, id: string | null): ImportedRecord 
 });
 
 /**
- * The refused record that a record needs: its customer, and the method that a subscription charges.
+ * The refused customer or payment method of a record. A subscription depends on its payment method.
  * @param done the records before it, the customer first
  */
 export const refusedNeedOf = (record: PlannedRecord, done: readonly ImportedRecord[]): ImportedRecord | undefined => {
@@ -147,7 +147,7 @@ const planMethods = (reads: RowReads): readonly PlannedRecord[] => {
 
 interface SubscriptionRow {
   readonly held: HeldSubscription;
-  /** The methods that have a record once the row is stored. */
+  /** The methods with a record after the import of the row. */
   readonly usable: ReadonlySet<string>;
 }
 

@@ -48,7 +48,7 @@ export const readRow = async (
   const known = await readKnown(deps.table, slot, reads);
   const refusedCurrencies = await readCurrencies(provider, found.value);
   const first = known.get(providerCustomerId)?.owner;
-  // A guest keeps the guest_id of the customer that is here already.
+  // A guest keeps the guest_id of an existing customer.
   return {
     ...reads,
     known,
@@ -129,7 +129,7 @@ const LONGEST_OWN_ID = 64;
 /** Sound, because every record is stored with the columns of its owner. */
 const knownOf = (item: Item): KnownRecord => ({ id: String(item['id']), owner: ownerOfRecord(item as Owned) });
 
-/** The record that has the provider's id now. */
+/** The current record for the provider's id. */
 export const readKnownOne = async (
   table: Table,
   slot: ProviderSlot,

@@ -40,7 +40,7 @@ interface Storing {
   readonly onlyIf: readonly TransactionStep[];
 }
 
-/** In order: the customer, its methods, its subscriptions. A record is refused with the record that it needs. */
+/** Stores the customer, then its methods, then its subscriptions. A record is refused together with its customer or method. */
 export const storeRow = async (deps: SubscriptionDeps, storing: Storing): Promise<readonly ImportedRecord[]> => {
   const ids = new Map<string, string>();
   const done: ImportedRecord[] = [];

@@ -20,7 +20,7 @@ export interface ConsoleDeps {
   /** If empty, users enter a session ID or token. */
   readonly signInUrl: string;
   readonly stage: string;
-  /** The OpenID Connect issuer of the sign-in, and the console's client there; empty: no such sign-in. */
+  /** The OpenID Connect issuer and client ID of the sign-in. Without an issuer, users sign in by session ID or token. */
   readonly oidcIssuer: string;
   readonly oidcClientId: string;
   /** The origins that the sign-in calls (sign-in-origins.ts). */

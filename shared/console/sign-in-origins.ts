@@ -1,5 +1,5 @@
 /**
- * @module The origins that the console's sign-in calls: the issuer's, and that of the token endpoint in its discovery
+ * @module The origins called by the console's sign-in, which are the issuer and the token endpoint in its discovery
  * document. The document is read at most once an hour; while it cannot be read, once a minute, and only the issuer
  * counts.
  */

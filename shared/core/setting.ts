@@ -183,7 +183,7 @@ type ClaimField = (typeof CLAIM_FIELDS)[number];
 export interface ClaimSource {
   /** The claim's name, or a path with dots. */
   readonly claim: string;
-  /** Of `is_admin` only: the claim must be this word, or a list that holds it. */
+  /** For `is_admin` only. The claim must be this word or a list containing it. */
   readonly word?: string | undefined;
 }
 /** A field without a source is read from the claim of its own name. */

@@ -51,7 +51,7 @@ interface Purchase {
   readonly now: Instant;
 }
 
-/** Why a code fits no purchase at this moment, whatever is bought. A code that is inactive counts as unknown. */
+/** Why a code fits no purchase at this moment, whatever is bought. An inactive code counts as unknown. */
 const untimely = (discount: Discount | undefined, now: Instant): UnfitReason | undefined => {
   if (!discount?.is_active) return 'unknown';
   if (discount.starts_at && instant(discount.starts_at) > now) return 'not_started';

@@ -56,7 +56,7 @@ export const cutListPrice = async (
   return cut;
 };
 
-/** @throws DomainError PRICING_MISMATCH if a price that was sent differs from the price with the code */
+/** @throws DomainError PRICING_MISMATCH if a requested price differs from the discounted price */
 export const requireSentPrices = (
   body: GivenPrices,
   prices: Prices,

@@ -34,7 +34,7 @@ type RedemptionFields = z.infer<typeof redemptionSchema>;
 
 export type Redemption = RedemptionFields & { readonly redemption: string };
 
-/** The payer of a use: the organization that pays, the user, or a hash of the guest's address without `+…`. */
+/** The payer of a use, which is the paying organization, the user, or a hash of the guest's address without `+…`. */
 export const payerOfDiscount = (owner: Owner): string => {
   switch (owner.kind) {
     case 'organization':
@@ -116,7 +116,7 @@ export const giveBackSteps = (held: Redemption): readonly TransactionStep[] => [
   ...countOf(held, { taken: -1 }),
 ];
 
-/** Gives a use back once. A redemption that was paid is not given back. */
+/** Releases a reserved use once. A paid use stays taken. */
 export const giveBackUse = (table: Table, held: Redemption): Promise<void> => settle(table, held, giveBackSteps);
 
 /** An erasure may have removed the payer's uses. Only the code's counter changes then. */

@@ -28,7 +28,7 @@ import { type CountedOutcome, countOutcome, countSubject, enforceLimits, type Ra
 import { rendererOf, requestOf } from './read-request.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
-import { requireUnchanged, sentBackOf } from './sent-back.ts';
+import { requireSentBack, type Shown } from './sent-back.ts';
 import { guestCreatesByAddress, invalidKeys, keyRequests } from './windows.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
@@ -61,8 +61,6 @@ interface CheckedUseCase<D, Request> {
   readonly csv?: CsvRenderer;
 }
 
-type Shown = Readonly<Record<string, unknown>>;
-
 /** The handler of an endpoint, which is the middleware chain around its use case. */
 export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
   spec: Endpoint<P, Q, B, R>,
@@ -91,7 +89,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     .use(limitingOfAllowed)
     .handler(async (exchange) => {
       if (exchange.kept) await checkRepeat?.(depsOf(), parsedRequest(exchange));
-      if (shows) await requireSentBack(exchange, () => shows(depsOf(), parsedRequest(exchange)));
+      if (shows) await requireSentBack(spec, exchange.json, () => shows(depsOf(), parsedRequest(exchange)));
       exchange.reply = exchange.kept
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: REPLAYED }
         : withoutSecrets(exchange, await runUseCase(exchange));
@@ -108,16 +106,6 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
       ),
     { prepare: () => prepare(spec, depsOf) },
   );
-};
-
-/** @throws DomainError VALIDATION_ERROR for a read-only field with another value than the record's */
-const requireSentBack = async (
-  { spec, json }: Exchange,
-  shows: () => Shown | Promise<Shown | undefined>,
-): Promise<void> => {
-  const sent = sentBackOf(spec, json);
-  const shown = Object.keys(sent).length > 0 ? await shows() : undefined;
-  if (shown) requireUnchanged(sent, shown, spec.sentBack?.changedBy ?? {});
 };
 
 const spanOf = (event: APIGatewayProxyEventV2, context: Context) => {

@@ -1,4 +1,4 @@
-/** @module Changes of metadata: a request merges its keys into the stored ones, or replaces them all. */
+/** @module Changes metadata. A request merges its keys into the stored keys, or replaces all of them. */
 
 import * as z from 'zod';
 import { invalid } from '../core/errors.ts';

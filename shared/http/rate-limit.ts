@@ -36,7 +36,7 @@ export interface RateLimit {
    * `requests`, the default, counts every request or, with a record in the path, every request that may act on it.
    * `allowed requests` counts only those that passed the access rule, so that strangers cannot fill a window.
    * `declines` counts declines of a payment or of a method to save, and `refused codes` counts refused discount codes; a
-   * full window refuses every allowed request that has a subject.
+   * full window refuses every allowed request with a subject.
    */
   readonly counts?: 'requests' | 'allowed requests' | CountedOutcome;
   /** Logged for each request that the limit refuses, with the id of its service key. */

@@ -49,15 +49,24 @@ export const sentBackOf = (spec: Update, json: unknown): Readonly<Record<string,
 /** Fields of every kind of record that move without a request of the client, or that not every read shows. */
 const MOVING = ['created_at', 'updated_at', 'imported_at', 'client_secret'];
 
+/** A record as a read shows it. */
+export type Shown = Readonly<Record<string, unknown>>;
+
 /**
- * @param shown the record as a read shows it now
+ * @param shows reads the record; called only if the body sends read-only fields
  * @throws DomainError VALIDATION_ERROR for each field with another value
  */
-export const requireUnchanged = (
-  sent: Readonly<Record<string, unknown>>,
-  shown: Readonly<Record<string, unknown>>,
-  changedBy: SentBack['changedBy'],
-): void => {
+export const requireSentBack = async (
+  spec: Update,
+  json: unknown,
+  shows: () => Shown | Promise<Shown | undefined>,
+): Promise<void> => {
+  const sent = sentBackOf(spec, json);
+  const shown = Object.keys(sent).length > 0 ? await shows() : undefined;
+  if (shown) requireUnchanged(sent, shown, spec.sentBack?.changedBy ?? {});
+};
+
+const requireUnchanged = (sent: Shown, shown: Shown, changedBy: SentBack['changedBy']): void => {
   const problems = Object.entries(sent).flatMap(([name, value]): Problem[] => {
     const now = rowOf(shown, name);
     return isSame(value, now)

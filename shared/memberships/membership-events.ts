@@ -9,7 +9,7 @@ export const membershipEvents = (before: Membership | undefined, after: Membersh
 
 const nameOf = (before: Membership | undefined, after: Membership): CanonicalEvent | undefined => {
   if (before?.version === after.version) return undefined;
-  // No access was given for the tier of a subscription that was unpaid when it was imported.
+  // An unpaid imported subscription gave no access to its tier.
   if (!before && after.reason === 'imported' && after.status === 'cancelled') return undefined;
   if (before?.status !== after.status) {
     switch (after.status) {

@@ -1,4 +1,4 @@
-/** @module Applies a discount code to a payment that is created or updated: price, terms, and the steps that reserve it. */
+/** @module Applies a discount code to a new or updated payment. This sets the price and the terms, and reserves a use. */
 
 import { type Product, productRecord } from '../catalog/catalog-records.ts';
 import { priceOf } from '../catalog/price.ts';

@@ -1,5 +1,5 @@
 /**
- * @module Changes the metadata of a payment that is final, for the merchant only. Nothing is sent to the provider. An
+ * @module Changes the metadata of a final payment, for the merchant only. Nothing is sent to the provider. An
  * erased payment takes none, because a further erasure would not find it.
  */
 
@@ -37,7 +37,7 @@ interface MetadataDeps {
   readonly now: Now;
 }
 
-/** Metadata that is the stored makes no version and no event. */
+/** Unchanged metadata creates no version and no event. */
 export const changeMetadata = async (
   { table, now }: MetadataDeps,
   { body, caller, record }: ApiRequest<unknown, unknown, ChangeMetadataBody, VisiblePayment>,

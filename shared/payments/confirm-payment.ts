@@ -146,7 +146,7 @@ const isOwnAttempt = (
 /** @returns false if the amount is held or was taken already @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
 const requireClaimable = (payment: VisiblePayment, now: Instant): boolean => {
   const refusal = claimRefusal(payment);
-  // Due work cancels a payment that has lost the place of its discount code.
+  // Due work cancels a payment after the reservation of its discount code has expired.
   if (refusal === 'canceled' || hasLostPlace(payment, now)) throw isCanceled();
   if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
   return refusal === undefined;

@@ -1,4 +1,4 @@
-/** @module The discount code of a payment: its record, its view, and the price before the code. */
+/** @module The discount code of a payment, with its record, its view, and the price before the code. */
 
 import * as z from 'zod';
 import type { Prices } from '../core/money.ts';

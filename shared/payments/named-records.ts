@@ -29,7 +29,7 @@ interface Creating {
   readonly discount_code?: string | null | undefined;
 }
 
-/** The items that a create needs of its owner: the customer at the provider, and those of a discount code. */
+/** The owner's items needed by a create, which are the customer at the provider and the items of a discount code. */
 export const alongsideCreate = (owner: Owner, body: Creating): readonly Key[] => [
   customerPointerKey(owner, body.provider_id ?? 'provider_a'),
   ...codeKeysOf(owner, body.discount_code),

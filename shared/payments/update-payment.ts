@@ -102,7 +102,7 @@ const change = async (
   return written?.held ? makeUpdate(parts, written.held) : written?.payment;
 };
 
-/** An update that is stored, or whose draft is claimed for the call to the provider. */
+/** A stored update, or a draft claimed for the provider call. */
 interface WrittenUpdate {
   readonly payment?: VisiblePayment;
   readonly held?: VisiblePayment & { readonly draft: Draft };

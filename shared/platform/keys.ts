@@ -182,7 +182,7 @@ const REFERENCE_PREFIX = {
   discounts: 'DISCOUNT',
 } as const;
 export const referenceKey = (kind: ReferenceKind, id: string): Key => recordKey(REFERENCE_PREFIX[kind], id);
-/** How many of a code with `max_redemptions` are taken. A code that is deleted and written again keeps its counter. */
+/** Number of taken uses of a code with `max_redemptions`. A recreated code keeps its counter. */
 export const discountCountKey = (code: string): Key => recordKey('DISCOUNTCOUNT', code);
 /** How often a payer has used a code. @param payer from `payerOfDiscount` */
 export const discountUseKey = (code: string, payer: string): Key => recordKey('DISCOUNTUSE', `${code}#${payer}`);

@@ -56,7 +56,7 @@ export interface Holdings {
   readonly defaultMethodId: string | undefined;
   /** The methods that the service can charge. */
   readonly methods: readonly ProviderMethod[];
-  /** The subscriptions that have not ended. */
+  /** The live subscriptions. */
   readonly subscriptions: readonly HeldSubscription[];
 }
 

@@ -23,7 +23,7 @@ interface Images {
   readonly after: Item | undefined;
 }
 
-/** In the order of the stream, so that a use that is paid is never given back by a later change of its record. */
+/** Follows the order of the stream. A later change never releases a paid use. */
 export const settleRedemptions = async (
   { table }: { readonly table: Table },
   kind: 'PAY' | 'SUB',

@@ -1,4 +1,4 @@
-/** @module Programs of users of the client: each wrong one must not compile, each right one must. */
+/** @module Programs of client users. Wrong programs must not compile, and right programs must. */
 
 const HEAD = `import { constructEvent, createPaymentsClient, PaymentsError, unwrap } from '@your-company/payments-client';
 import type { ActFor, ApiError, CreatePayment, Payment, Refund, Subscription, WebhookEvent } from '@your-company/payments-client';

@@ -6,7 +6,7 @@ import { type RequestOptions, withHost } from './host.ts';
 import { actingFor, asMerchant, createKey, type TestKey } from './keys.ts';
 import { payer } from './subscribers.ts';
 
-/** A service without an identity service: users are who their tokens and the keys say. */
+/** Without an identity service, tokens and keys name the users. */
 const service = withHost({ frozen: true, env: { IDENTITY_LOOKUP: 'off' } });
 
 const keyOfAdmin = async (): Promise<TestKey> => {

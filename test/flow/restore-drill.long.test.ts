@@ -27,7 +27,7 @@ const STEPS: readonly Step[] = [
   ...PAGE.matchAll(/^\$ npm run -s payctl -- (.*)\n(?:(?!\$ ).*\n)*?\(exit code (\d)\)$/gm),
 ].map(([, line = '', exitCode]) => ({ args: line.split(' '), exitCode: Number(exitCode) }));
 
-/** The settings of a restored table: its name, and no due work before restore-done. */
+/** Settings of a restored table. Due work is held before restore-done. */
 const RESTORED = { TABLE_NAME: 'payments-restored' } as const;
 
 /** Succeeded charges of the drill, besides the lost payments. */

@@ -39,7 +39,7 @@ const metricGroups = (): readonly string[] =>
 /** AWS documents that an empty poll sets one metric of this group, PolledEventCount, to 0. The group has five others. */
 const POLLED_GROUP = 'EventCount';
 const OTHERS_OF_GROUP = 5;
-/** Of a stream with a filter that is read: InvokedEventCount and FilteredOutEventCount. */
+/** Metrics of a filtered stream with records: InvokedEventCount and FilteredOutEventCount. */
 const MORE_IN_USE = 2;
 const polledSources = (): number => metricGroups().filter((group) => group === POLLED_GROUP).length;
 const schedules = (): number =>

@@ -6,7 +6,7 @@ import { type StageTemplates, type TemplateResource, templatesOf } from './stage
 import { PROD } from './update-pairs.ts';
 import { updateProblemsOf } from './update-problems.ts';
 
-/** Properties by logical id, by type and by stack: what version 0.2.0 (commit 0e90ded5) made of a prod stage. */
+/** Properties by stack, type and logical id of a prod stage of version 0.2.0 (commit 0e90ded5). */
 type Stored = Readonly<
   Record<string, Readonly<Record<string, Readonly<Record<string, TemplateResource['Properties']>>>>>
 >;

@@ -167,7 +167,7 @@ const NATURAL_POSTS = {
   'subscriptions.preview-change': 'it stores nothing',
   'discounts.check': 'it stores nothing',
 };
-/** POSTs that only compute, from a body that is too large for a query or names a guest. */
+/** POST routes without a write. Their bodies are too large for a query or name a guest. */
 const READING_POSTS = ['subscriptions.preview-change', 'discounts.check'];
 /** GETs that may write, because a read repairs a default that names a missing record. */
 const MENDING_READS = ['payment-methods.list', 'addresses.list'];

@@ -58,7 +58,7 @@ export interface LiveVersionProps {
   readonly tableInUse: TableInUse | undefined;
 }
 
-/** One instance serves a request without a start; more requests at once start further instances. */
+/** Number of warm instances. Concurrent requests beyond it cause cold starts. */
 const WARM_INSTANCES = 1;
 
 /** A version of a function under the alias `live`, which its route calls. It may be kept warm, and have a canary. */

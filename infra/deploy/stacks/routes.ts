@@ -25,7 +25,7 @@ export const OPERATOR_ROUTES = 'api-webhooks';
  */
 const OPERATOR_FOLDERS: readonly string[] = ['webhooks', 'admin', 'api', 'console'];
 
-/** The part of the name of the stack that has the endpoint. */
+/** The part in the name of the endpoint's stack. */
 export const routesPart = (endpoint: Pick<Endpoint, 'id'>): 'api' | typeof OPERATOR_ROUTES =>
   OPERATOR_FOLDERS.includes(routeGroupOf(endpoint)) ? OPERATOR_ROUTES : 'api';
 

@@ -1,4 +1,4 @@
-/** @module What CloudFormation itself says about a deployment, in a change set that is never executed. */
+/** @module Reads planned changes from a CloudFormation change set, and never executes it. */
 
 import {
   type Change,
@@ -12,7 +12,7 @@ export const PLANNED = 'payments-plan';
 
 /**
  * Describes the planned change set of a stack, then deletes it.
- * @returns one line with the counts, then each resource that is removed or replaced, or with `verbose` each resource.
+ * @returns one line with the counts, then each removed or replaced resource, or with `verbose` each resource.
  */
 export const takeChangeSet = async (
   client: CloudFormationClient,

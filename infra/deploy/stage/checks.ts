@@ -134,7 +134,7 @@ export const CHECKS: readonly Check[] = [
     name: 'identity service',
     applies: 'always',
     asks: 'is `IDENTITY_URL` set, or `IDENTITY_LOOKUP` off',
-    remedy: 'set IDENTITY_URL to the identity service, or IDENTITY_LOOKUP=off if there is none',
+    remedy: 'set IDENTITY_URL to the identity service, or IDENTITY_LOOKUP=off to run without an identity service',
     refuses: PROD,
     find: ({ settings }) =>
       settings.environment['IDENTITY_URL'] || settings.environment['IDENTITY_LOOKUP'] === 'off'

@@ -1,4 +1,4 @@
-/** @module Changes of rights in few lines: roles with equal changes share a paragraph, and actions share a line. */
+/** @module Describes changes of rights briefly. Roles with equal changes share a paragraph, and actions share a line. */
 
 import { withoutHashes } from './template.ts';
 import type { RightsChange, TemplateRight } from './template-rights.ts';

@@ -52,7 +52,7 @@ const requireProfile = (named: string, variables: Environment): void => {
   );
 };
 
-/** The sections of a file of AWS that are profiles. */
+/** The profiles in an AWS configuration file. */
 const profilesIn = (file: string): readonly string[] =>
   existsSync(file)
     ? [...readFileSync(file, 'utf8').matchAll(/^\s*\[\s*(?:profile\s+)?["']?([^\]"'\s]+)["']?\s*\]/gm)].map(

@@ -1,5 +1,5 @@
 /**
- * @module The rights that a template gives, and how they differ from the deployed rights. `cdk diff` is not enough: it
+ * @module The rights that a template gives, and how they differ from the deployed rights. `cdk diff` is not enough, because it
  * leaves out the statements of a managed policy that a role names, and every right of a function is in such a policy.
  */
 
@@ -20,7 +20,7 @@ export interface RightsChange {
   readonly removed: readonly TemplateRight[];
 }
 
-/** True if anyone may do more than before: a permission is new, or a denial is gone. */
+/** True if a permission is new or a denial is gone. */
 export const isBroadening = ({ added, removed }: RightsChange): boolean =>
   added.some(({ effect }) => effect === 'allow') || removed.some(({ effect }) => effect === 'deny');
 

@@ -1,5 +1,5 @@
 /**
- * @module The local OpenID Connect issuer of the demo people: authorization code with PKCE (S256) for public clients,
+ * @module The local OpenID Connect issuer for demo users. It supports the authorization code with PKCE (S256) for public clients,
  * refresh tokens that rotate, and sign-out. Codes and refresh tokens end with the host.
  */
 
@@ -47,7 +47,7 @@ const refused = (error: string, description: string): LocalResponse =>
 
 type Answer = Promise<LocalResponse> | LocalResponse;
 
-/** @returns undefined if the path is none of the issuer's */
+/** @returns undefined for a path outside the issuer */
 export const openIdRoutes = (options: OpenIdOptions): ((ask: LocalRequest) => Answer | undefined) => {
   const grants = openGrants(options);
   const routes: Readonly<Record<string, (ask: LocalRequest) => Answer>> = {

@@ -1,5 +1,5 @@
 /**
- * @module What is behind each provider slot of the local host: the simulator, or with PROVIDER_x_MODE=sandbox the test
+ * @module Connects each provider slot of the local host to the simulator or, with PROVIDER_x_MODE=sandbox the test
  * account of the operator at the provider.
  */
 
@@ -102,7 +102,7 @@ const localKeys = (slot: ProviderSlot): Readonly<Record<AdapterName, Readonly<Re
   braintree: { MERCHANT_ID: 'local', PUBLIC_KEY: `local_${slot}_public`, PRIVATE_KEY: `local_${slot}_private` },
 });
 
-/** Reasons why the host does not start: a wrong mode, live keys, and a sandbox without keys. */
+/** Reasons to refuse the start, such as an unknown mode, live keys, or a sandbox without keys. */
 export const slotMistakes = (operator: Environment): readonly string[] =>
   PROVIDER_SLOTS.flatMap((slot) => {
     const name = settingOf(slot, 'MODE');
@@ -141,7 +141,7 @@ interface SlotState {
   readonly at: string;
 }
 
-/** The slots that are on. @param env the environment of the functions */
+/** The enabled slots. @param env the environment of the functions */
 export const slotStates = (env: Environment, baseUrl: string): readonly SlotState[] =>
   PROVIDER_SLOTS.flatMap((slot) => {
     const adapter = env[slot.toUpperCase()] ? adapterOf(env, slot) : undefined;

@@ -1,8 +1,8 @@
-/** @module The declarations of the client's package, beside the types that are generated from the API document. */
+/** @module Declarations of the client package, in addition to the types generated from the API document. */
 
 /**
  * @param names the schemas that the package exports under their own names
- * @param events the names in `names` that are bodies of outbound webhooks
+ * @param events the `names` of outbound webhook bodies
  */
 export const clientTypes = (names: readonly string[], events: readonly string[]): string => `\
 import type { Client, ClientOptions, ClientPathsWithMethod, FetchOptions, FetchResponse, ParseAs } from 'openapi-fetch';
@@ -30,7 +30,7 @@ type ListPath = {
 }[Path<'get'>];
 
 /**
- * A function per method, as client.POST('/payments/confirm/{id}', { params, body }): its parameters and responses are typed.
+ * A function per method, as client.POST('/payments/confirm/{id}', { params, body }). Parameters and responses are typed.
  * A field or query parameter that the route does not know does not compile.
  */
 export interface PaymentsClient extends Pick<Fetch, 'use' | 'eject'> {
@@ -79,7 +79,7 @@ export interface RawEvent {
 }
 
 /**
- * Verifies the signature and the time of a webhook and returns its event: compare \`event\` to narrow \`data\`. Pass the raw
+ * Verifies the signature and the time of a webhook and returns its event. Compare \`event\` to narrow \`data\`. Pass the raw
  * body. Throws if the signature or the time is wrong.
  */
 export declare const constructEvent: (
@@ -88,7 +88,7 @@ export declare const constructEvent: (
   secret: string,
 ) => WebhookEvent | RawEvent;
 
-/** The body of an outbound webhook: compare \`event\` to narrow \`data\`. */
+/** The body of an outbound webhook. Compare \`event\` to narrow \`data\`. */
 export type WebhookEvent = ${events.join(' | ')};
 
 ${names.map((name) => `export type ${name} = components['schemas']['${name}'];`).join('\n')}

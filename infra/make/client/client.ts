@@ -1,5 +1,5 @@
 /**
- * @module The code of the client's package: openapi-fetch, with retries, pages and thrown errors. The
+ * @module The code of the client package. It adds retries, pagination and thrown errors to openapi-fetch. The
  * package gets this file as JavaScript, so it imports nothing of the service. The types for users are in `client-types.ts`.
  */
 import createClient, { type ClientOptions, mergeHeaders } from 'openapi-fetch';

@@ -25,10 +25,10 @@ const ROWS_PER_CALL = 20;
 /** The API accepts 30 calls per minute. */
 const PAUSE_MS = 2_100;
 const MOST_PAUSES = 60;
-/** A row that was not reached, or whose provider could not be read, is sent again so often. */
+/** Retries of a row after a time-out or an unavailable provider. */
 const TRIES = 3;
 
-/** By the scope imports:write. A run that was interrupted continues with the rows that its report lacks. */
+/** Needs the scope imports:write. An interrupted run continues with the rows missing from its report. */
 export const adopt = async (api: Api, options: AdoptOptions): Promise<Report> => {
   const { slot, map, products, dryRun = false, overwriteMetadata = false } = options;
   const file = options.report ?? (dryRun ? 'adopt-dry-run.csv' : 'adopt-report.csv');

@@ -1,5 +1,5 @@
 /**
- * @module Checks of those who tell the service who its users are: the identity service by its three requests, the keys
+ * @module Checks the sources of user identity, which are the identity service with its three requests, the keys
  * of bearer tokens, and the issuer of the console's sign-in. A failing check says what came and what should come.
  */
 
@@ -79,7 +79,8 @@ const SERVICE = 'identity service';
 
 const serviceCheck = ({ IDENTITY_URL: url, IDENTITY_LOOKUP: lookup }: Settings): Promise<Check> =>
   runCheck(SERVICE, async () => {
-    if (lookup === 'off') return { check: SERVICE, state: 'closed', detail: 'there is none: IDENTITY_LOOKUP is off' };
+    if (lookup === 'off')
+      return { check: SERVICE, state: 'closed', detail: 'no identity service, because IDENTITY_LOOKUP is off' };
     if (url === '')
       return { check: SERVICE, state: 'fail', detail: 'IDENTITY_URL is empty, so every session is refused' };
     const requests = requestsOf(`payctl-doctor-${randomUUID()}`);

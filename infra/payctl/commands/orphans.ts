@@ -1,4 +1,4 @@
-/** @module Lists the payments that were restored without their owner, so that the operator can name each owner. */
+/** @module Lists payments restored without an owner. The operator then names each owner. */
 
 import { amountWithCurrency } from '../../../shared/core/money.ts';
 import { isVisiblePayment, paymentOf, type VisiblePayment } from '../../../shared/payments/payment.ts';

@@ -1,4 +1,4 @@
-/** @module The files of an adoption: the owners of customers, the products of prices, and the report. All are CSV. */
+/** @module Reads and writes the CSV files of an adoption, which are owners, products and the report. */
 
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { stringify } from 'csv-stringify/sync';
@@ -10,7 +10,7 @@ export interface OwnerLine {
   readonly owner: string;
 }
 
-/** @throws NotReachable naming the file and its first line that is not understood */
+/** @throws NotReachable naming the file and its first invalid line */
 const readPairs = (file: string, header: readonly [string, string]): readonly (readonly [string, string])[] => {
   const [first, ...lines] = linesOf(file);
   if (first !== header.join()) throw new NotReachable(`${file}: the first line must be ${header.join()}`);
@@ -78,7 +78,7 @@ export const openReport = (file: string, continues: boolean): AdoptionReport => 
 
 const keyOf = ({ provider_customer_id, owner }: OwnerLine): string => `${provider_customer_id},${owner}`;
 
-/** The lines of customers of which nothing was refused or is manual. */
+/** Report lines of fully imported customers. */
 const completeLines = ([, ...lines]: readonly string[]): ReadonlyMap<string, readonly string[]> => {
   const byRow = Map.groupBy(lines, (line) => line.split(',').slice(0, 2).join());
   return new Map([...byRow].filter(([, of]) => of.every((line) => HERE.includes(line.split(',')[5] ?? ''))));

@@ -19,7 +19,7 @@ export interface Unfollowed {
   readonly has_record: boolean;
 }
 
-/** @param since ISO 8601, inclusive @returns none at a provider that bills no subscriptions */
+/** @param since ISO 8601, inclusive @returns an empty list at a provider without subscription billing */
 export const unfollowedAt = async (
   { deps }: Reader,
   provider: PaymentSlot,
@@ -45,7 +45,7 @@ export const unfollowedAt = async (
   };
 };
 
-/** Due work finds the subscription of a creation that has not ended. */
+/** Due work finds the subscription of an unfinished creation. */
 const isFollowed = (record: Subscription | undefined, subscriptionId: string): boolean =>
   record?.providerSubscriptionId === subscriptionId || record?.status === 'creating';
 

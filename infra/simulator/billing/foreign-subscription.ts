@@ -55,7 +55,7 @@ const scheduleWork = (unit: Unit, { id, periodEnd, cancelAt, trialEnd, status }:
   if (status === 'incomplete') unit.schedule(unit.at + FIRST_CHARGE_MS, 'expire_subscription', id);
 };
 
-/** Nothing is charged here. A payment that was declined elsewhere has no charge. */
+/** Nothing is charged here. A payment declined elsewhere has no charge. */
 const settle = (unit: Unit, invoice: LedgerInvoice, status: ForeignStatus): void => {
   if (status === 'active') {
     if (invoice.status === 'open') pay(unit, { ...invoice, paidElsewhere: true });

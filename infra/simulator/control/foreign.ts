@@ -1,4 +1,4 @@
-/** @module Records of another integration at a provider: its customers, their methods and its running subscriptions. */
+/** @module Creates records of another integration at a provider, with customers, methods and running subscriptions. */
 
 import * as z from 'zod';
 import { PAYMENT_SLOTS } from '../../../shared/core/settings.ts';

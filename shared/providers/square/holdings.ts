@@ -1,4 +1,4 @@
-/** @module What Square holds for a customer: contact details and cards on file. */
+/** @module Reads a customer's contact details and cards on file from Square. */
 
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';

@@ -1,4 +1,4 @@
-/** @module What Stripe holds for a customer: contact details, cards, bank accounts, and subscriptions with their terms. */
+/** @module Reads a customer's contact details, cards, bank accounts and subscriptions from Stripe. */
 
 import type Stripe from 'stripe';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
@@ -41,7 +41,7 @@ export const stripeHoldings = (stripe: Stripe, call: StripeCall, parts: Holdings
   },
 });
 
-/** The subscriptions that have not ended, oldest first. */
+/** The live subscriptions, oldest first. */
 const listHeld = async (
   stripe: Stripe,
   call: StripeCall,
@@ -131,7 +131,7 @@ const openingOf = async (
   return found.kind === 'done' ? { kind: 'done', value: found.value.find(opens) } : found;
 };
 
-/** What was refunded of the invoice is no longer paid. An invoice that was paid elsewhere has no charge. */
+/** Refunds reduce the paid amount. An invoice paid outside Stripe has no charge. */
 const paidBy = async (
   stripe: Stripe,
   call: StripeCall,

@@ -1,6 +1,6 @@
 /**
  * @module Marks an imported subscription at its billing provider, as a kind of call. From then on the provider's
- * events name our subscription, also in a table that was restored to an earlier time.
+ * events name our subscription, also in a restored table.
  */
 
 import type { LookedUp } from '../../calls/call-kind.ts';
@@ -58,7 +58,7 @@ const MARK_CALL: CallAtProvider<MarkClaim, ProviderSubscription> & LookedUp<Part
 
 /**
  * Makes the call that the import has claimed, or looks it up. If its outcome is unknown, due work looks again.
- * @param isFirst true in the request that has stored the claim
+ * @param isFirst true in the claiming request
  */
 export const markAdopted = async (
   deps: BillingDeps,

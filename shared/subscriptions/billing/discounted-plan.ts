@@ -1,4 +1,4 @@
-/** @module The plan of a subscription with a discount code: at its creation, and after a change of the plan. */
+/** @module Computes the plan of a subscription with a discount code, at its creation and after a plan change. */
 
 import type { Product } from '../../catalog/catalog-records.ts';
 import type { IdDeps } from '../../core/keyed-ids.ts';

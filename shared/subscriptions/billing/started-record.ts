@@ -18,7 +18,7 @@ export interface StartedAs {
   readonly providerCustomerId: string;
   readonly method: { readonly id: string; readonly methodRef: string };
   readonly plan: SubscriptionPlan & Pick<Subscription, 'currency'>;
-  /** End of the time that was paid elsewhere. */
+  /** End of the time paid to another biller. */
   readonly paidUntil: Instant;
 }
 

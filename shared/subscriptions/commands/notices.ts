@@ -47,7 +47,7 @@ export const nextNotice = (
     .toSorted((one, other) => one.at - other.at)[0];
 };
 
-/** A notice that is late is still sent until the event that it announces. */
+/** A late notice is still sent until the announced event. */
 type Planned = Notice & { readonly until: Instant };
 
 const renewalNotice = (subscription: Subscription, policy: NoticePolicy): Planned | undefined => {
@@ -80,7 +80,7 @@ const endOfCard = (method: PaymentMethod | undefined): Instant | undefined =>
 const NEXT_PERIOD_MS = HOUR_MS;
 
 /**
- * When the notices are looked at next. The provider may extend a card, so an announced card is looked at once more when
+ * Time of the next check for notices. The provider may extend a card, so an announced card is checked again when
  * its month ends.
  * @returns undefined if none may follow without a change of the subscription
  */

@@ -315,7 +315,7 @@ const MAY_SUCCEED: readonly string[] = [
   ...['PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PAYMENT_IN_PROGRESS', 'VERSION_CONFLICT'],
 ];
 
-/** A resumption that is refused leaves the subscription paused, without a date. */
+/** A refused resumption leaves the subscription paused, without a date. */
 const resumeDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   try {
     return (await resumeUnattended(deps, subscription)).status;
@@ -330,7 +330,7 @@ const resumeDue = async ({ deps, store, subscription }: DueWork): Promise<string
   }
 };
 
-/** Sends the notice that is due, or plans the next. */
+/** Sends a due notice, or schedules the next check. */
 const lookAtNotices = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
   const now = deps.now();

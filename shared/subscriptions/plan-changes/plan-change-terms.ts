@@ -215,7 +215,7 @@ const wantedPlan = ({ record, body }: PlanChangeRequest, product: Product | unde
     throw new DomainError('PRODUCT_INACTIVE', { details: { product_id: productId } });
   }
   const quantity = body.quantity === undefined ? keptQuantity(record, product) : quantityOf(body.quantity, product);
-  // With a code, the prices that were sent are those with the code.
+  // With a code, requested prices already include the code.
   const priced = record.discount ? { ...body, ...NO_PRICES } : body;
   const { currency: _, ...plan } = planOf({ ...priced, quantity, currency }, product);
   return plan;

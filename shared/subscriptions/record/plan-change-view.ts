@@ -169,7 +169,7 @@ export const changePreviewSchema = /* @__PURE__ */ once(() =>
             .describe('Further periods at the reduced price; null for a code without end.'),
         })
         .nullable()
-        .describe('The discount code after the change; null if there is none, or if the change ends it.'),
+        .describe('The discount code after the change; null without a code, or if the change ends it.'),
       next_billing_date: timestamp.nullable().describe('When the next charge is due; null if none is planned.'),
       current_period_end: timestamp.describe('When the current period ends, after the change.'),
     })

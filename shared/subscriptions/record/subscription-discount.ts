@@ -10,7 +10,7 @@ import { isRedemption, type Redemption, redemptionFields } from '../../discounts
 
 const planDiscountFields = {
   ...discountTermsFields,
-  /** The periods at the reduced price that have not been paid; undefined for a code that lasts forever. */
+  /** Remaining periods at the reduced price; undefined for a code with duration `forever`. */
   periodsLeft: z.int().optional(),
   /** The price before the code. */
   full: z.object({
@@ -54,7 +54,7 @@ export const discountOfPlan = (
     ...(discount?.isCounted && { isCounted: true as const }),
   };
 
-/** A period that is entered uses one period of the code. A repeated charge of the period uses none. */
+/** A new period uses one period of the code. A retried charge uses none. */
 export const afterPeriod = ({ discount }: Discounted): Discounted =>
   discount?.periodsLeft === undefined
     ? { discount }

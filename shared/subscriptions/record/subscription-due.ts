@@ -35,7 +35,7 @@ export type Step =
   | 'sync'
   /** Resume a paused subscription at the date that its pause named. */
   | 'resume'
-  /** Announce the renewal, or the end of the card that is charged. */
+  /** Announce the renewal, or the expiry of the charged card. */
   | 'notices';
 
 /** A creation or deletion that runs now has ended after this time. */

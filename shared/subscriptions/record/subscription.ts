@@ -131,11 +131,11 @@ const heldSchema = z.lazy(() =>
   }),
 );
 
-/** Dates that due work keeps: the end of a pause, and the notices. */
+/** Times of the end of a pause and of the notices. Due work acts on them. */
 const announcedFields = {
   /** When a paused subscription resumes by itself. */
   resumeAt: optional,
-  /** When due work looks at the notices next. */
+  /** Time of the next check for notices. */
   noticesAt: optional,
   /** The end of the period whose renewal was announced. */
   renewalNoticed: optional,

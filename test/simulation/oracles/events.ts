@@ -148,7 +148,7 @@ const differsByErasure = (history: History, delivery: HistoryDelivery, before: s
   );
 };
 
-/** An event that was published twice may have been made before and after a change of its address. */
+/** An event published twice may have been created before and after a change of its address. */
 const differsByAddress = (delivery: HistoryDelivery, before: string): boolean => {
   const earlier: HistoryJson = JSON.parse(before.slice(nameAt(delivery).length + 1));
   return JSON.stringify(delivery.body, withoutAddress) === JSON.stringify(earlier, withoutAddress);

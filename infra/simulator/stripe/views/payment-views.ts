@@ -43,7 +43,7 @@ export const stripeCustomerView = (customer: LedgerCustomer): StripeObject =>
         test_clock: null,
       };
 
-/** True for a card that was saved with the API before PaymentMethods. It is the customer's `default_source`. */
+/** True for a legacy card from before PaymentMethods. It is the customer's `default_source`. */
 const isLegacyCard = (id: string | null): boolean => id?.startsWith('card_') === true;
 
 export const stripeMethodView = (method: LedgerMethod): StripeObject => ({
