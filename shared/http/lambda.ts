@@ -28,7 +28,7 @@ import { type CountedOutcome, countOutcome, countSubject, enforceLimits, type Ra
 import { rendererOf, requestOf } from './read-request.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
-import { requireSentBack, type Shown } from './sent-back.ts';
+import { requireSentBack, type ShownRecord } from './sent-back.ts';
 import { guestCreatesByAddress, invalidKeys, keyRequests } from './windows.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
@@ -56,7 +56,7 @@ interface CheckedUseCase<D, Request> {
    */
   readonly checkRepeat?: (deps: D, request: Request) => Promise<unknown>;
   /** Of a PUT or PATCH: the record as a read shows it to the caller; undefined if the record does not exist. */
-  readonly shows?: (deps: D, request: Request) => Shown | Promise<Shown | undefined>;
+  readonly shows?: (deps: D, request: Request) => ShownRecord | Promise<ShownRecord | undefined>;
   /** Of an endpoint that declares `csv`. */
   readonly csv?: CsvRenderer;
 }

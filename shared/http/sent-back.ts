@@ -50,7 +50,7 @@ export const sentBackOf = (spec: Update, json: unknown): Readonly<Record<string,
 const MOVING = ['created_at', 'updated_at', 'imported_at', 'client_secret'];
 
 /** A record as a read shows it. */
-export type Shown = Readonly<Record<string, unknown>>;
+export type ShownRecord = Readonly<Record<string, unknown>>;
 
 /**
  * @param shows reads the record; called only if the body sends read-only fields
@@ -59,14 +59,14 @@ export type Shown = Readonly<Record<string, unknown>>;
 export const requireSentBack = async (
   spec: Update,
   json: unknown,
-  shows: () => Shown | Promise<Shown | undefined>,
+  shows: () => ShownRecord | Promise<ShownRecord | undefined>,
 ): Promise<void> => {
   const sent = sentBackOf(spec, json);
   const shown = Object.keys(sent).length > 0 ? await shows() : undefined;
   if (shown) requireUnchanged(sent, shown, spec.sentBack?.changedBy ?? {});
 };
 
-const requireUnchanged = (sent: Shown, shown: Shown, changedBy: SentBack['changedBy']): void => {
+const requireUnchanged = (sent: ShownRecord, shown: ShownRecord, changedBy: SentBack['changedBy']): void => {
   const problems = Object.entries(sent).flatMap(([name, value]): Problem[] => {
     const now = rowOf(shown, name);
     return isSame(value, now)

@@ -148,7 +148,7 @@ describe('the checks of identity', () => {
   test('say what is off', async () => {
     const off = { IDENTITY_URL: '', IDENTITY_LOOKUP: 'off', CONSOLE_OIDC_ISSUER: '', CONSOLE_OIDC_CLIENT_ID: '' };
     expect(await checksOf({}, off)).toEqual({
-      'identity service': 'closed: there is none: IDENTITY_LOOKUP is off',
+      'identity service': 'closed: no identity service, because IDENTITY_LOOKUP is off',
       'bearer tokens': 'ok: keys that verify them are published: 1',
     });
     expect(await checksOf({}, { IDENTITY_URL: '' })).toMatchObject({
