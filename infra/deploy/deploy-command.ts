@@ -20,8 +20,8 @@ import { readBuiltStacks } from './stage/built-stacks.ts';
 import { takeChangeSet } from './stage/change-sets.ts';
 import { runChecks } from './stage/checks.ts';
 import { compareStage } from './stage/deployed-stacks.ts';
-import { accountOf, identifyCaller, requireRegion } from './stage/identity.ts';
-import { releaseMovedRoutes } from './stage/moved-routes.ts';
+import { type Account, accountOf, identifyCaller, requireRegion } from './stage/identity.ts';
+import { deleteMovedRoutes, findMovedRoutes } from './stage/moved-routes.ts';
 import { deleteOtherRouteSettings } from './stage/removed-routes.ts';
 import { destroyStacks, findRemovedStacks } from './stage/removed-stacks.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
@@ -49,12 +49,18 @@ const stepsOf = (settings: DeploymentSettings): Steps => ({
   removedStacks: (account) =>
     findRemovedStacks(new CloudFormationClient(account), settings.stage, new Set(builtStage().resources.keys())),
   destroy: (account, stacks) => destroyStacks(new CloudFormationClient(account), stacks, say),
-  deleteRouteSettings: async (account, of) => {
-    const clients = { cloudFormation: new CloudFormationClient(account), gateway: new ApiGatewayV2Client(account) };
-    const built = builtStage();
-    if (of === 'removed') await releaseMovedRoutes(clients, settings.stage, built);
-    return deleteOtherRouteSettings(clients, settings.stage, of === 'removed' ? built.routes : built.routeSettings);
+  movedRoutes: (account, removed) => findMovedRoutes(new CloudFormationClient(account), removed, builtStage()),
+  deleteRoutes: (account, routes) => deleteMovedRoutes(gatewayClients(account), settings.stage, routes),
+  deleteRouteSettings: (account, of) => {
+    const { routes, routeSettings } = builtStage();
+    const wanted = of === 'removed' ? routes : routeSettings;
+    return deleteOtherRouteSettings(gatewayClients(account), settings.stage, wanted);
   },
+});
+
+const gatewayClients = (account: Account) => ({
+  cloudFormation: new CloudFormationClient(account),
+  gateway: new ApiGatewayV2Client(account),
 });
 
 /** The account is read once, and each finding is in one result only. */

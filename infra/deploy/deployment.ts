@@ -6,6 +6,7 @@ import { PLANNED } from './stage/change-sets.ts';
 import type { CheckResult } from './stage/checks.ts';
 import { type ComparedStage, describeFailedStack, type FailedStack } from './stage/deployed-stacks.ts';
 import type { Account } from './stage/identity.ts';
+import { describeMovedRoutes, type MovedRoute, type MovedRoutes } from './stage/moved-routes.ts';
 import { startWatch } from './stage/progress.ts';
 import { describeRemovedStack, type RemovedStack } from './stage/removed-stacks.ts';
 import { describeChanges, isChanged, isCodeOnly, type StackChange } from './stage/stack-changes.ts';
@@ -49,6 +50,10 @@ export interface Steps {
   readonly webhooks: (account: Account) => Promise<string>;
   /** @returns the deployed stacks that the build no longer has. */
   readonly removedStacks: (account: Account) => Promise<readonly RemovedStack[]>;
+  /** @returns the routes that move from a removed stack to a stack of the build. */
+  readonly movedRoutes: (account: Account, removed: readonly RemovedStack[]) => Promise<MovedRoutes>;
+  /** Deletes routes that move. They answer 404 until their new stack is deployed. */
+  readonly deleteRoutes: (account: Account, routes: readonly MovedRoute[]) => Promise<void>;
   readonly destroy: (account: Account, stacks: readonly (RemovedStack | FailedStack)[]) => Promise<void>;
   /**
    * Deletes the deployed limits of removed routes, or of all routes that the build does not limit.
@@ -125,6 +130,7 @@ const passes = async (given: Given, account: Account, steps: Steps, phase: Check
 
 interface Planned extends ComparedStage {
   readonly removed: readonly RemovedStack[];
+  readonly moved: readonly MovedRoute[];
   readonly isCodeOnly: boolean;
 }
 
@@ -133,9 +139,11 @@ const compared = async (given: Given, account: Account, steps: Steps): Promise<P
   const { say } = steps;
   let stage: ComparedStage;
   let removed: readonly RemovedStack[];
+  let moved: MovedRoutes;
   try {
     stage = await steps.compare(account);
     removed = await steps.removedStacks(account);
+    moved = await steps.movedRoutes(account, removed);
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
     say('the changes are not known, so nothing is deployed');
@@ -144,14 +152,16 @@ const compared = async (given: Given, account: Account, steps: Steps): Promise<P
   for (const line of describeChanges(stage.changes, given.verbose === true)) say(line);
   for (const stack of stage.failed) say(describeFailedStack(stack));
   for (const stack of removed) say(describeRemovedStack(stack));
-  if (stage.blocked.length > 0) {
-    for (const line of stage.blocked) say(line);
+  for (const line of describeMovedRoutes(moved)) say(line);
+  const blocked = [...stage.blocked, ...moved.obstacles];
+  if (blocked.length > 0) {
+    for (const line of blocked) say(line);
     say('nothing is deployed');
     return undefined;
   }
   const codeOnly = isCodeOnly(stage.changes) && stage.failed.length === 0;
   if (codeOnly) say('only the code of functions changes, so all stacks are deployed at the same time');
-  return { ...stage, removed, isCodeOnly: codeOnly };
+  return { ...stage, removed, moved: moved.routes, isCodeOnly: codeOnly };
 };
 
 /** @returns the removed stacks to destroy; undefined if the operator does not approve. */
@@ -186,16 +196,23 @@ interface RunningSteps extends Steps {
 const deployStacks = async (
   { verbose = false }: Given,
   account: Account,
-  { say, run, statusOf }: RunningSteps,
-  { changes, isCodeOnly: parallel }: Planned,
+  { say, run, statusOf, deleteRoutes }: RunningSteps,
+  { changes, moved, isCodeOnly: parallel }: Planned,
 ): Promise<number> => {
   const elapsed = startWatch();
   const names = changes.map(({ name }) => name);
-  const runs = await runStacks({ say, run, verbose, done: 'deployed' }, names, { options: [], parallel });
+  const movedTo = (stack: string) => moved.filter((route) => route.stack === stack);
+  const before = (name: string) => deleteRoutes(account, movedTo(name));
+  const runs = await runStacks({ say, run, verbose, done: 'deployed', before }, names, { options: [], parallel });
   const code = codeOf(runs);
   if (code !== 0) {
     say(`the deployment failed after ${elapsed()}`);
     for (const line of await describeRuns(runs, (name) => statusOf(account, name))) say(line);
+    for (const { name } of runs.filter((each) => each.code !== undefined && each.code !== 0)) {
+      const { length } = movedTo(name);
+      if (length > 0)
+        say(`${name}: until it is deployed, its moved routes (${length}) answer 404; run this command again`);
+    }
     say('the webhooks stay as they are');
     return code;
   }

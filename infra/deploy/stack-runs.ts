@@ -12,6 +12,8 @@ export interface StackRuns {
   readonly verbose: boolean;
   /** What is true of a stack when CDK ends without an error, such as `deployed`. */
   readonly done: string;
+  /** Right before CDK starts with a stack. */
+  readonly before?: (name: string) => Promise<void>;
 }
 
 export interface StackRun {
@@ -56,7 +58,8 @@ export const runStacks = async (
 };
 
 const runStack = async (runs: StackRuns, name: string, options: readonly string[]): Promise<StackRun> => {
-  const { say, run, verbose, done } = runs;
+  const { say, run, verbose, done, before } = runs;
+  await before?.(name);
   const elapsed = startWatch();
   const lines: string[] = [];
   const onLine = (line: string): void => {

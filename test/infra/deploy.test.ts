@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { deploy, type Given, type Steps } from '../../infra/deploy/deployment.ts';
 import type { ComparedStage, FailedStack } from '../../infra/deploy/stage/deployed-stacks.ts';
 import { type Account, AccountError } from '../../infra/deploy/stage/identity.ts';
+import type { MovedRoutes } from '../../infra/deploy/stage/moved-routes.ts';
 import type { RemovedStack } from '../../infra/deploy/stage/removed-stacks.ts';
 import type { StackChange } from '../../infra/deploy/stage/stack-changes.ts';
 
@@ -54,6 +55,7 @@ interface Results {
   readonly refused?: { readonly phase: string; readonly text: string };
   readonly warning?: string;
   readonly removed?: readonly RemovedStack[];
+  readonly moved?: MovedRoutes;
 }
 
 const deployed = async (given: Partial<Given> = {}, results: Results = {}, account = ACCOUNT) => {
@@ -89,6 +91,10 @@ const deployed = async (given: Partial<Given> = {}, results: Results = {}, accou
       return 'put';
     }),
     removedStacks: vi.fn(async () => removed),
+    movedRoutes: vi.fn(async () => results.moved ?? { routes: [], obstacles: [] }),
+    deleteRoutes: vi.fn(async (...[, routes]: Parameters<Steps['deleteRoutes']>) => {
+      for (const { id } of routes) done(`deletes route ${id}`);
+    }),
     destroy: vi.fn(async (...[, stacks]: Parameters<Steps['destroy']>) => {
       for (const { name } of stacks) done(`destroys ${name}`);
     }),
@@ -321,6 +327,43 @@ describe('stacks that the build no longer has', () => {
   test('stay if the deployment of the others fails', async () => {
     const { destroy } = await deployed({ removedStacks: 'destroy' }, { ...removed, failing: STACKS[0] });
     expect(destroy).not.toHaveBeenCalled();
+  });
+});
+
+describe('routes that move to another stack', () => {
+  const [, api, front] = STACKS;
+  const moved: MovedRoutes = {
+    routes: [
+      { id: 'one', stack: api },
+      { id: 'two', stack: front },
+    ],
+    obstacles: [],
+  };
+  const NOTE = `${api} gets routes of former stacks (1); they answer 404 while it is deployed, for some minutes`;
+
+  test('are named before the question, and deleted right before their new stack is deployed', async () => {
+    const { order, said } = await deployed({ removedStacks: 'keep' }, { removed: [CONSOLE], moved });
+    expect(said).toContain(NOTE);
+    expect(order.slice(2, -2)).toEqual([DEPLOYS[0], 'deletes route one', DEPLOYS[1], 'deletes route two', DEPLOYS[2]]);
+  });
+
+  test('stay in a plan, which names them', async () => {
+    const { said, deleteRoutes } = await deployed({ plan: true }, { moved });
+    expect(said).toContain(NOTE);
+    expect(deleteRoutes).not.toHaveBeenCalled();
+  });
+
+  test('stay if a stack before theirs fails, and are named after a failure of their own stack', async () => {
+    expect((await deployed({}, { moved, failing: STACKS[0] })).deleteRoutes.mock.calls).toEqual([[ACCOUNT, []]]);
+    const { said, order } = await deployed({}, { moved, failing: api });
+    expect(order).not.toContain('deletes route two');
+    expect(said).toContain(`${api}: until it is deployed, its moved routes (1) answer 404; run this command again`);
+  });
+
+  test('stop the deployment before its question if they cannot move', async () => {
+    const { exitCode, order, said } = await deployed({}, { moved: { routes: [], obstacles: ['reserved twice'] } });
+    expect([exitCode, order]).toEqual([1, NOTHING_DEPLOYED]);
+    expect(said.slice(-2)).toEqual(['reserved twice', 'nothing is deployed']);
   });
 });
 

@@ -8,8 +8,8 @@ import * as z from 'zod';
 export interface BuiltStage {
   /** Resources by the name of the stack. */
   readonly resources: ReadonlyMap<string, number>;
-  /** Every route of the API, such as `GET /payments`. */
-  readonly routes: ReadonlySet<string>;
+  /** The stack of each route of the API, such as `GET /payments`. */
+  readonly routes: ReadonlyMap<string, string>;
   readonly integrations: number;
   /** The names of all alarms. */
   readonly alarms: ReadonlySet<string>;
@@ -56,7 +56,13 @@ export const readBuiltStage = (folder: string): BuiltStage => {
   const ofType = (type: string) => all.filter(({ Type }) => Type === type);
   return {
     resources: new Map(stacks.map(({ name, resources }) => [name, resources.length])),
-    routes: new Set(ofType('AWS::ApiGatewayV2::Route').map(({ Properties }) => String(Properties['RouteKey']))),
+    routes: new Map(
+      stacks.flatMap(({ name, resources }) =>
+        resources
+          .filter(({ Type }) => Type === 'AWS::ApiGatewayV2::Route')
+          .map(({ Properties }) => [String(Properties['RouteKey']), name]),
+      ),
+    ),
     alarms: new Set(ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => String(Properties['AlarmName']))),
     integrations: ofType('AWS::ApiGatewayV2::Integration').length,
     rules: ofType('AWS::Events::Rule').filter(({ Properties }) => Properties['EventBusName'] !== undefined).length,

@@ -1,6 +1,6 @@
 /**
  * @module Routes that move to another stack, because the build no longer has their stack. API Gateway refuses a second route
- * with the same key, so a former route is deleted right before the new stacks are deployed. Until then it is served.
+ * with the same key, so a former route is deleted right before its new stack is deployed. Until then it is served.
  */
 import { type ApiGatewayV2Client, DeleteRouteCommand } from '@aws-sdk/client-apigatewayv2';
 import {
@@ -11,7 +11,7 @@ import {
 import * as z from 'zod';
 import type { BuiltStage } from './assembly.ts';
 import { apiIdOf, unlessMissing } from './removed-routes.ts';
-import { findRemovedStacks, type RemovedStack } from './removed-stacks.ts';
+import type { RemovedStack } from './removed-stacks.ts';
 import type { Stage } from './settings.ts';
 
 interface Clients {
@@ -19,14 +19,14 @@ interface Clients {
   readonly gateway: Pick<ApiGatewayV2Client, 'send'>;
 }
 
-interface FormerRoute {
+export interface MovedRoute {
   readonly id: string;
-  /** Such as `GET /payments`. */
-  readonly key: string;
+  /** The stack of the build that gets this route. */
+  readonly stack: string;
 }
 
-interface FormerParts {
-  readonly routes: readonly FormerRoute[];
+export interface MovedRoutes {
+  readonly routes: readonly MovedRoute[];
   /** Why the new stacks cannot be deployed beside the former stacks, one sentence each, with what to do. */
   readonly obstacles: readonly string[];
 }
@@ -39,29 +39,33 @@ const templateSchema = z.object({
 });
 type Resources = z.output<typeof templateSchema>['Resources'];
 
-/**
- * Deletes the routes that move, right before the new stacks are deployed. CloudFormation later deletes the former stacks
- * without these routes. The limits of the routes stay.
- * @throws Error, before anything changes, if reservations or alarms would exist twice.
- */
-export const releaseMovedRoutes = async (clients: Clients, stage: Stage, built: BuiltStage): Promise<void> => {
-  const { cloudFormation, gateway } = clients;
-  const former = await findRemovedStacks(cloudFormation, stage, new Set(built.resources.keys()));
-  const { routes, obstacles } = await readFormerParts(cloudFormation, former, built);
-  if (obstacles.length > 0) throw new Error(['nothing is deployed:', ...obstacles].join('\n'));
+/** Deletes these routes. CloudFormation later deletes the former stacks without them. The limits of the routes stay. */
+export const deleteMovedRoutes = async (
+  { cloudFormation, gateway }: Clients,
+  stage: Stage,
+  routes: readonly MovedRoute[],
+): Promise<void> => {
   const ApiId = routes.length > 0 ? await apiIdOf(cloudFormation, stage) : undefined;
   if (ApiId === undefined) return;
   for (const { id: RouteId } of routes) await unlessMissing(gateway.send(new DeleteRouteCommand({ ApiId, RouteId })));
 };
 
-const readFormerParts = async (
+/** @returns one line per stack of the build that gets moved routes, for the operator's decision. */
+export const describeMovedRoutes = ({ routes }: MovedRoutes): readonly string[] =>
+  [...Map.groupBy(routes, ({ stack }) => stack)].map(
+    ([stack, { length }]) =>
+      `${stack} gets routes of former stacks (${length}); they answer 404 while it is deployed, for some minutes`,
+  );
+
+/** @param removed the deployed stacks that the build no longer has */
+export const findMovedRoutes = async (
   client: CloudFormationClient,
-  former: readonly Pick<RemovedStack, 'id' | 'name'>[],
+  removed: readonly Pick<RemovedStack, 'id' | 'name'>[],
   built: BuiltStage,
-): Promise<FormerParts> => {
-  const routes: FormerRoute[] = [];
+): Promise<MovedRoutes> => {
+  const routes: MovedRoute[] = [];
   const obstacles: string[] = [];
-  for (const { id, name } of former) {
+  for (const { id, name } of removed) {
     const { TemplateBody } = await client.send(new GetTemplateCommand({ StackName: id, TemplateStage: 'Original' }));
     const { Resources } = templateSchema.parse(JSON.parse(TemplateBody ?? ''));
     obstacles.push(...obstaclesOf(name, Resources, built));
@@ -72,7 +76,8 @@ const readFormerParts = async (
     );
     for (const [logicalId, route] of await idsOf(client, id)) {
       const key = keys.get(logicalId);
-      if (key !== undefined && built.routes.has(key)) routes.push({ id: route, key });
+      const stack = key === undefined ? undefined : built.routes.get(key);
+      if (stack !== undefined) routes.push({ id: route, stack });
     }
   }
   return { routes, obstacles };

@@ -22,7 +22,7 @@ const STAGE_NAME = '$default';
 export const deleteOtherRouteSettings = async (
   { cloudFormation, gateway }: Clients,
   stage: Stage,
-  wanted: ReadonlySet<string>,
+  wanted: Pick<ReadonlySet<string>, 'has'>,
 ): Promise<readonly string[]> => {
   const ApiId = await apiIdOf(cloudFormation, stage);
   if (ApiId === undefined) return [];
