@@ -107,13 +107,7 @@ Client                 npm install ${serviceUrl}/client.tgz
 Stage                  ${stageOf(host)}
 Providers              ${providersOf(host)}
 Data                   ${host.folder}${given.fresh ? ', empty at the start' : ''}${timeOf(host)}
-
-Demo sessions, sent as X-Session-ID`);
-  for (const { session_id, user_id, email, ...rights } of DEMO_SESSIONS) {
-    const role = rights.is_admin ? ', platform admin' : 'staff_role' in rights ? `, ${rights.staff_role}` : '';
-    print(`  ${session_id.padEnd(20)} ${user_id}, ${email}${role}`);
-  }
-  print(`
+${sessionsOf(host)}
 Local secrets, for this machine only
   provider_a           webhook secret ${LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET}, publishable key ${PUBLISHABLE_KEY}
   provider_c           signature key ${LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY}, over ${serviceUrl}/webhooks/provider_c
@@ -122,9 +116,20 @@ Local secrets, for this machine only
   guest tokens         ${LOCAL_SECRETS.GUEST_TOKEN_SECRET}
 ${ownTargetOf(host)}
 Create a payment, then pay it:
-PAYMENT=$(${post(`${serviceUrl}/payments/intents`, FIRST_PAYMENT)} | grep -o 'pay_[0-9a-f]*' | head -1)
-${post(`${serviceUrl}/payments/confirm/$PAYMENT`, {})}
+PAYMENT=$(${post(host, `${serviceUrl}/payments/intents`, FIRST_PAYMENT)} | grep -o 'pay_[0-9a-f]*' | head -1)
+${post(host, `${serviceUrl}/payments/confirm/$PAYMENT`, {})}
 `);
+};
+
+const hasIdentityService = ({ env }: Host): boolean => parseSettings(env).IDENTITY_LOOKUP === 'on';
+
+const sessionsOf = (host: Host): string => {
+  if (!hasIdentityService(host)) return '\nSessions               none, because IDENTITY_LOOKUP is off\n';
+  const lines = DEMO_SESSIONS.map(({ session_id, user_id, email, ...rights }) => {
+    const role = rights.is_admin ? ', platform admin' : 'staff_role' in rights ? `, ${rights.staff_role}` : '';
+    return `  ${session_id.padEnd(20)} ${user_id}, ${email}${role}\n`;
+  });
+  return `\nDemo sessions, sent as X-Session-ID\n${lines.join('')}`;
 };
 
 const FIRST_PAYMENT = { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' };
@@ -154,8 +159,13 @@ Outbound webhooks      to ${url}, for which npm start sets
 `;
 };
 
-const post = (url: string, body: unknown): string =>
-  `curl -s -X POST ${url} -H 'X-Session-ID: demo-owner' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+/** By a demo session, or by the demo backend for its first payer. */
+const post = (host: Host, url: string, body: unknown): string => {
+  const caller = hasIdentityService(host)
+    ? `-H 'X-Session-ID: demo-owner'`
+    : `-H 'Authorization: Bearer ${DEMO_KEY_SECRET}' -H 'X-Act-For: user:user_demo_owner'`;
+  return `curl -s -X POST ${url} ${caller} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+};
 
 /** A moved clock still differs from real time after a restart. The demo data start in the past. */
 const timeOf = ({ clock, door }: Host): string => {

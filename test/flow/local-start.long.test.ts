@@ -46,6 +46,16 @@ describe('npm start', () => {
     expect(command.errors()).toBe('');
   });
 
+  test('prints a payment by a service key if no identity service knows a session', async () => {
+    const command = start({ DATA_DIR: await folder(), IDENTITY_LOOKUP: 'off', IDENTITY_URL: '' });
+    await listening(command);
+    expect(command.output()).toMatch(/^Sessions +none, because IDENTITY_LOOKUP is off$/m);
+    expect(command.output()).not.toContain('demo-owner');
+    expect(await createAsPrinted(command.output())).toMatchObject({ status: 201, body: { status: 'created' } });
+    command.child.kill('SIGTERM');
+    expect(await ends(command)).toBe(0);
+  });
+
   test('ends with the command npm start, whichever of their processes is killed', async () => {
     const dataDir = await folder();
     for (const pidOf of [async (npm: number) => npm, onlyChildOf]) {

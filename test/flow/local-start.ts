@@ -110,6 +110,9 @@ export const createAsPrinted = async (
 ): Promise<{ status: number; body: { id: string; status: string } }> => {
   const line = output.split('\n').find((one) => one.includes('/payments/intents')) ?? '';
   const [, url = '', body = ''] = /POST (\S+) .* -d '([^']+)'/.exec(line) ?? [];
-  const response = await fetch(url, { method: 'POST', headers: DEMO_HEADERS, body });
+  const headers = [...line.matchAll(/-H '([^:']+): ([^']+)'/g)].map(
+    ([, name = '', value = '']) => [name, value] as const,
+  );
+  const response = await fetch(url, { method: 'POST', headers: Object.fromEntries(headers), body });
   return { status: response.status, body: JSON.parse(await response.text()) };
 };
