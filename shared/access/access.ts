@@ -2,7 +2,7 @@
  * @module The access rule, the same for every record. The record's user may read it and, if it is personal, change it.
  * Members of its organization, whose role always comes from the membership record, may read it and, with the
  * permission, change it; a guest needs a token or must prove the guest_id (continue-guest.ts). The merchant's people and
- * keys may read every record of which they have the read scope, but on another's record they may take only the actions
+ * keys may read every record within their read scopes, but on another's record they may take only the actions
  * that are declared for the merchant, with the scope of the route.
  */
 

@@ -1,6 +1,6 @@
 /**
  * @module A service key: a program of the merchant that calls with its own secret. The table holds only hashes of the
- * secret's last part, of which former ones stay valid until their grace ends.
+ * secret's last part. A former last part stays valid until its grace ends.
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';

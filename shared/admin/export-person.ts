@@ -72,7 +72,7 @@ export const exportPerson = async (
   };
 };
 
-/** The ids and e-mail addresses of the person's records, by which copies are found. */
+/** The ids and e-mail addresses of the person's records. Copies hold one of them. */
 const soughtOf = async (table: Table, subject: Subject): Promise<Sought> => {
   const ids = new Set<string>();
   const emails = new Set<string>(subject.kind === 'email' ? [normalizedEmail(subject.email)] : []);

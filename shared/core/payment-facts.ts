@@ -1,4 +1,4 @@
-/** @module What a provider tells about an attempt besides its outcome: the method, the decline, the provider's fee. */
+/** @module What a provider reports about an attempt besides its outcome: the method, the decline, the provider's fee. */
 
 import * as z from 'zod';
 import { AUTHENTICATION_RESULTS, DECLINE_WORDS, FUNDINGS, METHOD_KINDS } from './fact-words.ts';

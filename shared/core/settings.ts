@@ -84,7 +84,7 @@ export const slotFields = {
 };
 export type SlotSettings = Values<typeof slotFields>;
 
-/** Functions that call a provider have at least 20 s, of which 5 s are for recording the outcome and replying. */
+/** Functions that call a provider have at least 20 s: 5 s of them are for recording the outcome and replying. */
 export const PROVIDER_FUNCTION_SECONDS = 20;
 const AROUND_A_PROVIDER_CALL_MS = 5_000;
 /** Reading and writing the record needs 1 s of those 5 s. */

@@ -1,5 +1,5 @@
 /**
- * @module The terms of a discount code, of which payments and subscriptions keep a copy, and whether a code fits a
+ * @module The terms of a discount code, copied to payments and subscriptions, and whether a code fits a
  * purchase. A later change of the code changes nothing that runs.
  */
 

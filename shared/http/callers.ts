@@ -115,7 +115,7 @@ export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller
   return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false, ...(key && { key }) };
 };
 
-/** A guest's create keeps the network that it came from, by which the guest may continue it (continue-guest.ts). */
+/** A guest's create stores its network, so the guest may continue it from there (continue-guest.ts). */
 export const withGuestNetwork = async ({ spec, deps }: Exchange, request: ApiRequest): Promise<ApiRequest> => {
   const { caller } = request;
   if (spec.auth !== 'session-or-guest' || caller.kind !== 'guest') return request;

@@ -22,7 +22,7 @@ interface EventReport {
   /** Epoch seconds. */
   readonly createdAt: number;
   readonly attemptRef: string | undefined;
-  /** True if the event tells of a hold, or of its end. */
+  /** True if the event is about a hold, or its end. */
   readonly isOfHold?: boolean;
 }
 

@@ -35,7 +35,7 @@ export const afterFactLook = ({ factsAt, factLooks = 0 }: FactLooks): FactLooks 
 /** The condition that no other run has claimed the look that is due. */
 export const sameFactLook = ({ factsAt }: FactLooks): readonly Clause[] => [{ equals: ['factsAt', factsAt ?? null] }];
 
-/** One read now, because an event tells another settlement than the record. */
+/** One read now, because an event reports another settlement than the record. */
 export const oneFactLook = (now: Instant): FactLooks => ({ factsAt: iso(now), factLooks: FACT_LOOKS_MS.length - 1 });
 
 export type FactFields = Pick<Payment, 'details' | 'decline' | 'settlement' | 'receiptUrl'>;
@@ -91,8 +91,8 @@ interface FactsReport {
 
 /**
  * The version that adds the facts of a report of the same status. A payer may be declined several times in the browser,
- * and the record tells of one of these attempts, so the facts of another attempt are not added.
- * @returns undefined if the report tells nothing new
+ * and the record is about one of these attempts, so the facts of another attempt are not added.
+ * @returns undefined if the report has nothing new
  */
 export const withFacts = (
   payment: VisiblePayment,
@@ -106,7 +106,7 @@ export const withFacts = (
 
 /**
  * The same version after a read of the provider, which replaces the pending lookup, except that of a capture or a
- * release. A read tells of the last attempt, so its facts replace those of an earlier attempt.
+ * release. A read reports the last attempt, so its facts replace those of an earlier attempt.
  */
 export const withFactsRead = (
   payment: VisiblePayment,

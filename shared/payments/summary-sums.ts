@@ -144,7 +144,7 @@ const methodKeyOf = ({ details }: Payment): string => {
 
 /** A change of a refund, as a version of its payment holds it. */
 export type CountedRefund = Pick<NonNullable<Payment['refund']>, 'status' | 'was' | 'completedAt'> & {
-  /** The cents by which the refund changed the payment's sum. The provider may report another amount later. */
+  /** The refund's change of the payment's sum, in cents. The provider may report another amount later. */
   readonly refundedBy: number;
 };
 

@@ -177,7 +177,7 @@ const holdDraft = async (store: PaymentStore, payment: VisiblePayment): Promise<
   return stands;
 };
 
-/** The codes by which providers refuse a change of a confirmed, paid or canceled intent or order. */
+/** Providers' codes for a refused change of a confirmed, paid or canceled intent or order. */
 const NOT_OPEN: readonly string[] = ['payment_intent_unexpected_state', 'order_not_open'];
 
 const isNotOpen = (refusal: RefusedCall): boolean => refusal.kind === 'refused' && NOT_OPEN.includes(refusal.reason);

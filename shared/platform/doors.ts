@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { runInSpan, type Span, type TraceContext, traceContextOf, traceIdFrom } from '../core/trace.ts';
 
-/** The part of Lambda's context that tells when the function is stopped. */
+/** The part of Lambda's context that says when the function is stopped. */
 export interface Timed {
   readonly getRemainingTimeInMillis?: () => number;
 }

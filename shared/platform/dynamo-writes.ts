@@ -62,7 +62,7 @@ const runGuarded = async (write: () => Promise<Item>): Promise<Written> => {
   }
 };
 
-/** The condition. A failure returns the stored item, which tells "missing" from "wrong state" in one call. */
+/** The condition. A failure returns the stored item, which separates "missing" from "wrong state" in one call. */
 const guard = (built: Expression, clauses: readonly Clause[]) => {
   const condition = built.all(clauses);
   return condition ? { ConditionExpression: condition, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const } : {};

@@ -269,7 +269,7 @@ const BILLING_SHARDS = 4;
 export const billingShard = (slot: ProviderSlot, id: string): string => `DUE#${slot}#${shardOf(id, BILLING_SHARDS)}`;
 export const billingShards = (slot: ProviderSlot): readonly string[] =>
   Array.from({ length: BILLING_SHARDS }, (_, shard) => `DUE#${slot}#${shard}`);
-/** The deliveries that wait for their next attempt, of which many are due together after a target was down. */
+/** The deliveries that wait for their next attempt. After a target was down, many are due together. */
 export const DELIVERY_SHARD = 'DUE#DLV';
 /** Every partition of the `due` index. */
 export const everyDueShard: readonly string[] = [

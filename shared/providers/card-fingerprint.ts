@@ -6,7 +6,7 @@
 import { createHmac } from 'node:crypto';
 import type { AdapterOptions } from './adapter.ts';
 
-/** Returns undefined if the provider tells no fingerprint or the setting FINGERPRINT_SECRET is empty. */
+/** Returns undefined if the provider returns no fingerprint or the setting FINGERPRINT_SECRET is empty. */
 export type FingerprintOf = (theirs: string | null | undefined) => string | undefined;
 
 export const noFingerprint: FingerprintOf = () => undefined;

@@ -37,7 +37,7 @@ export interface ProviderRefund {
   readonly failureCode: string | undefined;
   /** Epoch seconds. */
   readonly createdAt: number;
-  /** Undefined until the provider tells it. */
+  /** Undefined until the provider reports it. */
   readonly settlement?: Settlement | undefined;
 }
 

@@ -3,7 +3,7 @@
 import { type DeclineWord, FUNDINGS, type Funding } from '../core/fact-words.ts';
 import type { PaymentFacts, ProviderDecline } from '../core/payment-facts.ts';
 
-/** @returns undefined if the provider tells nothing */
+/** @returns undefined if the provider reports nothing */
 export const knownFacts = (facts: PaymentFacts): PaymentFacts | undefined =>
   Object.values(facts).some((fact) => fact !== undefined) ? facts : undefined;
 

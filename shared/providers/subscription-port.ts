@@ -1,4 +1,4 @@
-/** @module The port to a provider that bills subscriptions; the service only records. Times are epoch seconds. */
+/** @module The port to a billing provider; the service only records. Times are epoch seconds. */
 
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
 import type { ProviderDecline } from '../core/payment-facts.ts';
@@ -128,7 +128,7 @@ type OfSubscription = CallOptions & { readonly subscriptionId: string };
 
 export type NewPrice = OfSubscription &
   Pick<NewProviderSubscription, 'amountCents' | 'currency' | 'unit' | 'count' | 'productId' | 'productName'> & {
-    /** Our id of the change, by which a read shows whether the provider has the price. */
+    /** Our id of the change. A read that returns it shows that the provider has the price. */
     readonly changeId: string;
     /**
      * Nothing is charged before this time. Needed with another interval, which would be charged immediately, and to

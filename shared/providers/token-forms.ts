@@ -1,5 +1,5 @@
 /**
- * @module The forms of the vendors' tokens and ids of payment methods, by which an error names the vendor of a token that
+ * @module The forms of the vendors' tokens and ids of payment methods. With them, an error names the vendor of a token that
  * belongs elsewhere. The forms do not decide whether a vendor accepts a token of its own.
  */
 

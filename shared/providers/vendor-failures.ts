@@ -64,7 +64,7 @@ export const leavesTime = (waitMs: number, startedAt: number, timeoutMs: number)
 
 /**
  * A fetch with one retry, under the same idempotency key, if the provider certainly did nothing. It respects
- * Retry-After up to 2 s. It also respects Stripe-Should-Retry, of which `false` forbids the retry, and `true` requests
+ * Retry-After up to 2 s. It also respects Stripe-Should-Retry: `false` forbids the retry, and `true` requests
  * a retry even of a call that may have acted, if an idempotency key protects the call from acting twice.
  */
 export const withOneRetry =

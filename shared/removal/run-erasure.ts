@@ -50,7 +50,7 @@ export const runDueErasure = async (deps: RemovalDeps, id: string): Promise<stri
     const started = { ...now, passAt: now.passAt ?? iso(deps.now()) };
     const { job: after, isEnd } = await runSlice({ deps, sought }, started);
     ({ job: now, next } = isEnd ? afterPass(after, deps.now()) : { job: after, next });
-    // The listed records have marked the ids and e-mail addresses by which the copies are found.
+    // The listed records have marked the ids and e-mail addresses of the copies.
     if (isEnd && now.step === WHOLE_TABLE) sought = await soughtBy(deps.table, now);
   }
   return next.kind === 'done' ? finish(deps, now) : save(deps, now, next);

@@ -151,7 +151,7 @@ const decideEffect = async (context: PaymentEventContext, named: PaymentStatus):
 };
 
 /**
- * An event of a capture tells the amount of this capture only. If the record does not have the capture, the provider is
+ * An event of a capture reports the amount of this capture only. If the record does not have the capture, the provider is
  * read for the sum of all.
  */
 const decideOnCapture = async ({ deps, payment }: PaymentEventContext, news: CaptureNews): Promise<EventEffect> => {
@@ -183,7 +183,7 @@ const applyStatus = async (context: PaymentEventContext, status: PaymentStatus):
 };
 
 /**
- * Stripe's events do not tell when the hold ends, nor its card, and PayPal's event of a capture tells nothing of its
+ * Stripe's events report neither the end of the hold nor its card, and PayPal's event of a capture reports nothing of its
  * hold, so the payment is read once for them.
  */
 const withHoldRead = async (
@@ -208,7 +208,7 @@ const withHoldRead = async (
 
 /**
  * Adds the facts of an event that has the record's status. A pending lookup stays due, because nothing was read. Events
- * may arrive in any order, so the provider is read if the event is about another attempt, or tells another settlement.
+ * may arrive in any order, so the provider is read if the event is about another attempt, or reports another settlement.
  */
 const decideFacts = async (
   { deps, store, payment, event }: PaymentEventContext,
@@ -228,7 +228,7 @@ const decideFacts = async (
   return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
 };
 
-/** True if the event tells of another authorization than the one that is held, so a read decides which holds. */
+/** True if the event is about another authorization than the held one. A read then decides which of them holds. */
 const isOfOtherHold = (
   { status, attemptRef }: Payment,
   { attemptRef: reported, hold }: ProviderEvent['object'],

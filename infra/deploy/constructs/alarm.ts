@@ -51,7 +51,7 @@ export const serviceAlarm = (scope: Construct, id: string, props: ServiceAlarmPr
   return alarm;
 };
 
-/** The fewest calls of which a rate means something. One or two failures may be chance. */
+/** Minimum number of calls for a meaningful rate. One or two failures may be chance. */
 const ENOUGH = 3;
 
 /** The calls to one function or API, and the failures among them, as sums over the same period. */

@@ -180,7 +180,7 @@ export const STACK_SETTINGS: readonly string[] = [
   ...ofSlots(['SECRET_ARN', 'SIGNATURE_SECRET_ARN']),
 ];
 
-/** Names by which an operator's tools find what is deployed. */
+/** Names that the operator's tools look up. */
 export const stackName = (stage: string, part: string): string => `payments-${stage}-${part}`;
 export const OPERATED_FUNCTION_OUTPUT = 'OperatedFunction';
 export const FAILURE_BUCKET_OUTPUT = 'FailureBucket';

@@ -26,7 +26,7 @@ export interface Clock {
    */
   moveTo(target: number): Promise<void>;
   settle(timeoutMs: number): Promise<{ quiet: boolean; waitedMs: number }>;
-  /** Tells the clock that new work may be due (wakes the real-time loop). */
+  /** Wakes the real-time loop, because new work may be due. */
   wake(): void;
 }
 

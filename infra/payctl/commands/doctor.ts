@@ -122,7 +122,7 @@ const OWN_KEYS = ['API_KEY', 'CLIENT_SECRET', 'ACCESS_TOKEN', 'PRIVATE_KEY'] as 
 /** The local host's own keys begin so, or hold the name of the host. */
 const LOCAL_KEY = /^(sk_test_)?local_/;
 
-/** Tells that keys of an own account are set for a slot that the simulator plays. */
+/** Reports keys of an own account in a simulated slot. */
 const simulatedChecks = ({ isLocal, settings }: Installation, slot: ProviderSlot): readonly Check[] => {
   const found = settings.slots[slot];
   if (!isLocal || !found.BASE_URL.includes('/_local/providers/')) return [];

@@ -1,4 +1,4 @@
-/** @module The records of a provider that bills subscriptions itself. */
+/** @module The records of a billing provider. */
 
 import * as z from 'zod';
 import { common } from './document-fields.ts';

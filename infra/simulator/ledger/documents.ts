@@ -142,7 +142,7 @@ export const chargeSchema = z.object({
   description: z.string().nullable(),
   failure: failure.nullable(),
   authenticated: z.boolean(),
-  /** In the provider's units; null until the provider tells it. */
+  /** In the provider's units; null until the provider reports it. */
   fee: z.int().nullable().default(null),
 });
 export type LedgerCharge = z.infer<typeof chargeSchema>;

@@ -115,7 +115,7 @@ export const WORK_KINDS = [
 ] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** The schedule by which a billing provider collects an unpaid invoice, as its owner has set it. */
+/** The billing provider's schedule for collecting an unpaid invoice, as its owner has set it. */
 export const retrySettings = z.strictObject({
   /** Days after the first failure. */
   days: z.array(z.int().min(1).max(60)).max(8),
@@ -138,7 +138,7 @@ interface WebhookEndpoint {
 export interface ChargeFees {
   /** In the provider's units, rounded half up. */
   of(amount: number): number;
-  /** 0 if the provider tells its fee with the charge. */
+  /** 0 if the provider reports its fee with the charge. */
   readonly afterMs: number;
 }
 

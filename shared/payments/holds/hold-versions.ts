@@ -178,7 +178,7 @@ export const declinedLater = <P extends Payment>(payment: P, reported: ReportedA
 export const capturableOf = ({ status, capturableCents, authorizedCents, totalCents }: Payment): number =>
   status === 'requires_capture' ? (capturableCents ?? authorizedCents ?? totalCents) : 0;
 
-/** A version of which readers see only the claim on the hold, or its end. It names no refund and no dispute. */
+/** A version that changes only the claim on the hold, or its end. It names no refund and no dispute. */
 const callVersion = (payment: Payment, now: Instant) =>
   ({ ...versionAfter(payment, 'capture', now), holdFailure: undefined }) as const;
 

@@ -78,7 +78,7 @@ const leftOf = (
   return Math.max(0, amountCents - returnedCents - lost.reduce((sum, one) => sum + one.amountCents, 0));
 };
 
-/** What the event of a capture tells about a succeeded payment. */
+/** What the event of a capture reports about a succeeded payment. */
 export type CaptureNews =
   /** The record has this capture. */
   | 'known'

@@ -154,7 +154,7 @@ const findOurs = async (
 export interface Reported {
   readonly payment: VisiblePayment;
   readonly report: ProviderRefund;
-  /** True if an event tells the report. A response or a read always tells the present state. */
+  /** True if the report comes from an event. A response or a read always has the current state. */
   readonly isEvent?: boolean | undefined;
 }
 

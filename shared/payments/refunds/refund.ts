@@ -43,7 +43,7 @@ export const refundSchema = z.lazy(() =>
     /** When the refund first succeeded. */
     completedAt: optional,
 
-    /** What the refund costs or gives back. Undefined until the provider tells it. */
+    /** What the refund costs or gives back. Undefined until the provider reports it. */
     settlement: settlementSchema.optional(),
     /** The next read for the settlement, and how many were made while a further one is due. */
     factsAt: optional,

@@ -60,7 +60,7 @@ const NOT_ENROLLED = 'N';
 const LIABILITY = wordTable<boolean>({ YES: true, NO: false });
 
 /**
- * Absent while the capture is pending. PayPal tells the amounts in the currency of the payment, and also in the
+ * Absent while the capture is pending. PayPal reports the amounts in the currency of the payment, and also in the
  * currency of the seller's account if it converts them.
  */
 export const captureSettlement = ({ seller_receivable_breakdown: said }: Capture): Settlement | undefined => {
@@ -72,7 +72,7 @@ export const captureSettlement = ({ seller_receivable_breakdown: said }: Capture
   return settlementOf(said?.paypal_fee, said?.net_amount);
 };
 
-/** The settlement of several captures together; undefined until PayPal tells that of each, in one currency. */
+/** The settlement of several captures together; undefined until PayPal reports each of them, in one currency. */
 export const settlementOfAll = (captures: readonly Capture[]): Settlement | undefined => {
   const all = captures.map(captureSettlement);
   const [first] = all;

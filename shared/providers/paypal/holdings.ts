@@ -1,4 +1,4 @@
-/** @module What PayPal's vault holds for a customer. PayPal has no customer records, so it tells no contact details. */
+/** @module What PayPal's vault holds for a customer. PayPal has no customer records, so it returns no contact details. */
 
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';

@@ -100,7 +100,7 @@ const everyDispute = async (call: PayPalCall, captureId: string): Promise<Outcom
   return UNREADABLE;
 };
 
-/** The list omits the capture, by which it was asked for. */
+/** The list is asked for by capture, and omits it. */
 const disputesOfCapture = async (call: PayPalCall, captureId: string): Promise<Outcome<ProviderDispute[]>> => {
   const listed = await everyDispute(call, captureId);
   if (listed.kind !== 'done') return listed;

@@ -25,7 +25,7 @@ export const reportedToken = (token: PaymentToken): ProviderMethod => ({
   ...tokenFacts(token),
 });
 
-/** The stored fields of a token. PayPal tells no fingerprint. A PayPal account counts as a card without number and expiry. */
+/** The stored fields of a token. PayPal returns no fingerprint. A PayPal account counts as a card without number and expiry. */
 export const tokenFacts = ({
   payment_source: source,
 }: Pick<PaymentToken, 'payment_source'>): Omit<ProviderMethod, 'methodId' | 'customerId' | 'ourCustomerId'> => ({

@@ -40,7 +40,7 @@ export const attemptFacts = (
 const declineIn = (code: string | undefined, issuerCode: string | null | undefined): ProviderDecline | undefined =>
   declineOf(code, issuerCode, squareAdvice(code, issuerCode));
 
-/** Square tells no 3-D Secure result, and shows cards in Apple Pay and Google Pay as plain cards. */
+/** Square reports no 3-D Secure result, and shows cards in Apple Pay and Google Pay as plain cards. */
 const detailsOf = (
   { card_details: card, bank_account_details: bank, wallet_details: wallet }: Attempt,
   fingerprintOf: FingerprintOf,

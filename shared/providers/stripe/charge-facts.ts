@@ -129,7 +129,7 @@ export const failureFacts = (
   });
 };
 
-/** @param outcome what the charge tells in addition */
+/** @param outcome what the charge adds */
 export const failureDecline = (error: Failure, outcome?: Outcome): ProviderDecline | undefined => {
   const networkCode = error.network_decline_code ?? outcome?.network_decline_code;
   const said = {

@@ -57,7 +57,7 @@ const captureBefore = ({ latest_charge: latest }: HoldFields): string | undefine
   return latest.created ? iso(latest.created * SECOND_MS + HOLD_MS) : undefined;
 };
 
-/** The amount of an intent and its hold. An intent of which a part was captured counts as that part. */
+/** The amount of an intent and its hold. A partly captured intent counts as the captured part. */
 export const heldAmount = (intent: HoldFields) => {
   const hold = readStripeHold(intent);
   const isCaptured = hold !== undefined && intent.status === 'succeeded';

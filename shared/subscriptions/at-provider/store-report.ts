@@ -1,4 +1,4 @@
-/** @module Reads a subscription at the provider that bills it, and stores its invoices as payments and its state. */
+/** @module Reads a subscription at its billing provider, and stores its invoices as payments and its state. */
 
 import type { CallKind, CallParts } from '../../calls/call-kind.ts';
 import { DomainError } from '../../core/errors.ts';

@@ -30,8 +30,8 @@ import {
 } from './plan-change-terms.ts';
 
 /**
- * A change of a price that is due now is one payment, whose id derives from subscription and change. What is paid is
- * applied, whatever fails in between.
+ * A change with an amount due now is one payment; its id derives from subscription and change. A paid change is applied,
+ * whatever fails in between.
  */
 export const changePlan = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {
   const repeated = repeatedReply(request, deps.now());

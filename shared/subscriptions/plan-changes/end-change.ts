@@ -15,7 +15,7 @@ export type EndCheck = (current: Subscription) => void;
 const NO_CHECK: EndCheck = () => {};
 
 /**
- * Cancels the payment of a change that waits for its payer, and drops the change. What is paid is applied.
+ * Cancels the payment of a change that waits for its payer, and drops the change. Applies a paid change.
  * @returns the subscription without a change
  * @throws DomainError PAYMENT_IN_PROGRESS while the outcome of the payment is unknown
  */
@@ -36,7 +36,7 @@ export const endChange = async (
   return ended;
 };
 
-/** Drops a change that was claimed while the subscription was paused at its provider. What is paid is applied. */
+/** Drops a change that was claimed while the subscription was paused at its provider. Applies a paid change. */
 export const endOvertakenChange = async (deps: BillingDeps, paused: Subscription): Promise<Subscription> => {
   if (!paused.change) return paused;
   const dropped = await subscriptionStore(deps.table).change(paused, (current) => dropIfOver(current, deps.now()));

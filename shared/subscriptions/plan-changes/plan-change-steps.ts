@@ -310,7 +310,7 @@ export const lookLater = (subscription: Subscription, now: Instant): Subscriptio
 
 /**
  * Ends a change without a payment. It stays until its payment is canceled or its outcome is known, because the payer
- * could still pay it in the browser. What is paid is applied.
+ * could still pay it in the browser. Applies a paid change.
  */
 export const dropChange = (
   subscription: Subscription,

@@ -37,7 +37,7 @@ const requireLender = async ({ table }: BillingDeps, caller: Caller, record: Vis
   if (isLentByOther(caller, record, item && paymentMethodRecord.parse(item))) throw lentError();
 };
 
-/** @throws DomainError INVALID_STATE if the payer has paid meanwhile, because what is paid is applied */
+/** @throws DomainError INVALID_STATE if the payer has paid meanwhile. A paid change is applied. */
 const withdrawNow = async (deps: BillingDeps, record: VisibleSubscription, check: EndCheck): Promise<Reply> => {
   const ended = await endChange(deps, record, check);
   requireFree('end', openCallsOf(ended));

@@ -31,7 +31,7 @@ export type Step =
   | 'retry'
   /** The retries are exhausted. */
   | 'end dunning'
-  /** Read the subscription at the provider that bills it, because an event may have been lost. */
+  /** Read the subscription at its billing provider, because an event may have been lost. */
   | 'sync'
   /** Resume a paused subscription at the date that its pause named. */
   | 'resume'

@@ -201,7 +201,7 @@ export const subscriptionSchema = z.lazy(() =>
     recoveredAt: optional,
     /** The subscription is past due, and the provider has given up collecting. */
     isUnpaid: z.literal(true).optional(),
-    /** Every open invoice at the provider that bills it, with its payment, oldest first. */
+    /** Every open invoice at the billing provider, with its payment, oldest first. */
     owed: z.array(z.object({ invoiceId: z.string(), paymentId: z.string() })).optional(),
     /** When the provider is read if no event arrives before. */
     syncAt: optional,

@@ -67,6 +67,6 @@ const REASONS: Readonly<Record<string, string>> = {
 /** The reason, such as `The bank declined the card (do_not_honor).` */
 export const declineInWords = ({ code }: Pick<Decline, 'code'>): string => `${REASONS[code] ?? DECLINED} (${code}).`;
 
-/** What support tells the payer. */
+/** What support says to the payer. */
 export const adviceFor = ({ advice, hard }: Pick<Decline, 'advice' | 'hard'>): string =>
   hard ? `${ADVICE[advice]} The same card will be declined again.` : ADVICE[advice];

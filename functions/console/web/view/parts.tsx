@@ -159,7 +159,7 @@ export const Fact = ({ name, isTime = false, children }: FactProps) => (
 );
 
 interface ChoiceProps {
-  /** The name of the choices, of which one is chosen. */
+  /** The name of the choices. One of them is chosen. */
   readonly of: string;
   readonly isChosen: boolean;
   readonly onChoose: () => void;

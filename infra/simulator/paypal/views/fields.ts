@@ -41,7 +41,7 @@ const ADVICE_CODES: Partial<Record<DeclineReason, string>> = {
 };
 const DO_NOT_HONOR = '0500';
 
-/** The reason of a declined card. PayPal tells none for a wallet. */
+/** The reason of a declined card. PayPal gives none for a wallet. */
 export const processorResponse = (unit: Unit, { failure, methodId }: LedgerCharge): PayPalObject =>
   failure && isCard(unit.documents.methods.get(unit.slot, methodId))
     ? {

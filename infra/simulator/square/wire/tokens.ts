@@ -97,7 +97,7 @@ const newMethod = (
       last4: bank ? '6789' : '1111',
       expMonth: 12,
       expYear: new Date(unit.at).getUTCFullYear() + VALID_YEARS,
-      // Square tells the country of a bank account, but not that of a card's issuer.
+      // Square reports the country of a bank account, but not of a card's issuer.
       country: bank ? 'US' : null,
       funding: 'CREDIT',
       fingerprint: `sq-1-${createHash('sha256')

@@ -30,7 +30,7 @@ const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
   'charge.captured': 'charge.captured',
   // Only Square changes the amount of a charge.
   'charge.lowered': [],
-  // Stripe tells its fee with the charge.
+  // Stripe reports its fee with the charge.
   'charge.fee_assessed': [],
   'charge.refunded': 'charge.refunded',
   'refund.created': 'refund.created',

@@ -6,7 +6,7 @@ import { API_VERSION, refundsUntaken } from '../wire/versions.ts';
 import { chargeTransactionId } from './balance-views.ts';
 import { billingView, checksOf, lower, NO_ADDRESS, seconds, walletView } from './payment-views.ts';
 
-/** @param version the version of Stripe's API, by which a released part counts as refunded or not */
+/** @param version the version of Stripe's API. It decides whether a released part counts as refunded */
 export const chargeView = (charge: LedgerCharge, unit: Unit, version = API_VERSION): StripeObject => {
   const refunded = charge.amountRefunded + (refundsUntaken(version) ? charge.released : 0);
   const method = unit.documents.methods.get(unit.slot, charge.methodId);

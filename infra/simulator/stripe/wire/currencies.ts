@@ -14,7 +14,7 @@ const TWO_DECIMALS = `
 const ZERO_DECIMALS = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf';
 /** Zero decimals today, but still written with two decimals, which must be 00. */
 const ALWAYS_00 = 'isk ugx';
-/** Three decimals, the last of which must be 0. */
+/** Three decimals. The last must be 0. */
 const THREE_DECIMALS = 'bhd jod kwd omr tnd';
 
 interface Rule {
