@@ -36,9 +36,10 @@ const timesOf = (both: Both): readonly [Fields, Fields] => {
   const { here, there, isReplanned } = both;
   if (isBridged(both)) return [{}, {}];
   const { currentPeriodStart, currentPeriodEnd, trialEnd } = here;
-  // A record that was started again says when the trial of its first subscription ended. Another interval is a trial
-  // at the provider until the paid time ends.
-  const hasOwnTrial = !isStartedAgain(here) && !isReplanned;
+  // A record that was started again says when its first trial ended, also if it was canceled before the provider had it.
+  // Another interval is a trial at the provider until the paid time ends.
+  const isOver = trialEnd !== undefined && at(trialEnd) <= at(there.created_at);
+  const hasOwnTrial = !isStartedAgain(here) && !isReplanned && !isOver;
   return [
     {
       from: secondOf(currentPeriodStart),
