@@ -120,6 +120,14 @@ describe('every page', () => {
     expect(new RegExp(expression).test(secret.slice(0, -1))).toBe(false);
   });
 
+  test('docs/security.md names existing tests as its proofs', () => {
+    const named = [...readPage('docs/security.md').matchAll(/`((?:unit|flow|infra|contract)\/[\w-]+)`/g)].map(
+      ([, name = '']) => name,
+    );
+    expect(named.filter((name) => globSync(`test/${name}{,.long}.test.ts`, { cwd: ROOT }).length === 0)).toEqual([]);
+    expect(named.length).toBeGreaterThan(50);
+  });
+
   test.each([
     ['Stripe', ['payment_intent.amount_capturable_updated', 'payment_intent.canceled', 'payment_intent.succeeded']],
     ['PayPal', ['PAYMENT.AUTHORIZATION.CREATED', 'PAYMENT.AUTHORIZATION.VOIDED', 'PAYMENT.CAPTURE.COMPLETED']],
