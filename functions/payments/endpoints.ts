@@ -100,7 +100,7 @@ export const createIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
 
     The status is \`created\` if the payment has a method, else \`requires_payment_method\`. A payment that is not confirmed within 24
     hours is canceled. A guest gets a \`guest_token\`, which reads and confirms the payment later. An amount that is no multiple of the
-    provider's smallest unit gets 400, such as a fraction of a HUF, JPY or TWD at PayPal.
+    provider's smallest unit gets 400, such as a fraction of a HUF or TWD at PayPal.
 
     Send an \`Idempotency-Key\`. After 504 \`PROVIDER_TIMEOUT\` the payment may exist at the provider. Repeat the request with the same
     key to get that payment.`,
