@@ -95,7 +95,7 @@ const withProse = <T>(document: T): T =>
   );
 
 /** A template literal as Markdown. An indented line continues its paragraph or list item; an empty line ends it. */
-export const prose = (text: string): string =>
+const prose = (text: string): string =>
   text
     .trim()
     .split(/\n\s*\n/)
