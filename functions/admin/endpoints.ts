@@ -52,7 +52,8 @@ export const listEveryPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/admin/payments',
   summary: 'Find payments of all owners, newest first',
   description: `For support: finds a payment by details that a payer knows. A page may hold fewer payments than \`limit\`, even none, while
-    \`has_more\` is true; continue with \`next_cursor\`. A new payment appears within moments. With \`Accept: text/csv\` the list comes as CSV.`,
+    \`has_more\` is true; continue with \`next_cursor\`. Without \`from\`, filters cover the last 31 days; \`search\`, \`user_id\`,
+    \`organization_id\` and \`fingerprint\` find payments of any age. A new payment appears within moments. With \`Accept: text/csv\` the list comes as CSV.`,
   auth: 'platform-admin',
   params: none,
   query: everyPaymentQuery,

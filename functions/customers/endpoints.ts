@@ -100,7 +100,8 @@ export const updateCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/customers/{id}',
   summary: 'Update a customer',
   description: `Changes the contact details. An e-mail address, name or phone number is sent to the provider first, if the
-    provider accepts such a field, and stored once the provider has accepted the change.`,
+    provider accepts such a field, and stored once the provider has accepted the change. A name that is too long for the provider is cut
+    there, and an unfit phone number or e-mail address is left out there; the record keeps both in full.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: customerRecord },
   params: byId,

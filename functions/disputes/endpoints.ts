@@ -13,7 +13,7 @@ export const listDisputesOfPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'GET',
   path: '/payments/{id}/disputes',
   summary: 'List the disputes of a payment',
-  description: `Lists all disputes of one payment, newest first. The list has no pages. Callers who may read the payment may read its disputes,
+  description: `Lists all disputes of one payment, newest first. The list has no pages. A dispute follows the provider in any direction. Callers who may read the payment may read its disputes,
     and so may a guest with the guest token.`,
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },

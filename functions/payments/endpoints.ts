@@ -99,7 +99,8 @@ export const createIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     the \`client_secret\`, or your server confirms it with \`POST /payments/confirm/{id}\`.
 
     The status is \`created\` if the payment has a method, else \`requires_payment_method\`. A payment that is not confirmed within 24
-    hours is canceled. A guest gets a \`guest_token\`, which reads and confirms the payment later.
+    hours is canceled. A guest gets a \`guest_token\`, which reads and confirms the payment later. An amount that is no multiple of the
+    provider's smallest unit gets 400, such as a fraction of a HUF or TWD at PayPal.
 
     Send an \`Idempotency-Key\`. After 504 \`PROVIDER_TIMEOUT\` the payment may exist at the provider. Repeat the request with the same
     key to get that payment.`,
@@ -123,7 +124,8 @@ export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     stay as they are. A new amount or method is sent to the provider first, and stored once the provider has accepted it.
 
     A payment that is confirmed, settled or part of a subscription gets 409 \`PAYMENT_NOT_UPDATABLE\`. If the provider does not respond,
-    repeat the same request; the repeat completes the first request.`,
+    repeat the same request; the repeat completes the first request. A different update or a confirmation also completes it first, and a
+    cancellation drops it unless the provider has applied it.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: paymentRecord, references: recordsNamedBy, uses: methodsUsedBy },
   params: byId,

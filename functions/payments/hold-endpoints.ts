@@ -25,7 +25,7 @@ export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     For the merchant it also releases a payment that is \`requires_capture\`; the payer gets 403, also as staff, admin or by an own service
     key (\`details.reason: own_payment\`). 202 with \`release_pending: true\` means
     that the provider has not responded; \`payment.released\` or \`payment.release_failed\` follows as an event. While a capture is under way: 409
-    \`PAYMENT_IN_PROGRESS\`.`,
+    \`PAYMENT_IN_PROGRESS\`. A payer who confirms at Stripe in the browser at the same moment may lose the hold.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: paymentRecord },
   params: byPaymentId,

@@ -58,7 +58,7 @@ export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/subscriptions',
   summary: 'Create a subscription',
   description: `Charges a saved payment method every period, from now or from the end of a trial. Price and interval come from the
-    product or from the request.
+    product or from the request. Months count from the first day: 31 January, 28 February, 31 March.
 
     - 201 \`active\`: the first period is paid, or costs nothing.
     - 201 \`trialing\`: nothing is charged until \`trial_end\`.

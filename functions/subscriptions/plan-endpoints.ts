@@ -78,8 +78,9 @@ export const changePlanEndpoint = /* @__PURE__ */ endpoint(() => ({
     If a member lent an own method to the organization, only that member changes product, quantity, price or interval; others get 403 with
     \`details.reason: lent_method\`. They may cancel, pause, or set another method. The merchant may lower the price.
 
-    An active or trialing subscription can change; other states get 409 \`INVALID_STATE\`. A trial belongs
-    to its product: a change now to another product keeps at most the trial days of that product, counted from \`created_at\`. If they are
+    An active or trialing subscription can change; other states get 409 \`INVALID_STATE\`. In the last hour of a period only \`period_end\`
+    works, and so after 80 payments in one period (\`details.reason: too_many_changes\`), or if the provider itself adds a tax or several
+    discounts (\`priced_at_provider\`). A trial belongs to its product: a change now to another product keeps at most the trial days of that product, counted from \`created_at\`. If they are
     over, the trial ends, and the first period is charged now at the full price. Other changes in a trial charge nothing.`,
   access: { ...access, references: targetNamed },
   body: changePlanBody,

@@ -40,7 +40,8 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
       event is stored and acknowledged immediately, and applied later. The result is the same in any order and for any number of deliveries.
       A type that the service does not use gets 200 with \`ignored\`.
 
-      Besides the provider's own format the route accepts \`{id, type, provider, data: {object}, created}\`, signed as the provider signs.`,
+      Besides the provider's own format the route accepts \`{id, type, provider, data: {object}, created}\`, signed as the provider signs.
+      Such an event changes a subscription as it says, unless the service bills the subscription.`,
     auth: 'provider-signature',
     params: none,
     query: none,

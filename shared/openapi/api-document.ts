@@ -73,7 +73,10 @@ const DESCRIPTION = `Payments, refunds, subscriptions, customers, payment method
 - **Unknown fields** of a body are refused: 400 \`VALIDATION_ERROR\` with the rule \`unknown_field\` for each, and the nearest known field
   in its message. A PUT or PATCH also accepts the fields that a read of the record shows, so a client may send back what it has read;
   a read-only field with another value is refused with the rule \`read_only\`. Unknown query parameters are ignored, and so is the body of a
-  DELETE. New optional fields may appear in responses at any time.`;
+  DELETE. New optional fields may appear in responses at any time.
+- **Limits**: a body has at most 256 KB, ten levels and 5,000 values, and a header or the query at most 8,192 characters. A text with
+  a valid card number is refused; put a letter in front of other digits that form one by chance. HEAD gets 405.
+- **Traces**: every route accepts the W3C header \`traceparent\`, and the webhooks of a request continue its trace.`;
 
 const pathsOf = (endpoints: readonly Endpoint[], examples: Examples): ZodOpenApiPathsObject => {
   const paths: Record<string, Record<string, ReturnType<typeof operationOf>>> = {};
@@ -92,7 +95,7 @@ const withProse = <T>(document: T): T =>
   );
 
 /** A template literal as Markdown. An indented line continues its paragraph or list item; an empty line ends it. */
-export const prose = (text: string): string =>
+const prose = (text: string): string =>
   text
     .trim()
     .split(/\n\s*\n/)

@@ -125,7 +125,9 @@ const successOf = (endpoint: Endpoint, example: Example) => {
 
 const csvText = z
   .string()
-  .describe('With `Accept: text/csv`: a header row, then up to 1,000 rows; the header `Link` names the next page.');
+  .describe(
+    'With `Accept: text/csv`: a header row, then up to 1,000 rows; the header `Link` names the next page. A possible formula gets an apostrophe in front.',
+  );
 
 const envelopeOf = ({ meta, beside }: Endpoint, data: z.ZodType) =>
   z.looseObject({

@@ -71,6 +71,15 @@ const { dependencies, devDependencies } = JSON.parse(COMMANDS) as Record<string,
 /** Packages that `npm ci` installs, and `node`, the program of one of them. */
 const INSTALLED = [...Object.keys({ ...dependencies, ...devDependencies }), 'node'];
 
+/** The names by which links refer to the headings of a page, as GitHub makes them. */
+const headingsOf = (text: string): readonly string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
 describe('every page', () => {
   test.each(WRITTEN)('%s names only existing files, pages and commands', (page) => {
     const text = readPage(page);
@@ -82,6 +91,15 @@ describe('every page', () => {
     const commands = [...text.matchAll(/npm run (?:-s )?([a-z:]+)/g)].map(([, name = '']) => name);
     const unknown = commands.filter((name) => !COMMANDS.includes(`"${name}":`));
     expect({ gone, unknown }).toEqual({ gone: [], unknown: [] });
+  });
+
+  test.each(WRITTEN)('%s links only to existing headings', (page) => {
+    const links = [...readPage(page).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)];
+    const gone = links.filter(([, link = '', heading = '']) => {
+      const target = link === '' ? page : join(dirname(page), link);
+      return !headingsOf(readPage(target)).includes(heading);
+    });
+    expect(gone.map(([link]) => link)).toEqual([]);
   });
 
   test.each([...WRITTEN, 'infra/make/client/README.md'])(
@@ -118,6 +136,14 @@ describe('every page', () => {
     const secret = secretOf('key_0123456789abcdef01234567', randomBytes(32).toString('base64url'));
     expect(`KEY="${secret}"; A=1`.match(new RegExp(expression))?.[0]).toBe(secret);
     expect(new RegExp(expression).test(secret.slice(0, -1))).toBe(false);
+  });
+
+  test('docs/security.md names existing tests as its proofs', () => {
+    const named = [...readPage('docs/security.md').matchAll(/`((?:unit|flow|infra|contract)\/[\w-]+)`/g)].map(
+      ([, name = '']) => name,
+    );
+    expect(named.filter((name) => globSync(`test/${name}{,.long}.test.ts`, { cwd: ROOT }).length === 0)).toEqual([]);
+    expect(named.length).toBeGreaterThan(50);
   });
 
   test.each([

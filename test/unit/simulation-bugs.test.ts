@@ -14,9 +14,13 @@ describe('the planted bugs of the simulation', () => {
     expect(replacement).not.toBe(text);
   });
 
-  test('are all listed in the table of docs/simulation.md', () => {
+  test('are counted in docs/simulation.md, which names only existing ones', () => {
     const page = readFileSync('docs/simulation.md', 'utf8');
-    expect(BUGS.filter(({ name }) => !page.includes(`| \`${name}\` |`))).toEqual([]);
+    expect(page).toContain(`holds ${BUGS.length} planted mistakes`);
+    expect(page).toContain(`of the ${BUGS.length} planted mistakes`);
+    const named = [...page.matchAll(/--bug ([a-z-]+)/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => !BUGS.some((bug) => bug.name === name))).toEqual([]);
+    expect(named.length).toBeGreaterThan(0);
   });
 
   test('are listed with the sentence and the seed that found them', () => {

@@ -2,69 +2,66 @@ import { documentedEndpoints, endpoints } from '../../../functions/api/catalogue
 import { rolesOfScope, SCOPE_TABLE, SCOPES, STAFF_ROLES, scopesOfRoute } from '../../../shared/access/scopes.ts';
 import { ERRORS } from '../../../shared/core/errors.ts';
 import type { Endpoint } from '../../../shared/http/endpoint.ts';
-import { prose } from '../../../shared/openapi/api-document.ts';
 import { ERROR_CODES, meaningOfCode } from '../../../shared/openapi/error-responses.ts';
 import { groupOf, groups } from '../../../shared/openapi/groups.ts';
 
-/** The parts of docs/routes.md, with the same groups and texts as in the API document. */
+/** The parts of docs/routes.md: one line per route and per error. The API document has the whole texts. */
 export const routeParts = () => ({
   scopes: scopeTable(),
   routes: [...groups.map(sectionOf), consoleSection()].join('\n\n'),
-  errors: errorTable(),
+  errors: errorList(),
 });
 
-const sectionOf = ({ name, description }: (typeof groups)[number]): string =>
+const sectionOf = ({ name }: (typeof groups)[number]): string =>
   section(
-    { name, description },
+    name,
     documentedEndpoints.filter((endpoint) => groupOf(endpoint) === name),
   );
 
 /** For browsers only, so the API document does not list it. */
 const consoleSection = (): string =>
   section(
-    { name: 'Console', description: 'The [console](console.md): a page for browsers. The API document leaves it out.' },
+    'Console',
     endpoints.filter(({ serves }) => serves === 'console'),
   );
 
-const section = ({ name, description }: (typeof groups)[number], own: readonly Endpoint[]): string =>
-  [`## ${name}`, prose(description), tableOf(own), ...own.flatMap(textOf)].join('\n\n');
+const section = (name: string, own: readonly Endpoint[]): string => `## ${name}\n\n${tableOf(own)}`;
 
 const tableOf = (own: readonly Endpoint[]): string =>
   [
-    '| Route | Who | Scopes | Does |',
-    '|---|---|---|---|',
-    ...own.map(
-      ({ id, method, path, auth, summary }) => `| \`${method} ${path}\` | ${auth} | ${scopesOf(id)} | ${summary} |`,
-    ),
+    '| Route | Who, scopes | Does |',
+    '|---|---|---|',
+    ...own.map((endpoint) => {
+      const { method, path, auth, summary } = endpoint;
+      return `| \`${method} ${path}\` | ${[auth, ...scopesOf(endpoint)].join(', ')} | ${summary} |`;
+    }),
   ].join('\n');
 
 /** The scope for the payer of X-Act-For, and the scopes for the merchant. One scope may be both. */
-const scopesOf = (endpointId: string): string => {
-  const { payer, merchant, held } = scopesOfRoute(endpointId) ?? {};
-  if (payer === merchant) return payer === undefined ? '' : `\`${payer}\``;
-  return [
-    ...(payer === undefined ? [] : [`payer: \`${payer}\``]),
-    ...(merchant === undefined ? [] : [`merchant: \`${merchant}\``]),
-    ...(held === undefined ? [] : [`merchant, for a hold: \`${held}\``]),
-  ].join(', ');
+const scopesOf = ({ id, auth }: Endpoint): readonly string[] => {
+  const { payer, merchant, held } = scopesOfRoute(id) ?? {};
+  const isOne = payer === merchant || auth === 'platform-admin';
+  const named: readonly (readonly [whose: string, scope: string | undefined])[] = isOne
+    ? [['', merchant]]
+    : [
+        ['payer ', payer],
+        ['merchant ', merchant],
+        ['for a hold ', held],
+      ];
+  return named.flatMap(([whose, scope]) => (scope === undefined ? [] : [`${whose}\`${scope}\``]));
 };
 
 const scopeTable = (): string =>
   [
-    `| Scope | Permits | ${STAFF_ROLES.join(' | ')} |`,
-    `|---|---|${STAFF_ROLES.map(() => '---|').join('')}`,
+    '| Scope | Permits | Staff |',
+    '|---|---|---|',
     ...SCOPES.map((scope) => {
-      const roles = STAFF_ROLES.map((role) => (rolesOfScope(scope).includes(role) ? 'yes' : ''));
-      return `| \`${scope}\` | ${SCOPE_TABLE[scope].words} | ${roles.join(' | ')} |`;
+      const roles = STAFF_ROLES.filter((role) => rolesOfScope(scope).includes(role));
+      return `| \`${scope}\` | ${SCOPE_TABLE[scope].words} | ${roles.join(', ')} |`;
     }),
   ].join('\n');
 
-const textOf = ({ method, path, description }: Endpoint): readonly string[] =>
-  description === undefined ? [] : [`**\`${method} ${path}\`**: ${prose(description)}`];
+const errorList = (): string =>
+  ERROR_CODES.map((code) => `- ${ERRORS[code][0]} \`${code}\`: ${firstSentence(meaningOfCode(code))}`).join('\n');
 
-const errorTable = (): string =>
-  [
-    '| Status | Code | When, and what to do |',
-    '|---|---|---|',
-    ...ERROR_CODES.map((code) => `| ${ERRORS[code][0]} | \`${code}\` | ${prose(meaningOfCode(code))} |`),
-  ].join('\n');
+const firstSentence = (text: string): string => text.replace(/(?<=[a-z`)])[.;] .*$/s, '.');

@@ -1,7 +1,7 @@
 import type { AdapterName } from '../../../shared/core/settings.ts';
 import { VENDORS } from '../../local/host/simulator.ts';
 
-/** The part of the local host's page that lists the operations of each provider's API that the simulator offers. */
+/** The part of the local host's page that counts the operations of each provider's API that the simulator offers. */
 interface Described {
   readonly name: string;
   /**
@@ -34,13 +34,12 @@ export const DESCRIBED: Readonly<Record<AdapterName, Described>> = {
 
 export const simulatorOperations = (): Readonly<Record<string, string>> => ({
   'simulator-operations': [
-    '| Provider | Offered | Of | Operations |',
-    '|---|---|---|---|',
+    '| Provider | Operations | Of |',
+    '|---|---|---|',
     ...VENDORS.map(({ adapter, operations }) => {
       const { name, theirs } = DESCRIBED[adapter];
       const all = theirs ? `${theirs.count} (${theirs.source})` : 'no published description';
-      const listed = operations.map(({ method, path }) => `\`${method} ${path}\``).join(' · ');
-      return `| ${name} | ${operations.length} | ${all} | ${listed} |`;
+      return `| ${name} | ${operations.length} | ${all} |`;
     }),
   ].join('\n'),
 });

@@ -1,15 +1,16 @@
-import { DISPUTE_TRANSITIONS } from '../../../shared/payments/dispute-states.ts';
 import { PAYMENT_TRANSITIONS } from '../../../shared/payments/payment-states.ts';
 import { REFUND_TRANSITIONS } from '../../../shared/payments/refunds/refund-states.ts';
 import { SUBSCRIPTION_TRANSITIONS } from '../../../shared/subscriptions/record/subscription-states.ts';
 
-/** The diagrams of docs/states.md show every arrow of the tables that the stores enforce, with its causes. */
+/**
+ * The diagrams of docs/states.md show every arrow of the tables that the stores enforce, with its causes. Disputes have no
+ * diagram, because nearly every status leads to every other.
+ */
 type Table = Readonly<Record<string, Readonly<Partial<Record<string, readonly string[]>>>>>;
 
 export const stateDiagrams = (): Readonly<Record<string, string>> => ({
   payments: diagram(withoutReads(PAYMENT_TRANSITIONS)),
   refunds: diagram(REFUND_TRANSITIONS),
-  disputes: diagram(DISPUTE_TRANSITIONS),
   subscriptions: diagram(SUBSCRIPTION_TRANSITIONS),
 });
 
