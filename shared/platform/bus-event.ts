@@ -89,13 +89,14 @@ export const orderView = (record: {
   billing_address: null,
 });
 
-/** The event with further fields of its data. */
+/** The event with further fields of its data. All fields keep their order, as in an event that is published again. */
 export const withData = (event: BusEvent, fields: Readonly<Record<string, unknown>>): BusEvent => {
   const payload = fieldsSchema.parse(event.detail['payload']);
-  return { ...event, detail: { ...event.detail, payload: { ...payload, data: { ...payload.data, ...fields } } } };
+  const data = fieldsSchema.parse(payload['data']);
+  return { ...event, detail: { ...event.detail, payload: { ...payload, data: { ...data, ...fields } } } };
 };
 
-const fieldsSchema = z.looseObject({ data: z.looseObject({}) });
+const fieldsSchema = z.record(z.string(), z.unknown());
 
 /** The `user` field of an event's payload. */
 export const payerOf = (record: {

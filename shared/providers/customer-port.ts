@@ -20,6 +20,8 @@ export type ContactField = 'email' | 'name' | 'phone';
 export type ReportedDetails = { readonly [Field in ContactField]?: string | null | undefined } & {
   /** The parts of the reported name, if the provider keeps them. */
   readonly nameParts?: NameParts | undefined;
+  /** True if an absent field may have no value at the provider. Otherwise it is not reported. */
+  readonly omitsUnset?: true;
 };
 
 export interface CreateCustomer extends CustomerDetails, CallOptions {

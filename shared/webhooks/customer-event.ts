@@ -33,6 +33,8 @@ export const applyCustomerEvent = async (
       return refreshRecord(deps, customer, {
         ...{ shape: customerShape, name: 'customer', event },
         factsOf: ({ object }, known) => factsOf(provider, object.customer ?? {}, known),
+        isPartial: ({ object: { customer } }, known) =>
+          customer?.omitsUnset === true && CONTACT_FIELDS.some((field) => !(field in customer) && known[field]),
         readFacts: async (known) =>
           factsOf(provider, requireDone(await provider.findCustomer(known.providerCustomerId), 'id'), known),
       });

@@ -45,6 +45,8 @@ interface Refresh<T extends Refreshable> {
   readonly event: ProviderEvent;
   /** The fields that the event changes. */
   readonly factsOf: (event: ProviderEvent, known: T) => Partial<T>;
+  /** True if the event may leave out a change of the record. */
+  readonly isPartial?: (event: ProviderEvent, known: T) => boolean;
   /** The fields that differ at the provider now. */
   readonly readFacts: (known: T) => Promise<Partial<T>>;
 }
@@ -64,13 +66,14 @@ const ageOf = (record: Refreshable, event: ProviderEvent): 'older' | 'unsure' | 
 };
 
 /**
- * Stores the provider's fields of a record, and the time of the report. If an event whose order is unknown changes a
- * field, the provider is read. Only a changed field makes a new version, because each version sends an event.
+ * Stores the provider's fields of a record, and the time of the report. The provider is read if an event whose order is
+ * unknown changes a field, or if the event is partial. Only a changed field makes a new version, because each version
+ * sends an event.
  */
 export const refreshRecord = async <T extends Refreshable>(
   deps: StoreDeps,
   record: T,
-  { shape, name, event, factsOf, readFacts }: Refresh<T>,
+  { shape, name, event, factsOf, isPartial, readFacts }: Refresh<T>,
 ): Promise<EventResult> => {
   let makesVersion = false;
   const { record: current, isOurs } = await versionedRecord(deps, shape).change(record, async (known) => {
@@ -79,7 +82,8 @@ export const refreshRecord = async <T extends Refreshable>(
     const isNew = (facts: Partial<T>): boolean =>
       Object.entries(facts).some(([field, value]) => known[field] !== value);
     const named = factsOf(event, known);
-    const facts = age === 'unsure' && isNew(named) ? await readFacts(known) : named;
+    const reads = (age === 'unsure' && isNew(named)) || isPartial?.(event, known);
+    const facts = reads ? await readFacts(known) : named;
     const knownAt = Math.max(event.createdAt, known.knownAt ?? 0);
     makesVersion = isNew(facts);
     if (makesVersion) return { ...known, ...facts, knownAt, version: known.version + 1, updatedAt: iso(deps.now()) };

@@ -276,6 +276,20 @@ test('a change at the provider just after our own applies, although our clock is
   expect(await shown(user, customer.id)).toMatchObject({ name: 'Ada Byron', phone: null });
 });
 
+test('a value that was cleared at Square is cleared here, although its event is lost and the next one omits the value', async () => {
+  const user = await signIn(service);
+  const fields = { provider_id: 'provider_c', name: 'Ada', phone: '+15550100123' };
+  const customer = await createCustomer(service, user.options, fields);
+  await service.advance(MINUTE_SECONDS);
+  await service.webhookMode('drop');
+  await atDashboard(customer, { phone: null });
+  await service.webhookMode('normal');
+  await service.advance(MINUTE_SECONDS);
+  await atDashboard(customer, { name: 'Grace' });
+  await service.settle();
+  expect(await shown(user, customer.id)).toMatchObject({ name: 'Grace', phone: null });
+});
+
 test('a method saved for a guest with unusual details can pay', async () => {
   const method = await saveMethod(
     service,

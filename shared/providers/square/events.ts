@@ -145,13 +145,16 @@ const CUSTOMER_EVENTS = wordTable<InboundEventType>({
   'customer.deleted': 'customer.deleted',
 });
 
-/** The event of a deleted customer may contain only the id. */
+/** Square omits fields without a value. The event of a deleted customer may contain only the id. */
 const customerSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const customer = data.object?.customer;
   const id = customer?.id ?? data.id;
   const known = CUSTOMER_EVENTS.get(type);
   if (!id || !known) return undefined;
-  return { type: known, object: { ...NO_OBJECT, id, customer: customer && customerFacts(customer) } };
+  return {
+    type: known,
+    object: { ...NO_OBJECT, id, customer: customer && { ...customerFacts(customer), omitsUnset: true } },
+  };
 };
 
 const MONEY_BACK: ReadonlyMap<string, MoneyBackEventType> = new Map([
