@@ -71,6 +71,15 @@ const { dependencies, devDependencies } = JSON.parse(COMMANDS) as Record<string,
 /** Packages that `npm ci` installs, and `node`, the program of one of them. */
 const INSTALLED = [...Object.keys({ ...dependencies, ...devDependencies }), 'node'];
 
+/** The anchors that GitHub makes of a page's headings. */
+const anchorsOf = (text: string): readonly string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
 describe('every page', () => {
   test.each(WRITTEN)('%s names only existing files, pages and commands', (page) => {
     const text = readPage(page);
@@ -82,6 +91,15 @@ describe('every page', () => {
     const commands = [...text.matchAll(/npm run (?:-s )?([a-z:]+)/g)].map(([, name = '']) => name);
     const unknown = commands.filter((name) => !COMMANDS.includes(`"${name}":`));
     expect({ gone, unknown }).toEqual({ gone: [], unknown: [] });
+  });
+
+  test.each(WRITTEN)('%s links only to existing headings', (page) => {
+    const links = [...readPage(page).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)];
+    const gone = links.filter(([, file = '', anchor = '']) => {
+      const target = file === '' ? page : join(dirname(page), file);
+      return existsSync(join(ROOT, target)) && !anchorsOf(readPage(target)).includes(anchor);
+    });
+    expect(gone.map(([link]) => link)).toEqual([]);
   });
 
   test.each([...WRITTEN, 'infra/make/client/README.md'])(
