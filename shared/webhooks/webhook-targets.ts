@@ -36,21 +36,19 @@ const MOST_SCANNED = 100;
 const ALL = ['all'];
 
 export const globalFields = {
-  EXTERNAL_WEBHOOKS_ENABLED: booleanSetting(false).describe('true: events are sent to every node that is also enabled'),
+  EXTERNAL_WEBHOOKS_ENABLED: booleanSetting(false).describe('true: every enabled node receives events'),
   WEBHOOK_SCAN_MAX: integerSetting(SCANNED, 0, MOST_SCANNED).describe('the highest number of a node WEBHOOK_n_…'),
   EXTERNAL_WEBHOOK_URLS: listSetting().describe('URLs of raw nodes without a secret (the older form)'),
   EXTERNAL_WEBHOOK_EVENTS: listSetting().describe('the filters of EXTERNAL_WEBHOOK_URLS'),
 };
 export const nodeFields = {
-  ENABLED: booleanSetting(false).describe('true: the node receives events; otherwise nothing is sent to its URL'),
+  ENABLED: booleanSetting(false).describe('true: the node receives events'),
   URL: textSetting().describe('the URL of the node: https, a public address, no credentials'),
   EVENTS: listSetting().describe('names and patterns (payment.*, provider_a:*), or all; empty: all'),
   EVENT_MODE: choiceSetting(['raw', 'canonical', 'both'], '').describe(
     "canonical, raw (the providers' own events) or both; empty: canonical",
   ),
-  SECRET: listSetting().describe(
-    'whsec_ followed by the base64 of 24 to 64 bytes; every secret signs, so a secret can be rotated; empty: unsigned',
-  ),
+  SECRET: listSetting().describe('whsec_ and the base64 of 24 to 64 bytes; every secret signs; empty: unsigned'),
   FORMAT: choiceSetting(['event', 'chat'], '').describe(
     "chat: a message for people; empty: chat at Slack's hosts, else event",
   ),

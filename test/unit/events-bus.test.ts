@@ -136,11 +136,12 @@ const noTable: PublishDeps['table'] = {
   },
 };
 
-const addressSent = (): readonly unknown[] =>
+const payloadsSent = () =>
   eventBridge
     .commandCalls(PutEventsCommand)
     .flatMap(({ args }) => args[0].input.Entries ?? [])
-    .map(({ Detail }) => JSON.parse(Detail ?? '{}').payload.data.billing_address?.city);
+    .map(({ Detail }) => JSON.parse(Detail ?? '{}').payload);
+const addressSent = (): readonly unknown[] => payloadsSent().map(({ data }) => data.billing_address?.city);
 
 describe('the outbox', () => {
   const { log, lines } = logLines();
@@ -170,6 +171,8 @@ describe('the outbox', () => {
     await publishChanges({ bus, table, log }, records);
     expect(asked).toEqual([['ADDR#addr_1', 'ADDR#addr_gone']]);
     expect(addressSent()).toEqual(['Boston', 'Boston', 'Boston', undefined, undefined, undefined]);
+    const orders = new Set(payloadsSent().map((payload) => Object.keys(payload).join()));
+    expect([...orders]).toEqual(['event,provider,timestamp,data']);
   });
 
   test('continues from the first change whose event was refused', async () => {

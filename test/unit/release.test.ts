@@ -30,7 +30,7 @@ describe('the pages of deployment and upgrade', () => {
     const commands = ['docs/deployment.md', 'docs/upgrade.md'].flatMap((file) => [
       ...textOf(file).matchAll(/`([^`]*npm run cdk -- deploy [^`]*)`/g),
     ]);
-    expect(commands.length).toBeGreaterThan(1);
+    expect(commands.length).toBeGreaterThan(0);
     for (const [, command = ''] of commands) expect(command).toMatch(/^CHECKS=warn /);
   });
 });

@@ -144,7 +144,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'provider',
     applies: 'always',
-    asks: 'is at least one slot bound to a provider of payments',
+    asks: 'has a slot a provider of payments',
     remedy: 'set PROVIDER_A=stripe, PROVIDER_B=paypal or PROVIDER_C=square',
     refuses: PROD,
     find: (facts) =>
@@ -154,8 +154,8 @@ export const CHECKS: readonly Check[] = [
   },
   {
     name: 'provider settings',
-    applies: 'a slot is bound to a provider',
-    asks: 'are the settings set that its adapter needs for calls',
+    applies: 'a slot has a provider',
+    asks: 'are the settings of its calls set',
     remedy: 'set them, or leave the slot empty (docs/settings.md, Provider slots)',
     refuses: PROD,
     find: (facts) => missingSettings(facts, 'settings'),
@@ -163,7 +163,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'public function URLs',
     applies: '`FUNCTION_URLS=on`',
-    asks: 'is `BULKHEADS` on, so that a flood at a public URL leaves instances for payments',
+    asks: 'is `BULKHEADS` on, against floods at a public URL',
     remedy: 'set BULKHEADS=on, or FUNCTION_URLS=off',
     refuses: PROD,
     find: ({ settings }) =>
@@ -173,32 +173,32 @@ export const CHECKS: readonly Check[] = [
   },
   {
     name: 'webhook settings',
-    applies: 'the stage was deployed before, because the address to register is known only then',
-    asks: 'are the settings set by which an adapter verifies events',
+    applies: 'after the first deployment',
+    asks: 'are the settings of its event verification set',
     remedy: 'register the webhook at the provider and set them (docs/deployment.md, Each provider)',
     refuses: PROD,
     find: (facts) => (facts.account?.secrets === undefined ? [] : missingSettings(facts, 'eventSettings')),
   },
   {
     name: 'provider keys',
-    applies: 'the stage was deployed before, because a deployment creates the secrets',
-    asks: 'does the secret of each bound slot hold its keys',
+    applies: 'after the first deployment',
+    asks: 'does the secret of each slot hold its keys',
     remedy: 'store them with aws secretsmanager put-secret-value (docs/deployment.md, step 6)',
     refuses: PROD,
     find: (facts) => missingSecrets(facts, 'keys'),
   },
   {
     name: 'signature secrets',
-    applies: 'the stage was deployed before, because a deployment creates the secrets',
-    asks: 'does the signature secret of each bound slot hold its value (Stripe, Square)',
+    applies: 'after the first deployment',
+    asks: 'does each signature secret hold its value (Stripe, Square)',
     remedy: 'store them with aws secretsmanager put-secret-value (docs/deployment.md, step 7)',
     refuses: PROD,
     find: (facts) => missingSecrets(facts, 'signature'),
   },
   {
     name: 'fingerprint secrets',
-    applies: 'the stage was deployed before',
-    asks: 'does the secret of each slot with saved cards hold `FINGERPRINT_SECRET`',
+    applies: 'after the first deployment',
+    asks: 'does the secret of each payment slot hold `FINGERPRINT_SECRET`',
     remedy: 'store a long random text as FINGERPRINT_SECRET with the keys of the slot',
     refuses: NO_STAGE,
     find: (facts) =>
@@ -209,7 +209,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'reserved concurrency',
     applies: '`BULKHEADS=on`',
-    asks: 'do the reservations and the 100 instances that AWS keeps fit the account’s limit',
+    asks: 'do the reservations and AWS’s 100 instances fit the account’s limit',
     remedy: `${RAISE_CONCURRENCY}, or set BULKHEADS=off`,
     refuses: EVERY_STAGE,
     find: (facts) => lowConcurrency(facts, true),
@@ -217,7 +217,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'concurrency',
     applies: '`BULKHEADS=off`',
-    asks: 'does the account’s limit carry the public function URLs and the payment path; a new account has 10',
+    asks: 'does the account’s limit (10 if new) carry function URLs and payment path',
     remedy: RAISE_CONCURRENCY,
     refuses: PROD,
     find: (facts) => lowConcurrency(facts, false),
@@ -225,7 +225,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'warm routes',
     applies: '`PROVISIONED` is set',
-    asks: 'is each of its ids an endpoint of the stage',
+    asks: 'is each id an endpoint',
     remedy: 'use the ids of the functions’ entries, such as payments.confirm for functions/payments/confirm.ts',
     refuses: EVERY_STAGE,
     find: ({ settings, catalogue }) =>
@@ -236,7 +236,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'routes of the API',
     applies: 'always',
-    asks: 'do the routes fit the quota of one HTTP API (300 by default)',
+    asks: 'do the routes fit the quota (300 by default)',
     remedy: 'request more (Service Quotas, Amazon API Gateway, Routes per HTTP API)',
     refuses: EVERY_STAGE,
     find: ({ built, account }) => over('routes of the HTTP API', built?.routes.size, account?.quotas.routes),
@@ -244,7 +244,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'integrations of the API',
     applies: 'always',
-    asks: 'do the integrations fit the 300 that one HTTP API may have',
+    asks: 'are there at most 300 integrations',
     remedy: 'leave out endpoints; AWS does not raise this limit',
     refuses: EVERY_STAGE,
     find: ({ built }) => over('integrations of the HTTP API', built?.integrations, QUOTA_OF_INTEGRATIONS),
@@ -252,15 +252,15 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'rules of the bus',
     applies: 'always',
-    asks: 'do the rules fit the quota of one event bus',
+    asks: 'do the rules fit the quota',
     remedy: 'request more (Service Quotas, Amazon EventBridge, Number of rules)',
     refuses: EVERY_STAGE,
     find: ({ built, account }) => over('rules of the event bus', built?.rules, account?.quotas.rules),
   },
   {
     name: 'events per second',
-    applies: 'a slot is bound to a provider of payments',
-    asks: 'does the region’s rate of PutEvents carry the events of renewals at `PROVIDER_x_BACKGROUND_RATE`',
+    applies: 'a slot has a provider of payments',
+    asks: 'does the PutEvents quota carry renewals at `PROVIDER_x_BACKGROUND_RATE`',
     remedy:
       'request more (Service Quotas, Amazon EventBridge, PutEvents throttle limit), or lower PROVIDER_x_BACKGROUND_RATE',
     refuses: NO_STAGE,
@@ -270,7 +270,7 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'resources of a stack',
     applies: 'always',
-    asks: 'does each stack fit the 500 resources that CloudFormation allows',
+    asks: 'has each stack at most 500 resources',
     remedy:
       'move a folder of entries from the stack api to api-webhooks (infra/deploy/stacks/routes.ts), or add a stack',
     refuses: EVERY_STAGE,
@@ -282,10 +282,10 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'readable account',
     applies: 'always',
-    asks: 'could the facts of the checks above be read',
+    asks: 'could these facts be read',
     remedy:
       'allow lambda:GetAccountSettings, servicequotas:GetServiceQuota, servicequotas:GetAWSDefaultServiceQuota, ' +
-      'cloudformation:DescribeStacks and secretsmanager:GetSecretValue to the profile that deploys',
+      'cloudformation:DescribeStacks and secretsmanager:GetSecretValue to the deploying profile',
     refuses: PROD,
     find: ({ account }) => (account?.unread ?? []).map((fact) => `could not be read: ${fact}`),
   },

@@ -216,7 +216,7 @@ const isHostName = (value: string): boolean => z.hostname().safeParse(value).suc
 export const deploymentFields = {
   STAGE: neverEmpty(choiceSetting(['dev', 'staging', 'prod'], 'dev')),
   ALARM_EMAIL: checked(textSetting(), (value) => value === '' || isEmail(value), 'must be an e-mail address').describe(
-    'the address that gets alarms by e-mail; empty: no recipient until an address subscribes to the topic',
+    'the e-mail address of alarms; empty: none',
   ),
   CUSTOM_DOMAIN: checked(textSetting(), (value) => value === '' || isHostName(value), 'must be a host name').describe(
     'host name of the API; the output DomainTarget is its CNAME',
@@ -226,33 +226,29 @@ export const deploymentFields = {
     integerSetting(90, 1, 3_653),
     (days) => LOG_DAYS.includes(days),
     LOG_DAYS_WANTED,
-  ).describe('days that logs are kept, one of the periods of CloudWatch Logs; PCI DSS requires 12 months: 365'),
-  FUNCTION_URLS: onOrOff('on').describe(
-    'off: the functions have no URLs of their own, so providers reach only the webhook routes of the API',
-  ),
-  TRACING: onOrOff('on').describe(
-    'off: the functions send no traces to X-Ray, which cost about $0.075 per 1,000 payments',
-  ),
+  ).describe('days that logs are kept, a period of CloudWatch Logs; PCI DSS requires 365'),
+  FUNCTION_URLS: onOrOff('on').describe('off: the receivers of provider events have no URLs of their own'),
+  TRACING: onOrOff('on').describe('off: no traces in X-Ray, about $0.075 per 1,000 payments'),
   PROVISIONED: listSetting().describe(
-    'ids of endpoints (such as `payments.confirm`), separated by commas, that keep one instance warm; the five of the payment path cost about $44 a month (believed)',
+    'endpoints with one warm instance, such as `payments.confirm`; the payment path costs about $44 a month (believed)',
   ),
   DEPLOY: choiceSetting(['all-at-once', 'canary'], 'all-at-once').describe(
-    'canary: a new version of the payment path gets a tenth of the requests for five minutes; an alarm rolls it back',
+    'canary: the payment path’s new version gets a tenth of the requests for five minutes, or rolls back',
   ),
   BULKHEADS: onOrOff('off').describe(
-    'on: reserves concurrency as the next three settings say; needs an account limit of 664 or more',
+    'on: reserves concurrency by the next three settings; needs an account limit of 664 or more',
   ),
   BULKHEAD_WEBHOOKS: integerSetting(20, 1, MOST_RESERVED).describe(
-    'instances reserved for each of the three functions that receive provider events',
+    'instances reserved for each receiver of provider events',
   ),
   BULKHEAD_PAYMENTS: integerSetting(50, 1, MOST_RESERVED).describe(
     'instances reserved for each function of the payment path',
   ),
   BULKHEAD_WORKERS: integerSetting(100, LEAST_WORKERS, MOST_RESERVED).describe(
-    'maximum instances of each queue consumer, which are reserved for it; a lower maximum of the consumer itself still applies',
+    'maximum instances reserved for each queue consumer',
   ),
   TABLE_NAME_IN_USE: checked(textSetting(), isTableName, 'must be the name of a DynamoDB table').describe(
-    "a restored table that the service uses instead of the stack's own, together with `TABLE_STREAM_ARN_IN_USE`; empty: the stack's own",
+    "a [restored](restore.md) table, with `TABLE_STREAM_ARN_IN_USE`; empty: the stack's own",
   ),
   TABLE_STREAM_ARN_IN_USE: checked(
     textSetting(),
@@ -260,10 +256,10 @@ export const deploymentFields = {
     'must be the ARN of a stream of a DynamoDB table',
   ).describe('the ARN of the latest stream of that table, with new and old images'),
   BACKUP_COPY_TO: checked(textSetting(), isVaultArn, 'must be the ARN of a backup vault').describe(
-    "a backup vault in another region or account, to which every backup of prod's table is copied; empty: no copy",
+    'a vault in another region or account for copies of prod’s backups; empty: no copy',
   ),
   CHECKS: choiceSetting(['refuse', 'warn', 'off'], 'refuse').describe(
-    'what a failed check does before a deployment and a synth; refuse: it stops a prod stage, and any stage that AWS would refuse; warn: it is only named; off: nothing is checked',
+    'a failed [check](deployment.md#checks-before-a-deployment) stops the stage (refuse) or is only named (warn); off: no checks',
   ),
 };
 

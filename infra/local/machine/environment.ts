@@ -44,24 +44,20 @@ const DEFAULT_PORT = 3000;
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
 export const hostFields = {
-  PORT: integerSetting(DEFAULT_PORT, 0, 65_535).describe('where the local host listens'),
-  HOST: textSetting('127.0.0.1').describe(
-    'the address that it listens on; 0.0.0.0 in a container, so that other containers reach it',
-  ),
+  PORT: integerSetting(DEFAULT_PORT, 0, 65_535).describe('the port'),
+  HOST: textSetting('127.0.0.1').describe('the address; 0.0.0.0 in a container'),
   ALLOWED_HOSTS: checked(
     lowerCase(listSetting()),
     (names) => names.every((name) => /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)),
     'must be host names without a port, such as payments',
-  ).describe(
-    'host names by which requests may reach it, besides 127.0.0.1, localhost and [::1]; they open the control routes too',
-  ),
-  DATA_DIR: textSetting('.local').describe('where it keeps its data; :memory: keeps none'),
+  ).describe('host names accepted besides 127.0.0.1, localhost and [::1], also by the control routes'),
+  DATA_DIR: textSetting('.local').describe('the data folder; :memory: keeps nothing'),
   BASE_PATH: prefix,
   DEMO_DATA: choiceSetting(['demo', 'none'], 'demo').describe(
-    'demo: thirty days of payments, made in an empty data folder; none: demo sessions and org_demo only',
+    'demo: thirty days of payments in an empty data folder; none: demo sessions and org_demo only',
   ),
   LOG_LEVEL: lowerCase(choiceSetting(LOG_LEVELS, 'silent')).describe(
-    'the logs of the functions on the terminal; `npm start -- --logs` is info',
+    'the functions’ logs on the terminal; `npm start -- --logs` is info',
   ),
 };
 

@@ -13,7 +13,7 @@ export type SlotMode = 'simulated' | 'sandbox';
 /** Settings of a slot that only the local host reads. */
 export const hostSlotFields = {
   MODE: choiceSetting(['simulated', 'sandbox'], 'simulated').describe(
-    'simulated: the local host stands in for the provider; sandbox: calls go to the provider with your own test keys',
+    'simulated: the local host plays the provider; sandbox: the provider, with your own test keys',
   ),
 };
 

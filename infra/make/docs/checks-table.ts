@@ -3,12 +3,9 @@ import { CHECKS } from '../../deploy/stage/checks.ts';
 
 export const checksTable = (): Readonly<Record<string, string>> => ({
   checks: [
-    '| Check | Applies | Asks | A finding stops | What to do |',
-    '|---|---|---|---|---|',
-    ...CHECKS.map(
-      ({ name, applies, asks, refuses, remedy }) =>
-        `| ${name} | ${applies} | ${asks}? | ${stopsOf(refuses)} | ${remedy} |`,
-    ),
+    '| Check | Applies | Asks | A finding stops |',
+    '|---|---|---|---|',
+    ...CHECKS.map(({ name, applies, asks, refuses }) => `| ${name} | ${applies} | ${asks}? | ${stopsOf(refuses)} |`),
   ].join('\n'),
 });
 
