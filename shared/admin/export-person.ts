@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import { withoutSecrets } from '../core/redaction.ts';
 import { rowOf } from '../core/rows.ts';
 import { normalizedEmail } from '../core/text.ts';
 import { SECOND_MS } from '../core/time.ts';
@@ -154,7 +155,7 @@ const dataOf = (item: Item): unknown => {
     ...(body !== undefined && { body: parsed(String(body)) }),
     ...(content !== undefined && { content: openedContent(content) }),
   };
-  return withoutSecretFields(Object.fromEntries(Object.entries(opened).filter(([name]) => !INTERNAL.has(name))));
+  return withoutSecretsIn(Object.fromEntries(Object.entries(opened).filter(([name]) => !INTERNAL.has(name))));
 };
 
 const openedContent = (content: unknown): unknown =>
@@ -168,11 +169,13 @@ const parsed = (text: string): unknown => {
   }
 };
 
-const withoutSecretFields = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutSecretFields);
+/** Without secret fields, and without secrets in texts, such as the address of a provider's page. */
+const withoutSecretsIn = (value: unknown): unknown => {
+  if (typeof value === 'string') return withoutSecrets(value);
+  if (Array.isArray(value)) return value.map(withoutSecretsIn);
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, inner]) => (SECRET.test(name) ? [] : [[name, withoutSecretFields(inner)]])),
+    Object.entries(value).flatMap(([name, inner]) => (SECRET.test(name) ? [] : [[name, withoutSecretsIn(inner)]])),
   );
 };
 

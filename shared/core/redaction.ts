@@ -65,8 +65,8 @@ const withoutCardNumbers = (text: string): string => {
   return [...kept, text.slice(end)].join('');
 };
 
-/** Reads each character once, because it skips a match inside a secret that is already redacted. */
-const withoutSecrets = (text: string): string => {
+/** The text without secrets. Reads each character once, because it skips a match inside a secret that is already redacted. */
+export const withoutSecrets = (text: string): string => {
   const kept: string[] = [];
   let from = 0;
   for (const { 0: start, index } of text.matchAll(SECRET_START)) {

@@ -45,15 +45,16 @@ export const changeMetadata = async (
   const scope = merchantScopeOn(caller, scopesOfRoute(CHANGE_METADATA));
   if (scope === undefined) throw new Error('the route has no scope of the merchant');
   const right = await requireOthersPayment(table, { caller, record, scope });
-  const changed = await underRight(right, () =>
-    paymentStore(table, now).change(record, (current) => {
+  const changed = await underRight(right, async () => {
+    const written = await paymentStore(table, now).change(record, (current) => {
       requireFinal(current);
       const metadata = nextMetadata(current, body);
       if (canonicalJson(metadata) === canonicalJson(current.metadata ?? {})) return undefined;
       return { next: { ...current, metadata, ...versionAfter(current, 'metadata', now()) }, onlyIf: right.onlyIf };
-    }),
-  );
-  if (changed.unmet) throw new DomainError('VERSION_CONFLICT');
+    });
+    if (written.unmet) throw new DomainError('VERSION_CONFLICT');
+    return written;
+  });
   return { data: paymentView(changed.record, audienceOf(caller)) };
 };
 

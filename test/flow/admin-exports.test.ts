@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { encodePlace } from '../../shared/platform/cursor.ts';
 import { freePort } from '../builders/free-port.ts';
 import { present } from '../builders/present.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
@@ -109,6 +110,48 @@ describe('GET /admin/export', () => {
   });
 });
 
+describe('the range of an export', () => {
+  const DATES = ['created', 'completed', 'available'] as const;
+  type Row = Readonly<Record<`${'created' | 'completed'}_at` | 'available_on' | 'id' | 'payment_id', string>>;
+  const dateOf = (row: Row, date: (typeof DATES)[number]): string =>
+    ({ created: row.created_at, completed: row.completed_at, available: row.available_on })[date];
+  let paymentId = '';
+
+  const idsIn = async (kind: string, query: string): Promise<readonly string[]> => {
+    const { status, body } = await service.get(`/admin/export/${kind}?${query}`, admin.options);
+    expect({ query, status }).toEqual({ query, status: 200 });
+    return body.data.map(({ id }: Row) => id);
+  };
+  const shifted = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
+
+  beforeAll(async () => {
+    const user = await signIn(service);
+    paymentId = (await createPaidIntent(service, user)).id;
+    await service.advance(2 * 60 * 60);
+    await confirm(service, paymentId, user.options);
+    await service.settle();
+    await service.advance(DAY_SECONDS);
+    await service.settle();
+    await service.post(`/payments/${paymentId}/refunds`, { amount_cents: 100 }, admin.options);
+    await service.advance(DAY_SECONDS);
+    await service.settle();
+  });
+
+  test.each(['payments', 'refunds'].flatMap((kind) => DATES.map((date) => [kind, date] as const)))(
+    'of %s by the date %s has both of its ends, and nothing beyond them',
+    async (kind, date) => {
+      const { body } = await service.get(`/admin/export/${kind}`, admin.options);
+      const row: Row = present(body.data.find((one: Row) => [one.id, one.payment_id].includes(paymentId)));
+      const at = dateOf(row, date);
+      const found = async (from: number, to: number) => {
+        const ids = await idsIn(kind, `date=${date}&from=${shifted(at, from)}&to=${shifted(at, to)}`);
+        return ids.includes(row.id);
+      };
+      expect([await found(0, 0), await found(1, 1_000), await found(-1_000, -1)]).toEqual([true, false, false]);
+    },
+  );
+});
+
 describe('receipt_url', () => {
   test.each([
     ['provider_a', 'pm_card_visa', /^https:\/\/pay\.stripe\.com\//],
@@ -177,6 +220,27 @@ describe('the export of a person', () => {
     );
     const left = JSON.stringify(await exported(`user:${life.user.userId}`)).toLowerCase();
     expect(plant.values.filter((value) => left.includes(value.toLowerCase()))).toEqual([]);
+  });
+
+  test('holds no secret in a list or in the text of a provider', async () => {
+    const user = await signIn(service);
+    const { id, provider_payment_id: object } = await createPaidIntent(service, user);
+    const page = 'https://hooks.stripe.example/3d?payment_intent_client_secret=pi_1_secret_opened1&merchant=acct_1';
+    const charges = { data: [{ id: 'ch_listed', token: 'opened2', note: 'of pi_1_secret_opened3' }] };
+    const next_action = { redirect_to_url: { url: page } };
+    await service.sendEvent({ type: 'payment_intent.succeeded', object: { id: object, charges, next_action } });
+    await service.settle();
+    const text = JSON.stringify(await exported(`user:${user.userId}`));
+    for (const kept of [id, 'ch_listed', 'acct_1']) expect(text).toContain(kept);
+    expect(text).not.toMatch(/opened\d/);
+  });
+
+  test('is continued by its own cursor, and not by the cursor of another person', async () => {
+    const [eve, mallory] = ['user:eve', 'guest:mallory@example.com'];
+    const cursor = encodePlace(['CUS#x', 'CUS'], `person ${eve}`);
+    const statusOf = async (person: string): Promise<number> =>
+      (await service.get(`/admin/persons/${encodeURIComponent(person)}/export?cursor=${cursor}`, admin.options)).status;
+    expect([await statusOf(eve), await statusOf(mallory)]).toEqual([200, 400]);
   });
 
   test('names a person, and needs a platform admin', async () => {

@@ -6,6 +6,7 @@ import { signIn, type User } from './flow.ts';
 import { type ForeignFields, foreign, importedOutcomes, importer, tryImport } from './foreigners.ts';
 import { withHost } from './host.ts';
 import { plan } from './plan-changes.ts';
+import type { ParsedJson } from './routes.ts';
 import { subscriptionEventsOf } from './subscribers.ts';
 
 /** Running subscriptions that another integration has made at Stripe, which goes on billing them. */
@@ -71,6 +72,20 @@ describe('an imported subscription', () => {
     const timeline = await service.get(`/subscriptions/${made.id}/timeline`, made.user.options);
     expect(JSON.stringify(timeline.body)).toContain('"cause":"import"');
     expect((await service.ledger()).charges).toEqual([]);
+  });
+
+  test.each([
+    ['keeps its own method', 1, 1],
+    ['gets the method of its customer if it has none', null, 0],
+  ])('%s at Stripe, which goes on charging it', async (_, default_payment_method, charged) => {
+    const made = await adopt(
+      { default_payment_method, billing_cycle_anchor: daysAgo(10) },
+      { customer: { payment_methods: [CARD, { token: 'pm_card_mastercard' }] } },
+    );
+    const there = await atStripe(service, `GET subscriptions/${made.there.id}`);
+    const methods = made.answer.body.data.rows[0].records.filter(({ kind }: ParsedJson) => kind === 'payment_method');
+    expect(there.default_payment_method).toBe(methods[charged].provider_id);
+    expect((await readOf(made)).payment_method_id).toBe(methods[charged].id);
   });
 
   test('is charged by Stripe once per period, and each charge is one payment here', async () => {

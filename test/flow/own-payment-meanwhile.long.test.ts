@@ -40,6 +40,17 @@ const CASES: readonly (readonly [string, Prepare])[] = [
       return { run: () => end(service, id, admin.options), state: () => read(service, id, owner.options) };
     },
   ]),
+  [
+    'a change of metadata',
+    async (service, { organization_id, owner, admin }) => {
+      const { id } = await paidPayment(service, owner, { organization_id });
+      const body = { metadata: { shipped: true } };
+      return {
+        run: () => service.request('PATCH', `/payments/${id}`, { ...admin.options, body }),
+        state: () => read(service, id, owner.options),
+      };
+    },
+  ],
   ...['now', 'period_end'].map((when): readonly [string, Prepare] => [
     `a lower price, ${when}`,
     async (service, { organization_id, owner, admin }) => {

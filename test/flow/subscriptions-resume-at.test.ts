@@ -62,6 +62,24 @@ describe.each(PLACES)('a pause with an end where %s', (...[_, env, provider_id, 
     expect(failures).toHaveLength(1);
   });
 
+  test.each(['error_500', 'rate_limit'])(
+    'keeps its date while the provider cannot be reached (%s), and resumes once it responds',
+    async (action) => {
+      const { who, id } = await begin(good);
+      await service.advance(40 * DAY_SECONDS - MINUTE_SECONDS);
+      await service.settle();
+      await service.fault({ provider: provider_id, action });
+      await service.advance(4 * MINUTE_SECONDS);
+      await service.settle();
+      await service.clearFaults();
+      await service.advance(2 * HOUR_SECONDS);
+      await service.settle();
+      expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active', resume_at: null });
+      expect((await paymentsOf(service, who, id)).filter(({ status }) => status === 'succeeded')).toHaveLength(2);
+      expect((await subscriptionEventsOf(service, id)).join()).not.toContain('resume_failed');
+    },
+  );
+
   test('is over with a resumption before its end', async () => {
     const { who, id, resume_at } = await begin(good);
     expect(await command(service, who, { id, name: 'resume' })).toMatchObject({
@@ -156,8 +174,19 @@ describe('the end of a pause', () => {
   });
 
   test.each([
-    ['too soon', HOUR_SECONDS - 60],
-    ['too late', 400 * DAY_SECONDS + 60],
+    ['an hour', HOUR_SECONDS],
+    ['400 days', 400 * DAY_SECONDS],
+  ])('may be exactly %s ahead', async (_, seconds) => {
+    const who = await subscriber(own);
+    const { id } = await subscribe(own, who);
+    const resume_at = at(own, seconds);
+    const answer = await command(own, who, { id, name: 'pause', body: { resume_at } });
+    expect(answer).toMatchObject({ status: 200, body: { status: 'paused', resume_at } });
+  });
+
+  test.each([
+    ['too soon', HOUR_SECONDS - 0.001],
+    ['too late', 400 * DAY_SECONDS + 0.001],
   ])('is refused if it is %s', async (_, seconds) => {
     const who = await subscriber(own);
     const { id } = await subscribe(own, who);

@@ -310,17 +310,20 @@ const dropCreation = async (work: DueWork): Promise<string> => {
   return commitStep(work, subscription.status === 'past_due' ? markCanceled(dropped, deps.now()) : dropped, DROPPED);
 };
 
-/** The provider or the service may do it later, so the date stays. */
 const MAY_SUCCEED: readonly string[] = [
   ...['PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PAYMENT_IN_PROGRESS', 'VERSION_CONFLICT'],
 ];
+
+/** The provider or the service may do it later, so the date stays. A provider that refuses names its reason. */
+const maySucceedLater = ({ code, details = {} }: DomainError): boolean =>
+  MAY_SUCCEED.includes(code) || (code === 'PROVIDER_ERROR' && !('provider_code' in details));
 
 /** A refused resumption leaves the subscription paused, without a date. */
 const resumeDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   try {
     return (await resumeUnattended(deps, subscription)).status;
   } catch (error) {
-    if (!(error instanceof DomainError) || MAY_SUCCEED.includes(error.code)) throw error;
+    if (!(error instanceof DomainError) || maySucceedLater(error)) throw error;
     await store.change(subscription, (current) =>
       current.status === 'paused' && current.resumeAt !== undefined && current.charge === undefined
         ? edit(current, { reason: 'resume_failed', now: deps.now() }, {})
