@@ -15,6 +15,7 @@ import {
 import { confirm, createIntent, createPaidIntent, read, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { createCustomer } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 import { nodesAt } from './targets.ts';
 
 /** The lists of all customers, and the exports of money and of one person. */
@@ -117,11 +118,16 @@ describe('the range of an export', () => {
     ({ created: row.created_at, completed: row.completed_at, available: row.available_on })[date];
   let paymentId = '';
 
-  const idsIn = async (kind: string, query: string): Promise<readonly string[]> => {
-    const { status, body } = await service.get(`/admin/export/${kind}?${query}`, admin.options);
+  const rowsIn = async (kind: string, query: string): Promise<readonly Row[]> => {
+    const { status, body }: { status: number; body: ParsedJson } = await service.get(
+      `/admin/export/${kind}?${query}`,
+      admin.options,
+    );
     expect({ query, status }).toEqual({ query, status: 200 });
-    return body.data.map(({ id }: Row) => id);
+    return body.data;
   };
+  const idsIn = async (kind: string, query: string): Promise<readonly string[]> =>
+    (await rowsIn(kind, query)).map(({ id }) => id);
   const shifted = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
 
   beforeAll(async () => {
@@ -140,8 +146,8 @@ describe('the range of an export', () => {
   test.each(['payments', 'refunds'].flatMap((kind) => DATES.map((date) => [kind, date] as const)))(
     'of %s by the date %s has both of its ends, and nothing beyond them',
     async (kind, date) => {
-      const { body } = await service.get(`/admin/export/${kind}`, admin.options);
-      const row: Row = present(body.data.find((one: Row) => [one.id, one.payment_id].includes(paymentId)));
+      const rows = await rowsIn(kind, '');
+      const row = present(rows.find((one) => [one.id, one.payment_id].includes(paymentId)));
       const at = dateOf(row, date);
       const found = async (from: number, to: number) => {
         const ids = await idsIn(kind, `date=${date}&from=${shifted(at, from)}&to=${shifted(at, to)}`);
