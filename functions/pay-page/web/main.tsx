@@ -1,0 +1,94 @@
+/** @module The start of the hosted page: what its token opens decides what it shows. */
+
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { isGone, readState, type Started } from './api/calls.ts';
+import { site } from './api/site.ts';
+import type { PageState } from './api/state.ts';
+import { arrive, useToken } from './api/token.ts';
+import { LinkPage } from './pages/link-page.tsx';
+import { type End, EndPage } from './pages/outcome.tsx';
+import { PaymentPage } from './pages/payment-page.tsx';
+import { SubscriptionPage } from './pages/subscription-page.tsx';
+import { useColor } from './view/colors.ts';
+import { Frame, sellerOf } from './view/frame.tsx';
+import { language, money, say } from './words/words.ts';
+import './styles.css';
+
+const arrival = arrive();
+
+/** Another link in the same tab differs by its fragment only, so the browser does not load the page again. */
+addEventListener('hashchange', () => location.reload());
+
+const titleOf = (state: PageState): string => {
+  const { amount_cents: cents, currency } = state;
+  const amount = typeof cents === 'number' && currency ? money(cents, currency) : '';
+  return [amount, sellerOf(state)].filter((part) => part !== '').join(' – ') || document.title;
+};
+
+const useRecord = () => {
+  const [token, setToken] = useState(arrival.token ?? '');
+  const [state, setState] = useState<PageState>();
+  const [end, setEnd] = useState<End | undefined>(
+    arrival.token === undefined ? (arrival.isApproval ? 'received' : 'gone') : undefined,
+  );
+  const show = (now: PageState): void => {
+    useColor(now.seller?.color ?? '');
+    document.title = titleOf(now);
+    setState(now);
+  };
+  useEffect(() => {
+    if (token === '') return;
+    readState(token)
+      .then(show)
+      .catch((reason: unknown) => setEnd(isGone(reason) ? 'gone' : 'unreachable'));
+  }, []);
+  const begin = ({ token: next, ...started }: Started): void => {
+    useToken(next);
+    setToken(next);
+    show(started as PageState);
+  };
+  return { token, state, end, setEnd, show, begin };
+};
+
+const App = () => {
+  const { token, state, end, setEnd, show, begin } = useRecord();
+  if (end) {
+    return (
+      <Frame>
+        <EndPage end={end} />
+      </Frame>
+    );
+  }
+  if (!state) {
+    return (
+      <Frame>
+        <p class="loading">{say('loading')}</p>
+      </Frame>
+    );
+  }
+  const common = { token, show, onGone: () => setEnd('gone') };
+  if (state.kind === 'link' && state.status === 'spent') {
+    return (
+      <Frame state={state}>
+        <EndPage end="spent" />
+      </Frame>
+    );
+  }
+  return (
+    <Frame state={state}>
+      {state.kind === 'payment' ? (
+        <PaymentPage {...common} key={state.payment_id} state={state} isReturn={arrival.isReturn} />
+      ) : state.kind === 'subscription' ? (
+        <SubscriptionPage {...common} state={state} />
+      ) : (
+        <LinkPage {...common} state={state} onStarted={begin} onSpent={() => setEnd('spent')} />
+      )}
+    </Frame>
+  );
+};
+
+document.documentElement.lang = language;
+useColor(site.color);
+const root = document.getElementById('app');
+if (root) render(<App />, root);
