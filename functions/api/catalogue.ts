@@ -13,9 +13,11 @@ import { discountEndpoints } from '../discounts/endpoints.ts';
 import { disputeEndpoints } from '../disputes/endpoints.ts';
 import { membershipEndpoints } from '../memberships/endpoints.ts';
 import { organizationEndpoints } from '../organizations/endpoints.ts';
+import { pageEndpoints } from '../pay/endpoints.ts';
 import { methodEndpoints } from '../payment-methods/endpoints.ts';
 import { paymentEndpoints } from '../payments/endpoints.ts';
 import { capturePaymentEndpoint, changeMetadataEndpoint } from '../payments/hold-endpoints.ts';
+import { linkPaymentEndpoint } from '../payments/link-endpoints.ts';
 import { projectEndpoints } from '../projects/endpoints.ts';
 import { refundEndpoints } from '../refunds/endpoints.ts';
 import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
@@ -29,6 +31,7 @@ export const endpoints: readonly Endpoint[] = [
   ...paymentEndpoints,
   capturePaymentEndpoint,
   changeMetadataEndpoint,
+  linkPaymentEndpoint,
   ...discountEndpoints,
   ...refundEndpoints,
   ...disputeEndpoints,
@@ -37,6 +40,7 @@ export const endpoints: readonly Endpoint[] = [
   ...addressEndpoints,
   ...subscriptionEndpoints,
   ...planEndpoints,
+  ...pageEndpoints,
   ...membershipEndpoints,
   ...organizationEndpoints,
   ...projectEndpoints,

@@ -40,6 +40,10 @@ export const SCOPE_TABLE = {
   },
   'payments:capture': { words: 'Capture and release holds.', roles: ['finance', 'operations'] },
   'refunds:write': { words: 'Refund payments.', roles: ['support', 'finance'] },
+  'links:write': {
+    words: 'Make links to hosted pages, for payments and subscriptions of every owner, and payment links.',
+    roles: ALL_ROLES,
+  },
   'subscriptions:operate': {
     words: "Cancel anyone's subscription, and set a free price.",
     roles: ['finance', 'operations'],
@@ -113,6 +117,7 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'payments.capture': forMerchant('payments:capture'),
   'payments.change-metadata': { merchant: 'payments:operate', keys: 'payments:write' },
   'payments.sync': forMerchant('payments:operate'),
+  'payments.link': forMerchant('links:write'),
   'payments.get': reads('payments:read'),
   'payments.timeline': reads('payments:read'),
   'payments.list': readsList('payments:read', PAYMENTS_LIST),

@@ -14,7 +14,7 @@ import type { ApiRequest } from './request.ts';
 /** The credentials that `auth` accepts; empty counts as absent. A route without guests needs no guest token secret. */
 export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
   const { spec, headers, query } = exchange;
-  if (spec.auth === 'provider-signature') return undefined;
+  if (spec.auth === 'provider-signature' || spec.auth === 'link-token') return undefined;
   const takesSessions = spec.auth !== 'public';
   return {
     sessionId: takesSessions ? sent(headers['x-session-id'], LONGEST_SESSION) : undefined,
@@ -72,10 +72,13 @@ export const sendsGuest = ({ spec, caller }: Exchange, body: unknown): boolean =
 /** @throws DomainError AUTHENTICATION_REQUIRED, or GUEST_NOT_ALLOWED if the route accepts no guest_data. */
 export const requireCredential = (exchange: Exchange, body: unknown): void => {
   const { spec, caller } = exchange;
-  if (caller.kind !== 'anonymous' || spec.auth === 'public' || spec.auth === 'provider-signature') return;
+  if (caller.kind !== 'anonymous' || !takesCredentials(spec)) return;
   if (!namesGuest(body) && guestTokenOf(exchange) === undefined) throw credentialRequired(spec);
   if (spec.auth !== 'session-or-guest') throw new DomainError('GUEST_NOT_ALLOWED');
 };
+
+const takesCredentials = ({ auth }: Endpoint): boolean =>
+  auth !== 'public' && auth !== 'provider-signature' && auth !== 'link-token';
 
 /** Names every credential that the route accepts. */
 const credentialRequired = ({ auth }: Endpoint): DomainError => {

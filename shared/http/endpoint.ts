@@ -2,6 +2,7 @@
 
 import type * as z from 'zod';
 import type { Action } from '../access/access.ts';
+import type { LinkKind } from '../access/link-token.ts';
 import type { NamedRecord, RecordKind } from '../access/record-kind.ts';
 import { scopesOfRoute } from '../access/scopes.ts';
 import type { ErrorCode } from '../core/errors.ts';
@@ -20,7 +21,8 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * Who may call. `session` allows signed-in users, `session-or-token` also a guest token, `session-or-guest` also a
- * guest token or guest_data, `public` everyone, `platform-admin` admins, `provider-signature` a provider's webhook.
+ * guest token or guest_data, `public` everyone, `platform-admin` admins, `provider-signature` a provider's webhook,
+ * `link-token` the holder of the token of one hosted page.
  */
 export type Auth =
   | 'session'
@@ -28,7 +30,8 @@ export type Auth =
   | 'session-or-token'
   | 'public'
   | 'platform-admin'
-  | 'provider-signature';
+  | 'provider-signature'
+  | 'link-token';
 
 /**
  * How a repeated request takes effect once. With `create`, the record's id is derived from the Idempotency-Key.
@@ -87,6 +90,8 @@ export interface Endpoint<
   /** True if platform admins may also call without a role in an organization; only the API document reads it. */
   readonly alsoPlatformAdmins: boolean;
   readonly access: AccessRule<Body, R> | undefined;
+  /** Of a route with `link-token`: the records that a token may open here, of which `access` gets the opened one. */
+  readonly opens: Readonly<Partial<Record<LinkKind, RecordKind<R>>>> | undefined;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body | null;
@@ -160,6 +165,7 @@ type Optional =
   | 'beside'
   | 'csv'
   | 'access'
+  | 'opens'
   | 'idempotent'
   | 'command'
   | 'limits'
@@ -209,6 +215,7 @@ export const endpoint = <
   return {
     alsoPlatformAdmins: false,
     access: undefined,
+    opens: undefined,
     accepted: undefined,
     sentBack: undefined,
     serves: 'data',

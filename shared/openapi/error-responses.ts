@@ -330,6 +330,7 @@ const callerErrors = ({ auth, body }: Endpoint): readonly ErrorCode[] => {
   switch (auth) {
     case 'public':
     case 'provider-signature':
+    case 'link-token':
       return [];
     case 'platform-admin':
       return [...WITH_A_CALLER, 'GUEST_NOT_ALLOWED', 'ADMIN_REQUIRED'];

@@ -95,7 +95,15 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
   DUNNING_DAYS:
     'days after the first failure of a renewal on which the charge is retried, ascending; only for subscriptions that the service bills, because Stripe has its own retry settings',
   PLACE_HOLD_MINUTES:
-    'minutes after which an unpaid payment with a limited discount code is canceled, so that its place is free again',
+    'minutes after which an unpaid payment that holds a place of a limited discount code or payment link is canceled, so that its place is free again',
+  HOSTED_PAGES:
+    'serves the hosted pages of `/pay` and their links; needs GUEST_TOKEN_SECRET; empty: off in prod, else on',
+  PAGE_NAME: 'the name of the seller on the hosted pages',
+  PAGE_COLOR: 'the color of buttons on the hosted pages, such as `#0b6e4f`',
+  PAGE_TERMS_URL: 'the terms to which the hosted pages link',
+  PAGE_PRIVACY_URL: 'the privacy statement to which the hosted pages link',
+  PAGE_RETURN_HOSTS:
+    'the hosts that the `return_url` of a hosted page may name, each with its port if it has one; empty: no `return_url` is accepted',
   DUNNING_FINAL_ACTION: 'action on a subscription after the last retry; only if the service bills the subscription',
   RENEWAL_NOTICE_DAYS:
     'days before a renewal on which `subscription.updated` with the reason `renewal_due` is sent; 0 sends none',
