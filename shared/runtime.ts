@@ -280,6 +280,12 @@ const pages = /* @__PURE__ */ perHost(() => pageSettings(settings()));
 /** The dependencies of use cases that make links to hosted pages. */
 export const linkDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), linkTokens: links(), pages: pages() }));
 
+/** The dependencies of the page's document and files. */
+export const documentPageDeps = /* @__PURE__ */ perInstance(() => ({
+  ...linkDeps(),
+  basePath: settings().BASE_PATH,
+}));
+
 /** The dependencies of the hosted pages. */
 export const pageDeps = /* @__PURE__ */ perInstance(() => ({ ...moneyDeps(), linkTokens: links(), pages: pages() }));
 
@@ -319,10 +325,11 @@ export const documentDeps = /* @__PURE__ */ perInstance(() => ({
   publicBaseUrl: settings().PUBLIC_BASE_URL,
 }));
 
-/** The prefix of every route, which API Gateway leaves in the path, and whether the console has routes. */
+/** The prefix of every route, which API Gateway leaves in the path, and whether the console and the hosted page have routes. */
 export const routingDeps = /* @__PURE__ */ perHost(() => ({
   basePath: settings().BASE_PATH,
   CONSOLE: settings().CONSOLE,
+  HOSTED_PAGES: settings().HOSTED_PAGES,
 }));
 
 /** The page of the console has five seconds. */

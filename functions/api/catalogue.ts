@@ -14,6 +14,7 @@ import { disputeEndpoints } from '../disputes/endpoints.ts';
 import { membershipEndpoints } from '../memberships/endpoints.ts';
 import { organizationEndpoints } from '../organizations/endpoints.ts';
 import { pageEndpoints } from '../pay/endpoints.ts';
+import { payPageEndpoints } from '../pay-page/endpoints.ts';
 import { methodEndpoints } from '../payment-methods/endpoints.ts';
 import { paymentEndpoints } from '../payments/endpoints.ts';
 import { capturePaymentEndpoint, changeMetadataEndpoint } from '../payments/hold-endpoints.ts';
@@ -41,6 +42,7 @@ export const endpoints: readonly Endpoint[] = [
   ...subscriptionEndpoints,
   ...planEndpoints,
   ...pageEndpoints,
+  ...payPageEndpoints,
   ...membershipEndpoints,
   ...organizationEndpoints,
   ...projectEndpoints,

@@ -15,6 +15,8 @@ import type { ApiRequest } from './request.ts';
 export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
   const { spec, headers, query } = exchange;
   if (spec.auth === 'provider-signature' || spec.auth === 'link-token') return undefined;
+  // PayPal sends payers back to the hosted page with a `token` of its own.
+  if (spec.serves !== 'data') return undefined;
   const takesSessions = spec.auth !== 'public';
   return {
     sessionId: takesSessions ? sent(headers['x-session-id'], LONGEST_SESSION) : undefined,

@@ -106,8 +106,11 @@ export interface Endpoint<
   /** The meaning of a 202, if the endpoint returns it always or besides `status`; the body has the same form. */
   readonly accepted: string | undefined;
   readonly form: 'bare' | 'envelope';
-  /** `console` serves files for browsers, outside the API document, installed only if the setting CONSOLE says so. */
-  readonly serves: 'data' | 'console';
+  /**
+   * `console` and `pages` serve files for browsers, outside the API document, installed only if the setting CONSOLE or
+   * HOSTED_PAGES says so.
+   */
+  readonly serves: 'data' | 'console' | 'pages';
   /** The schema of `meta` in the envelope; only the API document reads it. */
   readonly meta: (() => z.ZodType) | undefined;
   /** Further members of the envelope; only the API document reads them. */
@@ -244,5 +247,8 @@ const takesCredentials = ({ auth }: Pick<Endpoint, 'auth'>): boolean =>
 /** The endpoints of an installation with these settings. */
 export const installedEndpoints = <E extends Partial<Pick<Endpoint, 'serves'>>>(
   endpoints: readonly E[],
-  { CONSOLE: hasConsole }: { readonly CONSOLE: boolean },
-): readonly E[] => endpoints.filter(({ serves }) => serves !== 'console' || hasConsole);
+  settings: { readonly CONSOLE: boolean; readonly HOSTED_PAGES: boolean },
+): readonly E[] => {
+  const isInstalled = { data: true, console: settings.CONSOLE, pages: settings.HOSTED_PAGES } as const;
+  return endpoints.filter(({ serves = 'data' }) => isInstalled[serves]);
+};

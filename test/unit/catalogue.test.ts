@@ -15,7 +15,7 @@ import { apiEvent } from '../builders/api-event.ts';
 const FUNCTIONS = new URL('../../functions/', import.meta.url);
 /** Files of declarations, and files about all declarations, which are not entries. */
 const NO_ENTRIES =
-  /(^|\/)([a-z-]*endpoints|triggers)\.ts$|^api\/(catalogue|default|document|example-requests|examples)\.ts$|^console\/(bundle\.ts$|web\/)/;
+  /(^|\/)([a-z-]*endpoints|triggers)\.ts$|^api\/(catalogue|default|document|example-requests|examples)\.ts$|^(console|pay-page)\/(bundle\.ts$|web\/)/;
 
 const files = readdirSync(FUNCTIONS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
 const entries = files.filter((name) => !NO_ENTRIES.test(name));

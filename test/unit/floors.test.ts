@@ -12,6 +12,7 @@ const TOPS = [
   'infra/payctl/command.ts',
   'infra/payctl/payctl.ts',
   'functions/console/web/main.tsx',
+  'functions/pay-page/web/main.tsx',
 ];
 const AREAS = Object.keys(readFloors());
 /** A subfolder of a room is a vendor, or a noun that users of the service know. */

@@ -5,12 +5,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { isGone, readState, type Started } from './api/calls.ts';
 import { site } from './api/site.ts';
 import type { PageState } from './api/state.ts';
-import { arrive, useToken } from './api/token.ts';
+import { arrive, keepToken } from './api/token.ts';
 import { LinkPage } from './pages/link-page.tsx';
 import { type End, EndPage } from './pages/outcome.tsx';
 import { PaymentPage } from './pages/payment-page.tsx';
 import { SubscriptionPage } from './pages/subscription-page.tsx';
-import { useColor } from './view/colors.ts';
+import { setColor } from './view/colors.ts';
 import { Frame, sellerOf } from './view/frame.tsx';
 import { language, money, say } from './words/words.ts';
 import './styles.css';
@@ -33,7 +33,7 @@ const useRecord = () => {
     arrival.token === undefined ? (arrival.isApproval ? 'received' : 'gone') : undefined,
   );
   const show = (now: PageState): void => {
-    useColor(now.seller?.color ?? '');
+    setColor(now.seller?.color ?? '');
     document.title = titleOf(now);
     setState(now);
   };
@@ -44,7 +44,7 @@ const useRecord = () => {
       .catch((reason: unknown) => setEnd(isGone(reason) ? 'gone' : 'unreachable'));
   }, []);
   const begin = ({ token: next, ...started }: Started): void => {
-    useToken(next);
+    keepToken(next);
     setToken(next);
     show(started as PageState);
   };
@@ -89,6 +89,6 @@ const App = () => {
 };
 
 document.documentElement.lang = language;
-useColor(site.color);
+setColor(site.color);
 const root = document.getElementById('app');
 if (root) render(<App />, root);

@@ -75,6 +75,8 @@ export interface DeploymentSettings {
   readonly checks: 'refuse' | 'warn' | 'off';
   /** The stage has the routes of the console. */
   readonly console: boolean;
+  /** The stage has the routes of the hosted page. */
+  readonly hostedPages: boolean;
   /** The adapter of each slot; empty if the slot is off. */
   readonly adapters: Readonly<Record<ProviderSlot, AdapterName | ''>>;
   /** Calls per second that due work may make to the provider of each slot. */
@@ -306,6 +308,7 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     bulkheadSizes,
     checks: deployment.CHECKS,
     console: service.CONSOLE,
+    hostedPages: service.HOSTED_PAGES,
     adapters: adaptersOf(service),
     backgroundRates: backgroundRatesOf(service),
     operated: service,

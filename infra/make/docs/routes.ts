@@ -9,7 +9,7 @@ import { groupOf, groups } from '../../../shared/openapi/groups.ts';
 /** The parts of docs/routes.md, with the same groups and texts as in the API document. */
 export const routeParts = () => ({
   scopes: scopeTable(),
-  routes: [...groups.map(sectionOf), consoleSection()].join('\n\n'),
+  routes: [...groups.map(sectionOf), ...pageSections()].join('\n\n'),
   errors: errorTable(),
 });
 
@@ -19,11 +19,18 @@ const sectionOf = ({ name, description }: (typeof groups)[number]): string =>
     documentedEndpoints.filter((endpoint) => groupOf(endpoint) === name),
   );
 
-/** For browsers only, so the API document does not list it. */
-const consoleSection = (): string =>
-  section(
-    { name: 'Console', description: 'The [console](console.md): a page for browsers. The API document leaves it out.' },
-    endpoints.filter(({ serves }) => serves === 'console'),
+const PAGES = [
+  ['console', 'Console', 'The [console](console.md): a page for browsers. The API document leaves it out.'],
+  ['pages', 'Hosted page', 'The [page](guides/hosted-pages.md) that links open. The API document leaves it out.'],
+] as const;
+
+/** For browsers only, so the API document does not list them. */
+const pageSections = (): readonly string[] =>
+  PAGES.map(([page, name, description]) =>
+    section(
+      { name, description },
+      endpoints.filter(({ serves }) => serves === page),
+    ),
   );
 
 const section = ({ name, description }: (typeof groups)[number], own: readonly Endpoint[]): string =>

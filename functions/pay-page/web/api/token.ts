@@ -37,7 +37,7 @@ export interface Arrival {
   readonly isApproval: boolean;
 }
 
-export const useToken = (token: string): void => keep(KEPT, token);
+export const keepToken = (token: string): void => keep(KEPT, token);
 
 /** Notes that the payer leaves for a vendor's page. */
 export const leaveFor = (url: string): void => {

@@ -41,6 +41,8 @@ const isOnItsWay = ({ status }: PageState): boolean => isPaid(status) || status 
 
 /** A payer whose approval the provider has not reported by then may try again. */
 const APPROVAL_MS = 10_000;
+/** A provider reports a decline within a moment. */
+const REPORT_MS = 20_000;
 
 /** Where the payer stands, beside what the service says: `late` if it has said nothing for a minute. */
 type Step = 'idle' | 'confirming' | 'late';
@@ -52,6 +54,7 @@ const usePayment = ({ token, state, isReturn, show, onGone }: PaymentPageProps) 
   const [isBusy, run] = useBusy();
   const isShown = useIsShown();
   const hasPaid = useRef(isReturn);
+  const tries = useRef(0);
 
   const read = async (): Promise<PageState | undefined> => {
     try {
@@ -80,6 +83,12 @@ const usePayment = ({ token, state, isReturn, show, onGone }: PaymentPageProps) 
     setStep('idle');
     if (!now) setProblem(say('unknown'));
     else if (!isOnItsWay(now)) setDecline(declineOf(now));
+  };
+  /** The provider reports the decline to the service, which has advice on it. */
+  const adviseOn = async (message: string): Promise<void> => {
+    const of = tries.current;
+    const now = await wait((next) => tries.current !== of || isOnItsWay(next) || next.status === 'failed', REPORT_MS);
+    if (now && tries.current === of) setDecline({ ...declineOf(now), message });
   };
   const refused = async (reason: unknown): Promise<void> => {
     if (isGone(reason)) return onGone();
@@ -112,7 +121,8 @@ const usePayment = ({ token, state, isReturn, show, onGone }: PaymentPageProps) 
         // The service knows better: an earlier try may have succeeded.
         const now = await read();
         if (now && isOnItsWay(now)) return undefined;
-        return setDecline({ ...(now && declineOf(now)), message: entered.message });
+        setDecline({ message: entered.message });
+        return void adviseOn(entered.message);
       }
     }
   };
@@ -121,6 +131,7 @@ const usePayment = ({ token, state, isReturn, show, onGone }: PaymentPageProps) 
       setProblem(undefined);
       setDecline(undefined);
       hasPaid.current = true;
+      tries.current += 1;
       await finish(await enter());
     });
 

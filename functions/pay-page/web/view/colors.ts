@@ -23,7 +23,7 @@ export const inkOn = (color: string): string =>
   contrast(color, LIGHT_INK) >= contrast(color, DARK_INK) ? LIGHT_INK : DARK_INK;
 
 /** Sets the color by script, because the page's policy allows no style attribute. */
-export const useColor = (color: string): void => {
+export const setColor = (color: string): void => {
   if (!/^#[0-9a-f]{6}$/i.test(color)) return;
   const { style } = document.documentElement;
   style.setProperty('--accent', color);

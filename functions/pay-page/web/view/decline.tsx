@@ -16,9 +16,10 @@ const ADVICE = {
   contact_bank: 'contact_bank',
 } as const;
 
-const adviceOf = ({ advice, message }: Decline): string => {
+/** What may help; nothing beside a vendor's message that the service has no advice to. */
+const adviceOf = ({ advice, message }: Decline): string | undefined => {
   if (advice && advice in ADVICE) return say(ADVICE[advice as keyof typeof ADVICE]);
-  return message || say('noAdvice');
+  return message ? undefined : say('noAdvice');
 };
 
 /** The decline that the state shows; undefined if the payment was not declined, or not since it was paid. */
@@ -30,6 +31,7 @@ export const DeclineAlert = ({ decline, text }: { readonly decline: Decline; rea
     <p>
       <strong>{text ?? say('declined')}</strong>
     </p>
-    <p>{adviceOf(decline)}</p>
+    {decline.message ? <p>{decline.message}</p> : null}
+    {adviceOf(decline) === undefined ? null : <p>{adviceOf(decline)}</p>}
   </Alert>
 );
