@@ -289,6 +289,9 @@ export const documentPageDeps = /* @__PURE__ */ perInstance(() => ({
 /** The dependencies of the hosted pages. */
 export const pageDeps = /* @__PURE__ */ perInstance(() => ({ ...moneyDeps(), linkTokens: links(), pages: pages() }));
 
+/** The dependencies of the page that saves a method. */
+export const methodPageDeps = /* @__PURE__ */ perInstance(() => ({ ...pageDeps(), allowRawCards: false }));
+
 /** The dependencies of the import, which looks users up and calls providers. */
 export const importDeps = /* @__PURE__ */ perInstance(() => ({ ...moneyDeps(), identity: identity() }));
 

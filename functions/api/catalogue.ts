@@ -21,6 +21,7 @@ import { capturePaymentEndpoint, changeMetadataEndpoint } from '../payments/hold
 import { linkPaymentEndpoint } from '../payments/link-endpoints.ts';
 import { projectEndpoints } from '../projects/endpoints.ts';
 import { refundEndpoints } from '../refunds/endpoints.ts';
+import { linkSubscriptionEndpoint } from '../subscriptions/link-endpoints.ts';
 import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
 import { planEndpoints } from '../subscriptions/plan-endpoints.ts';
 import { webhookEndpoints } from '../webhooks/endpoints.ts';
@@ -41,6 +42,7 @@ export const endpoints: readonly Endpoint[] = [
   ...addressEndpoints,
   ...subscriptionEndpoints,
   ...planEndpoints,
+  linkSubscriptionEndpoint,
   ...pageEndpoints,
   ...payPageEndpoints,
   ...membershipEndpoints,

@@ -1,14 +1,23 @@
 /** @module The HTTP endpoints that a hosted page calls with the token of its link. */
 
 import * as z from 'zod';
+import type { RecordKind } from '../../shared/access/record-kind.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
+import { cancelPageBody } from '../../shared/hosted-pages/cancel-page.ts';
+import { pageMethodBody } from '../../shared/hosted-pages/change-page-method.ts';
 import { confirmPageBody } from '../../shared/hosted-pages/confirm-page.ts';
+import { pageMethodLimits } from '../../shared/hosted-pages/page-limits.ts';
 import { pageStateSchema } from '../../shared/hosted-pages/page-state.ts';
+import type { PageRecord } from '../../shared/hosted-pages/show-page.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { confirmLimits } from '../../shared/payments/confirm-limits.ts';
 import { paymentRecord } from '../../shared/payments/payment.ts';
+import { subscriptionRecord } from '../../shared/subscriptions/record/subscription.ts';
 
 const none = z.object({});
+
+/** A page of any kind of record. */
+const anyRecord = (kind: RecordKind<PageRecord>): RecordKind<PageRecord> => kind;
 
 export const showPageEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'pay.state',
@@ -20,7 +29,7 @@ export const showPageEndpoint = /* @__PURE__ */ endpoint(() => ({
     After 24 hours the \`client_secret\` of a payment is read from the provider, at most once a minute; it is null in between.`,
   auth: 'link-token',
   access: { action: 'read' },
-  opens: { payment: paymentRecord },
+  opens: { payment: anyRecord(paymentRecord), subscription: anyRecord(subscriptionRecord) },
   params: none,
   query: none,
   body: null,
@@ -69,4 +78,78 @@ export const confirmPageEndpoint = /* @__PURE__ */ endpoint(() => ({
   paymentPath: true,
 }));
 
-export const pageEndpoints = [showPageEndpoint, confirmPageEndpoint];
+const ofSubscription = {
+  method: 'POST',
+  auth: 'link-token',
+  access: { action: 'canManageSubscriptions' },
+  opens: { subscription: subscriptionRecord },
+  params: none,
+  query: none,
+  response: pageStateSchema,
+  status: 200,
+  form: 'bare',
+  idempotent: 'stored',
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
+  timeoutSeconds: 29,
+} as const;
+
+const SUBSCRIPTION_ERRORS = [
+  'VALIDATION_ERROR',
+  'RESOURCE_NOT_FOUND',
+  'INVALID_STATE',
+  'PAYMENT_IN_PROGRESS',
+  'VERSION_CONFLICT',
+  'PROVIDER_TIMEOUT',
+  'RATE_LIMITED',
+] as const;
+
+export const changePageMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
+  ...ofSubscription,
+  id: 'pay.method',
+  path: '/pay/method',
+  summary: 'Set the method of a subscription on its page',
+  description: `Saves the method of the token for the owner of the subscription, and sets it. If a payment is open, it is charged with the method
+    first.
+
+    - 202: the payer must authenticate the method or the payment (\`next_action\`, or that of \`open_payment\`), or the provider has not
+      responded. The method is set once that has succeeded. Read \`GET /pay/state\`.
+    - 402 \`PAYMENT_DECLINED\`: the present method stays. \`details\` has \`decline_code\` and \`advice\`.
+
+    Send an \`Idempotency-Key\`, because the token of an earlier request without one may be a stored method since.`,
+  body: pageMethodBody,
+  accepted: 'The method is not set yet, because the payer or the provider has the next step.',
+  command: 'confirm',
+  errors: [...SUBSCRIPTION_ERRORS, 'PROVIDER_MISMATCH', 'PAYMENT_DECLINED'],
+  limits: pageMethodLimits,
+  paymentPath: true,
+}));
+
+export const cancelPageEndpoint = /* @__PURE__ */ endpoint(() => ({
+  ...ofSubscription,
+  id: 'pay.cancel',
+  path: '/pay/cancel',
+  summary: 'Cancel a subscription on its page',
+  description: `Ends the subscription with its current period. A past-due subscription has no paid period, so it ends immediately. Nothing is refunded.`,
+  body: cancelPageBody,
+  command: 'cancel',
+  errors: SUBSCRIPTION_ERRORS,
+}));
+
+export const keepPageEndpoint = /* @__PURE__ */ endpoint(() => ({
+  ...ofSubscription,
+  id: 'pay.keep',
+  path: '/pay/keep',
+  summary: 'Keep a subscription that was to end',
+  description: `Clears the scheduled cancellation with its reason and comment. Without one nothing changes, and the response is 200 too.`,
+  body: none,
+  command: 'reactivate',
+  errors: [...SUBSCRIPTION_ERRORS, 'PAYMENT_METHOD_REQUIRED'],
+}));
+
+export const pageEndpoints = [
+  showPageEndpoint,
+  confirmPageEndpoint,
+  changePageMethodEndpoint,
+  cancelPageEndpoint,
+  keepPageEndpoint,
+];

@@ -147,6 +147,7 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'addresses.set-default': forPayer('methods:write'),
   'addresses.remove': forPayer('methods:write'),
   'subscriptions.create': forPayer('subscriptions:write'),
+  'subscriptions.link': forMerchant('links:write'),
   'subscriptions.get': reads('subscriptions:read'),
   'subscriptions.timeline': reads('subscriptions:read'),
   'subscriptions.list': readsList('subscriptions:read', 'GET /admin/subscriptions'),

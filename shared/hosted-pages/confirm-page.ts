@@ -4,9 +4,7 @@
  */
 
 import * as z from 'zod';
-import { DomainError } from '../core/errors.ts';
 import { isOurId } from '../core/ids.ts';
-import { fieldAt, textAt } from '../core/rows.ts';
 import { tokenText, verificationTokenSchema } from '../http/fields.ts';
 import { pageGone } from '../http/link-caller.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -15,6 +13,7 @@ import type { VisiblePayment } from '../payments/payment.ts';
 import { paymentStore } from '../payments/payment-store.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { Table } from '../platform/table.ts';
+import { pageRefusal } from './page-refusal.ts';
 import { pageUrl } from './page-settings.ts';
 import { type PaymentPageDeps, paymentPage } from './payment-page.ts';
 
@@ -44,7 +43,7 @@ export const confirmPage = async (
     ...request,
     params: { id: payment.id },
     body: { ...body, return_url: returnUrl },
-  }).catch(withoutPayment);
+  }).catch(pageRefusal);
   const current = (await paymentStore(deps.table, deps.now).loadVisible(payment.id)) ?? payment;
   const state = await paymentPage(deps, current);
   return { ...reply, data: state, keptData: { ...state, client_secret: null } };
@@ -59,17 +58,3 @@ const requireOneTimeToken = async (
   if (token === undefined) return;
   if (isOurId(token) || (await findAlias(table, providerId, token))) throw pageGone();
 };
-
-/** The page learns what may help, and nothing else of the payment. */
-const withoutPayment = (error: unknown): never => {
-  if (!(error instanceof DomainError)) throw error;
-  if (error.code === 'VALIDATION_ERROR' && namesStored(error)) throw pageGone(error);
-  if (error.code !== 'PAYMENT_DECLINED') throw error;
-  const advice = textAt(fieldAt(fieldAt(error.details, 'payment'), 'decline'), 'advice');
-  throw new DomainError('PAYMENT_DECLINED', {
-    details: { decline_code: textAt(error.details, 'decline_code') ?? null, advice: advice ?? null },
-  });
-};
-
-const namesStored = ({ details }: DomainError): boolean =>
-  Array.isArray(details) && details.some(({ rule }) => rule === 'stored');

@@ -1,12 +1,13 @@
 /** @module The state of the hosted page of one payment. */
 
-import { mayCharge } from '../access/may-charge.ts';
+import { mayCharge, methodOwner } from '../access/may-charge.ts';
+import type { Owned } from '../access/record-kind.ts';
 import { productRecord } from '../catalog/catalog-records.ts';
 import { adviceOn } from '../core/decline-advice.ts';
 import { DomainError } from '../core/errors.ts';
 import { countSubject, type LimitDeps, type RateLimit } from '../http/rate-limit.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
-import { liveSecret, type VisiblePayment } from '../payments/payment.ts';
+import { isOfSubscription, keptSecret, liveSecret, type VisiblePayment } from '../payments/payment.ts';
 import { providerReference } from '../payments/payment-versions.ts';
 import { nextActionView } from '../payments/payment-view.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
@@ -24,7 +25,7 @@ export const paymentPage = async (deps: PaymentPageDeps, payment: VisiblePayment
   const [product, method, secret] = await Promise.all([
     productNamed(deps, payment.productId),
     methodOf(deps, payment),
-    secretOf(deps, payment),
+    pageSecretOf(deps, payment),
   ]);
   return pageState(deps.pages, {
     kind: 'payment',
@@ -38,7 +39,7 @@ export const paymentPage = async (deps: PaymentPageDeps, payment: VisiblePayment
     product,
     quantity: payment.productId === undefined ? null : (payment.quantity ?? 1),
     method,
-    decline: declineOf(payment),
+    decline: pageDeclineOf(payment),
     client_secret: secret ?? null,
     next_action: nextActionView(payment)?.next_action ?? null,
   });
@@ -63,21 +64,16 @@ const methodOf = async ({ table }: Pick<MoneyDeps, 'table'>, payment: VisiblePay
 export const savedMethod = async (
   { table }: Pick<MoneyDeps, 'table'>,
   methodId: string,
-  { organizationId, userId, guestId, guestEmail }: VisiblePayment,
+  payer: Owned,
 ): Promise<PageState['method']> => {
   const item = await table.get(paymentMethodRecord.key(methodId));
   const method = item && paymentMethodRecord.parse(item);
-  const owner =
-    organizationId === undefined
-      ? userId === undefined
-        ? guestId !== undefined && guestEmail !== undefined && { guestId, guestEmail }
-        : { userId }
-      : { organizationId };
+  const owner = methodOwner(payer);
   if (!method || !owner || !mayCharge([owner], method)) return null;
   return { brand: method.cardBrand ?? method.walletType ?? null, last_four: method.lastFour ?? null };
 };
 
-const declineOf = ({ status, failureCode, decline }: VisiblePayment): PageState['decline'] =>
+export const pageDeclineOf = ({ status, failureCode, decline }: VisiblePayment): PageState['decline'] =>
   status === 'failed' && failureCode !== undefined ? { advice: adviceOn(failureCode, decline).advice } : null;
 
 /** Reads of a client secret that the service keeps no longer. */
@@ -87,9 +83,9 @@ const SECRET_READS: RateLimit = { name: 'page-secret', max: 1, windowSeconds: 60
  * The client secret, if the payer confirms in the browser. The service keeps it for 24 hours; later it is read from the
  * provider and stored nowhere.
  */
-const secretOf = async (deps: PaymentPageDeps, payment: VisiblePayment): Promise<string | undefined> => {
+export const pageSecretOf = async (deps: PaymentPageDeps, payment: VisiblePayment): Promise<string | undefined> => {
   if (!PAYABLE.includes(payment.status) || payment.providerIntentId === undefined) return undefined;
-  const kept = liveSecret(payment, deps.now());
+  const kept = isOfSubscription(payment) ? keptSecret(payment, deps.now()) : liveSecret(payment, deps.now());
   if (kept !== undefined) return kept;
   const provider = await deps.providers.require(payment.providerId, 'payments');
   if (!provider.can.clientConfirmation || !(await isReadNow(deps, payment.id))) return undefined;
