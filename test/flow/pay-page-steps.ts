@@ -89,6 +89,6 @@ export const expectOneCharge = async (service: TestHost, paymentId: string): Pro
 export const expectDeclined = async (page: Page, advice: RegExp): Promise<void> => {
   const alert = page.getByRole('alert');
   await alert.waitFor();
-  await soon(() => alert.innerText()).toMatch(/declined/);
-  expect(await alert.innerText()).toMatch(advice);
+  await soon(() => alert.innerText()).toMatch(advice);
+  expect(await alert.innerText()).toMatch(/declined/);
 };

@@ -78,7 +78,7 @@ const App = () => {
   return (
     <Frame state={state}>
       {state.kind === 'payment' ? (
-        <PaymentPage {...common} key={state.payment_id} state={state} isReturn={arrival.isReturn} />
+        <PaymentPage {...common} key={state.payment_id} state={state} leftAs={arrival.leftAs} />
       ) : state.kind === 'subscription' ? (
         <SubscriptionPage {...common} state={state} />
       ) : (

@@ -25,6 +25,8 @@ const SERVER_ERROR = 500;
 export const isGone = (reason: unknown): boolean => reason instanceof Refusal && reason.status === NOT_FOUND;
 export const isTooMany = (reason: unknown): boolean => reason instanceof Refusal && reason.status === TOO_MANY;
 
+const isLost = (reason: unknown): boolean => reason instanceof Refusal && reason.status === 0;
+
 /** True if the request may have taken effect, or another one like it is being carried out. */
 export const isUnknown = (reason: unknown): boolean =>
   !(reason instanceof Refusal) || reason.status === 0 || reason.status === CONFLICT || reason.status >= SERVER_ERROR;
@@ -60,8 +62,23 @@ const ask = async <Answer>({ token, path, body, key }: Ask): Promise<Answer> => 
 
 export const readState = (token: string): Promise<PageState> => ask({ token, path: 'state' });
 
-export const postState = (token: string, path: 'confirm' | 'method' | 'cancel' | 'keep', body: Body = {}) =>
-  ask<PageState>({ token, path, body });
+const AGAIN_MS = 1_000;
+
+/** A command whose answer is lost is sent once more under its key, so it takes effect once. @throws Refusal */
+export const postState = async (
+  token: string,
+  path: 'confirm' | 'method' | 'cancel' | 'keep',
+  body: Body = {},
+): Promise<PageState> => {
+  const command = { token, path, body, key: crypto.randomUUID() };
+  try {
+    return await ask(command);
+  } catch (reason) {
+    if (!isLost(reason)) throw reason;
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    return ask(command);
+  }
+};
 
 export type Started = PageState & { readonly token: string };
 

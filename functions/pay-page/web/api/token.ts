@@ -31,17 +31,17 @@ const kept = (name: string): string | undefined => {
 /** What the address said when the page was loaded. */
 export interface Arrival {
   readonly token: string | undefined;
-  /** True if the payer has just returned from a vendor's page. */
-  readonly isReturn: boolean;
+  /** The status of the payment when its payer left for the vendor's page; undefined unless the payer has just returned. */
+  readonly leftAs: string | undefined;
   /** True if the address names an approval of PayPal. */
   readonly isApproval: boolean;
 }
 
 export const keepToken = (token: string): void => keep(KEPT, token);
 
-/** Notes that the payer leaves for a vendor's page. */
-export const leaveFor = (url: string): void => {
-  keep(LEFT, 'yes');
+/** Notes that the payer leaves for a vendor's page, and the status of the payment then. */
+export const leaveFor = (url: string, status: string): void => {
+  keep(LEFT, status);
   location.assign(url);
 };
 
@@ -52,10 +52,10 @@ export const arrive = (): Arrival => {
   const isApproval = query.has('token');
   const isReturn = sent === undefined && (isApproval || query.has('payment_intent') || query.has('setup_intent'));
   if (sent !== undefined) keep(KEPT, sent);
-  const wasAway = kept(LEFT) !== undefined;
+  const left = kept(LEFT);
   keep(LEFT, undefined);
   history.replaceState(null, '', location.pathname);
-  return { token: kept(KEPT), isReturn: isReturn && wasAway, isApproval };
+  return { token: kept(KEPT), leftAs: isReturn ? left : undefined, isApproval };
 };
 
 const STARTED = 'pay-start';

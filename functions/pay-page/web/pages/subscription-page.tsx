@@ -1,26 +1,31 @@
 /** @module One subscription: its card, its end, and the payment that it waits for. */
 
 import { useState } from 'preact/hooks';
-import { isGone, isTooMany, isUnknown, postState, Refusal, readState } from '../api/calls.ts';
+import { isGone, isTooMany, isUnknown, postState, Refusal } from '../api/calls.ts';
 import type { Method, PageState, SubscriptionState } from '../api/state.ts';
 import type { Entered } from '../vendors/card-field.ts';
 import { authenticateAtStripe } from '../vendors/stripe.ts';
 import { CardForm, cardOption } from '../view/card-form.tsx';
 import { type Decline, DeclineAlert } from '../view/decline.tsx';
 import { Alert, Button, News, useBusy } from '../view/parts.tsx';
+import { type Shown, useReading } from '../view/reading.ts';
 import { dateText, money, say, sayName } from '../words/words.ts';
 import { CancelForm } from './cancel-form.tsx';
 
-interface SubscriptionPageProps {
-  readonly token: string;
+interface SubscriptionPageProps extends Shown {
   readonly state: SubscriptionState;
-  readonly show: (state: PageState) => void;
-  readonly onGone: () => void;
 }
 
 type Opened = 'none' | 'card' | 'cancel';
 
 const PAYMENT_REQUIRED = 402;
+
+/** The bank's question that waits for the payer, about a new card or about the open payment. */
+const secretOf = (state: PageState): string | undefined => {
+  if (state.kind !== 'subscription') return undefined;
+  const { client_secret: ofSetup, open_payment: open } = state;
+  return ofSetup ?? (open?.status === 'pending' ? open.client_secret : undefined) ?? undefined;
+};
 
 const useSubscription = ({ token, state, show, onGone }: SubscriptionPageProps) => {
   const [opened, setOpened] = useState<Opened>('none');
@@ -28,16 +33,7 @@ const useSubscription = ({ token, state, show, onGone }: SubscriptionPageProps) 
   const [problem, setProblem] = useState<string>();
   const [isSaved, setSaved] = useState(false);
   const [isBusy, run] = useBusy();
-  const read = async (): Promise<PageState | undefined> => {
-    try {
-      const now = await readState(token);
-      show(now);
-      return now;
-    } catch (reason) {
-      if (isGone(reason)) onGone();
-      return undefined;
-    }
-  };
+  const { read, wait } = useReading({ token, show, onGone });
   const refused = async (reason: unknown): Promise<void> => {
     if (isGone(reason)) return onGone();
     await read();
@@ -76,8 +72,8 @@ const useSubscription = ({ token, state, show, onGone }: SubscriptionPageProps) 
     const card = cardOption(state.providers);
     if (!card) return;
     const entered = await authenticateAtStripe(card, secret);
-    await read();
-    if (entered.end === 'done') setSaved(true);
+    const now = await wait((next) => secretOf(next) !== secret);
+    if (entered.end === 'done') setSaved(now !== undefined);
     else if (entered.end === 'declined') setDecline({ message: entered.message });
     else setProblem(say('unreachable'));
   };
@@ -90,7 +86,7 @@ export const SubscriptionPage = (props: SubscriptionPageProps) => {
   const { state } = props;
   const page = useSubscription(props);
   const { opened, setOpened, decline, problem, isSaved, isBusy, act } = page;
-  const secret = state.open_payment?.status === 'pending' ? state.open_payment.client_secret : undefined;
+  const secret = secretOf(state);
   if (state.status === 'canceled') return <News icon="gone" title={say('ended')} />;
   return (
     <>
@@ -113,13 +109,12 @@ export const SubscriptionPage = (props: SubscriptionPageProps) => {
           </p>
         ) : null}
         <MethodLine method={state.method} />
-        {opened === 'card' ? (
-          <CardPart {...props} page={page} />
-        ) : (
+        {opened === 'card' ? <CardPart {...props} page={page} /> : null}
+        {opened !== 'card' && cardOption(state.providers) ? (
           <Button kind={state.status === 'past_due' ? 'primary' : 'plain'} onClick={() => setOpened('card')}>
             {say('changeCard')}
           </Button>
-        )}
+        ) : null}
       </section>
       <section class="part">
         <EndPart {...props} page={page} />
