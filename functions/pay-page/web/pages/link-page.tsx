@@ -209,10 +209,13 @@ const Providers = ({ providers }: { readonly providers: readonly ProviderOption[
 
 const Total = ({ state, quantity }: { readonly state: LinkState; readonly quantity: number }) => {
   const { amount_cents: cents, currency } = state;
-  if (!state.quantity || !(quantity > 1) || typeof cents !== 'number' || !currency) return null;
+  const isMany = Number.isInteger(quantity) && quantity > 1 && quantity <= boundsOf(state).max;
+  if (!isMany || typeof cents !== 'number' || !currency) return null;
   return (
     <p class="total">
-      <span>{say('total')}</span>
+      <span>
+        {quantity} × {money(cents, currency)}
+      </span>
       <span>{money(cents * quantity, currency)}</span>
     </p>
   );

@@ -159,7 +159,7 @@ const Standing = ({ state }: { readonly state: SubscriptionState }) => {
   const amount = money(cents ?? 0, currency ?? '');
   return (
     <div class="standing">
-      <span class={`status status-${status}`}>{sayName(status)}</span>
+      <span class={`status status-${ends ? 'ending' : status}`}>{sayName(status)}</span>
       {status === 'past_due' ? <p>{say('owed', { amount })}</p> : null}
       {status !== 'past_due' && next ? <p>{say(ends ? 'endsOn' : 'nextPayment', { date: dateText(next) })}</p> : null}
     </div>

@@ -78,7 +78,7 @@ export const News = ({ icon, title, children }: NewsProps) => {
   return (
     <div class={`news news-${icon}`}>
       <svg viewBox="0 0 32 32" aria-hidden="true">
-        <circle cx="16" cy="16" r="15" />
+        <circle cx="16" cy="16" r="14" />
         <path d={PATHS[icon]} />
       </svg>
       <h2 tabIndex={-1} ref={heading}>

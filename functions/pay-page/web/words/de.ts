@@ -52,7 +52,6 @@ export const de: Words = {
   privacy: 'Datenschutz',
   secure: 'Nur {vendor} erhält Ihre Kartendaten.',
   test: 'Testmodus: Es fließt kein Geld',
-  each: 'je {amount}',
   total: 'Summe',
   subscription: 'Ihr Abonnement',
   active: 'Aktiv',

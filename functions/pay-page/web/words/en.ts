@@ -51,7 +51,6 @@ export const en = {
   privacy: 'Privacy',
   secure: 'Only {vendor} receives your card details.',
   test: 'Test mode: no money moves',
-  each: '{amount} each',
   total: 'Total',
   subscription: 'Your subscription',
   active: 'Active',

@@ -52,7 +52,6 @@ export const es: Words = {
   privacy: 'Privacidad',
   secure: 'Solo {vendor} recibe los datos de su tarjeta.',
   test: 'Modo de prueba: no se mueve dinero',
-  each: '{amount} por unidad',
   total: 'Total',
   subscription: 'Su suscripción',
   active: 'Activa',

@@ -53,7 +53,6 @@ export const fr: Words = {
   privacy: 'Confidentialité',
   secure: 'Seul {vendor} reçoit les données de votre carte.',
   test: 'Mode test : aucun argent n’est transféré',
-  each: '{amount} l’unité',
   total: 'Total',
   subscription: 'Votre abonnement',
   active: 'Actif',

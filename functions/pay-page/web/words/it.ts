@@ -52,7 +52,6 @@ export const it: Words = {
   privacy: 'Privacy',
   secure: 'Solo {vendor} riceve i dati della sua carta.',
   test: 'Modalità di prova: nessun denaro viene trasferito',
-  each: '{amount} l’uno',
   total: 'Totale',
   subscription: 'Il suo abbonamento',
   active: 'Attivo',

@@ -52,7 +52,6 @@ export const pt: Words = {
   privacy: 'Privacidade',
   secure: 'Só {vendor} recebe os dados do seu cartão.',
   test: 'Modo de teste: nenhum dinheiro é movido',
-  each: '{amount} cada',
   total: 'Total',
   subscription: 'A sua subscrição',
   active: 'Ativa',
