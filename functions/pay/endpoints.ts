@@ -6,10 +6,12 @@ import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { cancelPageBody } from '../../shared/hosted-pages/cancel-page.ts';
 import { pageMethodBody } from '../../shared/hosted-pages/change-page-method.ts';
 import { confirmPageBody } from '../../shared/hosted-pages/confirm-page.ts';
-import { pageMethodLimits } from '../../shared/hosted-pages/page-limits.ts';
+import { pageMethodLimits, startLimits } from '../../shared/hosted-pages/page-limits.ts';
 import { pageStateSchema } from '../../shared/hosted-pages/page-state.ts';
 import type { PageRecord } from '../../shared/hosted-pages/show-page.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
+import { startedPageSchema, startPageBody } from '../../shared/hosted-pages/start-page.ts';
+import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
+import { paymentLinkRecord } from '../../shared/payment-links/payment-link.ts';
 import { confirmLimits } from '../../shared/payments/confirm-limits.ts';
 import { paymentRecord } from '../../shared/payments/payment.ts';
 import { subscriptionRecord } from '../../shared/subscriptions/record/subscription.ts';
@@ -29,7 +31,11 @@ export const showPageEndpoint = /* @__PURE__ */ endpoint(() => ({
     After 24 hours the \`client_secret\` of a payment is read from the provider, at most once a minute; it is null in between.`,
   auth: 'link-token',
   access: { action: 'read' },
-  opens: { payment: anyRecord(paymentRecord), subscription: anyRecord(subscriptionRecord) },
+  opens: {
+    payment: anyRecord(paymentRecord),
+    payment_link: anyRecord(paymentLinkRecord),
+    subscription: anyRecord(subscriptionRecord),
+  },
   params: none,
   query: none,
   body: null,
@@ -75,6 +81,48 @@ export const confirmPageEndpoint = /* @__PURE__ */ endpoint(() => ({
   limits: confirmLimits,
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
   timeoutSeconds: 25,
+  paymentPath: true,
+}));
+
+export const startPageEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'pay.start',
+  method: 'POST',
+  path: '/pay/start',
+  summary: 'Start a payment of a payment link',
+  description: `Makes a payment of the payer with the price of the link, as a guest's create does, and returns the state of its page with a token
+    for it. Send an \`Idempotency-Key\` of at least 20 characters; a repeat returns the same payment. At most 10 starts per minute and network.
+
+    - 409 \`LINK_SPENT\`: all \`max_payments\` are paid or under way. One may come free later.
+    - 400 \`QUANTITY_INVALID\`: \`details\` names the bounds of the link.`,
+  auth: 'link-token',
+  access: { action: 'canManagePayments' },
+  opens: { payment_link: paymentLinkRecord },
+  params: none,
+  query: none,
+  body: startPageBody,
+  response: startedPageSchema,
+  status: 201,
+  form: 'bare',
+  errors: [
+    'VALIDATION_ERROR',
+    'RESOURCE_NOT_FOUND',
+    'LINK_SPENT',
+    'QUANTITY_INVALID',
+    'PROVIDER_MISMATCH',
+    'PRODUCT_INACTIVE',
+    'DISCOUNT_INVALID',
+    'PRICING_MISMATCH',
+    'AMOUNT_TOO_SMALL',
+    'UNSUPPORTED_CURRENCY',
+    'IDEMPOTENCY_KEY_INVALID',
+    'IDEMPOTENCY_KEY_REUSED',
+    'PROVIDER_UNAVAILABLE',
+    'RATE_LIMITED',
+  ],
+  idempotent: 'create',
+  limits: startLimits,
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
+  timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment,
   paymentPath: true,
 }));
 
@@ -148,6 +196,7 @@ export const keepPageEndpoint = /* @__PURE__ */ endpoint(() => ({
 
 export const pageEndpoints = [
   showPageEndpoint,
+  startPageEndpoint,
   confirmPageEndpoint,
   changePageMethodEndpoint,
   cancelPageEndpoint,

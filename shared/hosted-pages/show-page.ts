@@ -2,22 +2,28 @@
 
 import { isIdOf } from '../core/ids.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
+import type { PaymentLink } from '../payment-links/payment-link.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import type { VisibleSubscription } from '../subscriptions/record/subscription.ts';
+import { linkPage } from './link-page.ts';
+import type { PageState } from './page-state.ts';
 import { type PaymentPageDeps, paymentPage } from './payment-page.ts';
 import { subscriptionPage } from './subscription-page.ts';
 
 /** No cache may keep a client secret. */
 const NEVER_KEPT = { 'cache-control': 'no-store' } as const;
 
-export type PageRecord = VisiblePayment | VisibleSubscription;
+export type PageRecord = VisiblePayment | VisibleSubscription | PaymentLink;
 
 const isPayment = (record: PageRecord): record is VisiblePayment => isIdOf('payment', record.id);
+const isLink = (record: PageRecord): record is PaymentLink => isIdOf('payment_link', record.id);
+
+const stateOf = (deps: PaymentPageDeps, record: PageRecord): Promise<PageState> => {
+  if (isPayment(record)) return paymentPage(deps, record);
+  return isLink(record) ? linkPage(deps, record) : subscriptionPage(deps, record);
+};
 
 export const showPage = async (
   deps: PaymentPageDeps,
   { record }: ApiRequest<unknown, unknown, unknown, PageRecord>,
-): Promise<Reply> => {
-  const state = isPayment(record) ? await paymentPage(deps, record) : await subscriptionPage(deps, record);
-  return { data: state, headers: NEVER_KEPT };
-};
+): Promise<Reply> => ({ data: await stateOf(deps, record), headers: NEVER_KEPT });

@@ -106,7 +106,9 @@ const guestDataSchema = z.looseObject({
  * A token with the same e-mail keeps its guest_id. Other guest_data gets a new one, so an e-mail gives no access. A token
  * that opens only one record stands for its e-mail alone.
  */
-export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller => {
+export const guestOf = (exchange: Exchange, body: unknown): Caller => {
+  const { spec, caller, deps } = exchange;
+  if (spec.auth === 'link-token') return starterOf(exchange, body) ?? caller;
   if (spec.auth !== 'session-or-guest' || isMemberCaller(caller)) return caller;
   const named = guestDataSchema.safeParse(body).data?.guest_data;
   const holder = caller.kind === 'guest' ? caller : undefined;
@@ -120,10 +122,22 @@ export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller
   return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false, ...(key && { key }) };
 };
 
+/** The guest whom the body of a start names, which is always a new one. */
+const starterOf = ({ opened, deps }: Exchange, body: unknown): Caller | undefined => {
+  const { data } = opened?.kind === 'payment_link' ? starterSchema.safeParse(body) : {};
+  if (!opened || !data) return undefined;
+  const { email, name } = data;
+  const link = { id: opened.id };
+  return { kind: 'guest', email, guestId: deps.newId('guest'), name, phone: undefined, byToken: false, link };
+};
+
+const starterSchema = z.looseObject({ email: z.string().transform(normalizedEmail), name: z.string() });
+
 /** A guest's create keeps the network that it came from, by which the guest may continue it (continue-guest.ts). */
 export const withGuestNetwork = async ({ spec, deps }: Exchange, request: ApiRequest): Promise<ApiRequest> => {
   const { caller } = request;
-  if (spec.auth !== 'session-or-guest' || caller.kind !== 'guest') return request;
+  const isStart = spec.auth === 'link-token' && caller.kind === 'guest' && !caller.byToken;
+  if (caller.kind !== 'guest' || !(isStart || spec.auth === 'session-or-guest')) return request;
   const network = await deps.ids.networkHash(payerNetworkOf(request));
   return { ...request, caller: { ...caller, network } };
 };

@@ -8,6 +8,7 @@ import { networkColumn, ownerColumns, ownerIdsOf, type RecordKind } from '../acc
 import { actorSchema, makerAttributes, makerOf, type makerSchema } from '../core/actor.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, type Instant, instant } from '../core/time.ts';
+import { paymentLinkUseSchema } from '../payment-links/link-places.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
 import { storedReader } from '../platform/stored-reader.ts';
@@ -148,6 +149,8 @@ export const paymentSchema = z.lazy(() =>
     ...captureGroup.unwrap().shape,
     ...moneyBackGroup.unwrap().shape,
     ...causeGroup.unwrap().shape,
+    /** The payment link that started the payment. */
+    paymentLink: paymentLinkUseSchema.optional(),
     /** The end of the latest link to the hosted page of the payment. The payment waits for its payer until then. */
     linkUntil: optional,
     /** Where the hosted page sends the payer afterwards. */

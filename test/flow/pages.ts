@@ -26,3 +26,29 @@ export const pageOf = async (service: TestHost, token: string) => {
   expect(answer).toMatchObject({ status: 200 });
   return answer.body;
 };
+
+export const createLink = async (service: TestHost, fields: Fields = {}) => {
+  const admin = await signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
+  const body = { total_cents: 2_500, currency: 'USD', ...fields };
+  const answer: ParsedJson = await service.request('POST', '/payment-links', { ...admin.options, body });
+  expect(answer).toMatchObject({ status: 201 });
+  const link = answer.body.data;
+  const read = async () => {
+    await service.settle();
+    const shown: ParsedJson = await service.get(`/payment-links/${link.id}`, admin.options);
+    expect(shown).toMatchObject({ status: 200 });
+    return shown.body.data;
+  };
+  return { ...link, token: tokenIn(link.url), admin, read };
+};
+
+let starts = 0;
+
+/** Each start is another payer, unless a field says otherwise. */
+export const start = (service: TestHost, token: string, fields: Fields = {}, key?: string): Promise<ParsedJson> => {
+  starts += 1;
+  return service.request('POST', '/pay/start', {
+    headers: { ...withToken(token).headers, 'idempotency-key': key ?? `start number ${starts} of a test` },
+    body: { email: `payer.${starts}@example.com`, name: 'Pia Payer', ...fields },
+  });
+};
