@@ -43,7 +43,7 @@ describe.each(['stripe', 'square'] as const)('the page of a payment at %s', (pro
     const { id, token } = await payableAt(service, user, provider);
     const { page, end } = await visitPage(browser, service, token);
     await payByCard(page, cards.declined);
-    await expectDeclined(page, provider === 'stripe' ? /funds[^]*Try again later/ : /Contact your bank/);
+    await expectDeclined(page, provider === 'stripe' ? /funds[\s\S]*Try again later/ : /Contact your bank/);
     expect(await timesCharged(service, id)).toBe(0);
     await payByCard(page, cards.good);
     await expectPaid(service, page, id);
