@@ -75,7 +75,7 @@ describe('links in the console', () => {
     const visit = await visitAs((await supporter()).session);
     await visit.open(`/payments/${id}`);
     await visit.page.getByRole('button', { name: 'Copy pay link' }).click();
-    await visit.page.getByText('Copied. Whoever has it can pay').waitFor();
+    await visit.page.getByText('Copied. It lets anyone pay').waitFor();
     await expectNoViolation(visit.page);
     const url = String(await visit.page.evaluate('navigator.clipboard.readText()'));
     expect(await pageOf(service, tokenIn(url))).toMatchObject({ kind: 'payment', payment_id: id });
@@ -92,7 +92,7 @@ describe('links in the console', () => {
     const visit = await visitAs((await supporter()).session);
     await visit.open(`/subscriptions/${id}`);
     await visit.page.getByRole('button', { name: 'Copy pay link' }).click();
-    await visit.page.getByText('Copied. Whoever has it can pay').waitFor();
+    await visit.page.getByText('Copied. It lets anyone pay').waitFor();
     const url = String(await visit.page.evaluate('navigator.clipboard.readText()'));
     expect(present(await pageOf(service, tokenIn(url)))).toMatchObject({ kind: 'subscription', status: 'past_due' });
   });

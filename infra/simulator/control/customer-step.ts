@@ -11,7 +11,7 @@ import { type ControlCall, ControlError, type ControlParts, parsed } from './con
 /** The customer's step outside the shop and the service, which is 3-D Secure or an approval. */
 const step = z.object({
   outcome: z.enum(['success', 'failure']),
-  /** The page sends an empty field if nobody has filled it in. */
+  /** The page sends an empty field for the usual payer. */
   payer: z
     .string()
     .max(100)

@@ -43,8 +43,7 @@ export const PayLinkButton = (props: PayLinkButtonProps) => {
       {link && (
         <div class="note note-good" role="status">
           <span>
-            {link.isCopied ? 'Copied.' : 'Copy the link.'} Whoever has it can pay, until{' '}
-            {exactTimeText(link.expires_at)}.
+            {link.isCopied ? 'Copied.' : 'Copy the link.'} It lets anyone pay, until {exactTimeText(link.expires_at)}.
           </span>
           <Id>{link.url}</Id>
         </div>

@@ -183,7 +183,7 @@ const Text = ({ label, hint, problem, ...input }: TextProps) => (
 
 const NAMES = { stripe: 'card', square: 'card', paypal: 'PayPal', braintree: 'card' } as const;
 
-/** What a payer calls the provider. Two providers of cards are told apart by their names. */
+/** What a payer calls the provider. Two providers of cards differ by their names. */
 const nameOf = ({ provider }: ProviderOption, all: readonly ProviderOption[]): string => {
   const name = NAMES[provider];
   if (name !== 'card') return name;

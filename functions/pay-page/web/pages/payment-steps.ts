@@ -61,7 +61,7 @@ const useOutcome = ({ token, state, leftAs, show, onGone }: PaymentPageProps) =>
     const now = await wait(isOnItsWay);
     setStep(now ? 'idle' : 'late');
   };
-  /** The service may have heard of the try, or not. A try that it has not heard of by then may be made again. */
+  /** The try may have reached the service, or not. If it has not by then, the payer may try again. */
   const expectAny = async (before: string, longestMs?: number): Promise<void> => {
     setStep('confirming');
     const isNews = (next: PageState): boolean => isOnItsWay(next) || (next.status === 'failed' && before !== 'failed');

@@ -25,7 +25,7 @@ export const en = {
   gone: 'This link is no longer valid',
   goneText: 'Ask the seller for a new link.',
   spent: 'This link is spent',
-  spentText: 'All payments for which it was made have begun.',
+  spentText: 'All its payments are made or under way.',
   received: 'Your approval was received; you may close this page.',
   returnTo: 'Return to {seller}',
   returnToSeller: 'Return to the seller',
