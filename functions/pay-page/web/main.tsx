@@ -56,7 +56,7 @@ const App = () => {
   if (end) {
     return (
       <Frame>
-        <EndPage end={end} />
+        <EndPage end={end} isAlone={true} />
       </Frame>
     );
   }
@@ -71,7 +71,7 @@ const App = () => {
   if (state.kind === 'link' && state.status === 'spent') {
     return (
       <Frame state={state}>
-        <EndPage end="spent" />
+        <EndPage end="spent" isAlone={false} />
       </Frame>
     );
   }

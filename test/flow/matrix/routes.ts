@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { payPageEntry } from '../../../functions/pay-page/bundle.ts';
 import { plainId } from '../../../shared/core/ids.ts';
 import { iso } from '../../../shared/core/time.ts';
 import { deliveryItem } from '../../../shared/event-log/delivery.ts';
@@ -676,6 +677,8 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'api.openapi': always(reading(PUBLIC), { path: '/openapi.json' }),
   'console.page': always(reading(PUBLIC), { path: '/console' }),
   'console.file': always(reading(PUBLIC), { path: '/console/payments' }),
+  'pay-page.page': always(reading(PUBLIC), { path: '/pay' }),
+  'pay-page.file': always(reading(PUBLIC), { path: `/pay/assets/${payPageEntry.script}` }),
   'projects.preview-invite': always(reading(PUBLIC), { path: '/projects/invites/invite-1' }),
   'webhooks.list-logs': always(reading(SIGNED_IN), { path: '/webhooks/logs' }),
   'webhooks.get-log': ofLogEntry(LOG_READ, false, (entry) => ({ path: `/webhooks/logs/${entry}` })),

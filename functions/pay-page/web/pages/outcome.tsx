@@ -9,22 +9,23 @@ import { say } from '../words/words.ts';
 const RETURN_AFTER_MS = 3_000;
 
 /** The seller's page, which learns the payment and its status. */
-const returnAddress = ({ return_url: url, status }: PageState, paymentId: string): string | undefined => {
+const returnAddress = ({ return_url: url, status }: PageState, paymentId: string | undefined): string | undefined => {
   if (!url) return undefined;
   const address = new URL(url);
-  address.searchParams.set('payment_id', paymentId);
+  if (paymentId !== undefined) address.searchParams.set('payment_id', paymentId);
   address.searchParams.set('status', status);
   return address.href;
 };
 
 interface ReturnProps {
   readonly state: PageState;
-  readonly paymentId: string;
+  /** Absent on the page of a subscription. */
+  readonly paymentId?: string;
   /** True if the payer has paid just now, so the page goes on by itself. */
   readonly isAutomatic: boolean;
 }
 
-const Return = ({ state, paymentId, isAutomatic }: ReturnProps) => {
+export const Return = ({ state, paymentId, isAutomatic }: ReturnProps) => {
   const address = returnAddress(state, paymentId);
   useEffect(() => {
     if (address === undefined || !isAutomatic) return undefined;
@@ -65,25 +66,31 @@ export const ConfirmingPage = () => (
 
 export type End = 'gone' | 'spent' | 'received' | 'unreachable';
 
-export const EndPage = ({ end }: { readonly end: End }) => {
+interface EndPageProps {
+  readonly end: End;
+  /** True without a record beside it. */
+  readonly isAlone: boolean;
+}
+
+export const EndPage = ({ end, isAlone }: EndPageProps) => {
   switch (end) {
     case 'gone':
       return (
-        <News icon="gone" title={say('gone')}>
+        <News icon="gone" title={say('gone')} isAlone={isAlone}>
           <p>{say('goneText')}</p>
         </News>
       );
     case 'spent':
       return (
-        <News icon="gone" title={say('spent')}>
+        <News icon="gone" title={say('spent')} isAlone={isAlone}>
           <p>{say('spentText')}</p>
         </News>
       );
     case 'received':
-      return <News icon="good" title={say('received')} />;
+      return <News icon="good" title={say('received')} isAlone={isAlone} />;
     case 'unreachable':
       return (
-        <News icon="gone" title={say('unreachable')}>
+        <News icon="gone" title={say('unreachable')} isAlone={isAlone}>
           <Button onClick={() => location.reload()}>{say('retry')}</Button>
         </News>
       );

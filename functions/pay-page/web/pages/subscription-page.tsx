@@ -11,6 +11,7 @@ import { Alert, Button, News, useBusy } from '../view/parts.tsx';
 import { type Shown, useReading } from '../view/reading.ts';
 import { dateText, money, say, sayName } from '../words/words.ts';
 import { CancelForm } from './cancel-form.tsx';
+import { Return } from './outcome.tsx';
 
 interface SubscriptionPageProps extends Shown {
   readonly state: SubscriptionState;
@@ -119,6 +120,7 @@ export const SubscriptionPage = (props: SubscriptionPageProps) => {
       <section class="part">
         <EndPart {...props} page={page} />
       </section>
+      <Return state={state} isAutomatic={false} />
     </>
   );
 };
@@ -161,7 +163,8 @@ const Standing = ({ state }: { readonly state: SubscriptionState }) => {
     <div class="standing">
       <span class={`status status-${ends ? 'ending' : status}`}>{sayName(status)}</span>
       {status === 'past_due' ? <p>{say('owed', { amount })}</p> : null}
-      {status !== 'past_due' && next ? <p>{say(ends ? 'endsOn' : 'nextPayment', { date: dateText(next) })}</p> : null}
+      {ends ? <p>{next ? say('endsOn', { date: dateText(next) }) : say('ending')}</p> : null}
+      {!ends && status !== 'past_due' && next ? <p>{say('nextPayment', { date: dateText(next) })}</p> : null}
     </div>
   );
 };

@@ -1,7 +1,7 @@
 /** @module The seller's color, with an ink on it that can be read. */
 
 const CHANNEL = /[0-9a-f]{2}/gi;
-const DARK_INK = '#10151c';
+const DARK_INK = '#000000';
 const LIGHT_INK = '#ffffff';
 
 /** Relative luminance as WCAG defines it, from 0 (black) to 1 (white). */

@@ -14,7 +14,7 @@ interface FrameProps {
 /** The page: what is paid to whom, then what the payer does about it. One column on a phone, two on a wide screen. */
 export const Frame = ({ state, children }: FrameProps) => (
   <>
-    {state?.test ? <p class="test">{say('test')}</p> : null}
+    {state?.test ? <aside class="test">{say('test')}</aside> : null}
     <div class={state ? 'columns' : 'columns alone'}>
       <header class="summary">
         <Seller name={sellerOf(state)} />

@@ -62,6 +62,8 @@ export const Alert = ({ children }: { readonly children: ComponentChildren }) =>
 interface NewsProps {
   readonly icon: 'good' | 'wait' | 'gone';
   readonly title: string;
+  /** True on a page without a record, whose heading it is. */
+  readonly isAlone?: boolean;
   readonly children?: ComponentChildren;
 }
 
@@ -72,7 +74,8 @@ const PATHS = {
 } as const;
 
 /** What a payment has come to. It takes the focus, so that keyboards and screen readers begin there. */
-export const News = ({ icon, title, children }: NewsProps) => {
+export const News = ({ icon, title, isAlone = false, children }: NewsProps) => {
+  const Heading = isAlone ? 'h1' : 'h2';
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [title]);
   return (
@@ -81,9 +84,9 @@ export const News = ({ icon, title, children }: NewsProps) => {
         <circle cx="16" cy="16" r="14" />
         <path d={PATHS[icon]} />
       </svg>
-      <h2 tabIndex={-1} ref={heading}>
+      <Heading tabIndex={-1} ref={heading}>
         {title}
-      </h2>
+      </Heading>
       {children}
     </div>
   );

@@ -67,6 +67,7 @@ export const de: Words = {
   yearly: '{amount} pro Jahr',
   nextPayment: 'Nächste Zahlung am {date}',
   endsOn: 'Endet am {date}',
+  ending: 'Endet mit dem bezahlten Zeitraum',
   ended: 'Ihr Abonnement ist beendet.',
   owed: 'Die letzte Zahlung ist fehlgeschlagen. Ändern Sie die Karte, dann werden {amount} sofort abgebucht.',
   paymentMethod: 'Zahlungsmittel',

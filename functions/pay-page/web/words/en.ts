@@ -66,6 +66,7 @@ export const en = {
   yearly: '{amount} per year',
   nextPayment: 'Next payment on {date}',
   endsOn: 'Ends on {date}',
+  ending: 'Ends with the period that is paid',
   ended: 'Your subscription has ended.',
   owed: 'The last payment failed. Change the card, and {amount} is charged now.',
   paymentMethod: 'Payment method',

@@ -67,6 +67,7 @@ export const es: Words = {
   yearly: '{amount} al año',
   nextPayment: 'Próximo pago el {date}',
   endsOn: 'Termina el {date}',
+  ending: 'Termina con el periodo pagado',
   ended: 'Su suscripción ha terminado.',
   owed: 'El último pago falló. Cambie la tarjeta y se cobrarán {amount} ahora.',
   paymentMethod: 'Medio de pago',

@@ -68,6 +68,7 @@ export const fr: Words = {
   yearly: '{amount} par an',
   nextPayment: 'Prochain paiement le {date}',
   endsOn: 'Se termine le {date}',
+  ending: 'Se termine avec la période payée',
   ended: 'Votre abonnement est terminé.',
   owed: 'Le dernier paiement a échoué. Changez de carte, et {amount} seront débités aussitôt.',
   paymentMethod: 'Moyen de paiement',

@@ -67,6 +67,7 @@ export const it: Words = {
   yearly: '{amount} all’anno',
   nextPayment: 'Prossimo pagamento il {date}',
   endsOn: 'Termina il {date}',
+  ending: 'Termina con il periodo pagato',
   ended: 'Il suo abbonamento è terminato.',
   owed: 'L’ultimo pagamento è fallito. Cambi la carta e {amount} saranno addebitati subito.',
   paymentMethod: 'Metodo di pagamento',

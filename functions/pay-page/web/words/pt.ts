@@ -67,6 +67,7 @@ export const pt: Words = {
   yearly: '{amount} por ano',
   nextPayment: 'Próximo pagamento em {date}',
   endsOn: 'Termina em {date}',
+  ending: 'Termina com o período pago',
   ended: 'A sua subscrição terminou.',
   owed: 'O último pagamento falhou. Mude o cartão e {amount} serão cobrados agora.',
   paymentMethod: 'Meio de pagamento',
