@@ -20,6 +20,7 @@ interface SubscriptionPageProps extends Shown {
 type Opened = 'none' | 'card' | 'cancel';
 
 const PAYMENT_REQUIRED = 402;
+const FOLLOW_MS = 20_000;
 
 /** The bank's question that waits for the payer, about a new card or about the open payment. */
 const secretOf = (state: PageState): string | undefined => {
@@ -74,6 +75,8 @@ const useSubscription = ({ token, state, show, onGone }: SubscriptionPageProps) 
     if (!card) return;
     const entered = await authenticateAtStripe(card, secret);
     const now = await wait((next) => secretOf(next) !== secret);
+    // The card is set a moment after its set-up has ended.
+    void wait(() => false, FOLLOW_MS);
     if (entered.end === 'done') setSaved(now !== undefined);
     else if (entered.end === 'declined') setDecline({ message: entered.message });
     else setProblem(say('unreachable'));
