@@ -195,8 +195,8 @@ export const keepPageEndpoint = /* @__PURE__ */ endpoint(() => ({
 }));
 
 export const pageEndpoints = [
-  showPageEndpoint,
   startPageEndpoint,
+  showPageEndpoint,
   confirmPageEndpoint,
   changePageMethodEndpoint,
   cancelPageEndpoint,

@@ -36,7 +36,6 @@ export const createPaymentLinkEndpoint = /* @__PURE__ */ endpoint(() => ({
   description: `Makes a page that sells a product or a price to everyone who has its URL. Each start makes a payment of a guest, with
     \`payment_link_id\`. With \`max_payments\` an unpaid payment keeps its place for PLACE_HOLD_MINUTES, and is canceled then. ${OFF}`,
   auth: 'platform-admin',
-  access: { action: 'merchant' },
   params: none,
   query: none,
   body: createPaymentLinkBody,
@@ -55,7 +54,6 @@ export const listPaymentLinksEndpoint = /* @__PURE__ */ endpoint(() => ({
   summary: 'List payment links, newest first',
   description: `Lists all payment links, also expired and archived ones, with their counts. ${OFF}`,
   auth: 'platform-admin',
-  access: { action: 'merchant' },
   params: none,
   query: listPaymentLinksQuery,
   body: null,
@@ -77,6 +75,7 @@ const one = {
 
 export const getPaymentLinkEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...one,
+  access: { action: 'read', record: paymentLinkRecord },
   id: 'payment-links.get',
   method: 'GET',
   path: '/payment-links/{id}',

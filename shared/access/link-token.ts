@@ -25,24 +25,25 @@ export interface LinkTokenOptions {
 export type LinkTokens = ReturnType<typeof linkTokens>;
 
 const PREFIX = 'plk_';
-/** Of kind, id, expiry and MAC, 33 bytes, which base64url writes without unused bits. */
+/** Of kind and expiry (5 bytes), id and MAC: 33 bytes, which base64url writes without unused bits. */
 const FORM = /^plk_[\w-]{44}$/;
 export const LONGEST_LINK_TOKEN = 48;
 
+/** The kind stands in the 4 bits above the expiry, in epoch seconds. */
+const HEAD_BYTES = 5;
+const KIND_UNIT = 2 ** 36;
 const ID_BYTES = 12;
-const EXPIRY_AT = 1 + ID_BYTES;
-const MAC_AT = EXPIRY_AT + 4;
+const MAC_AT = HEAD_BYTES + ID_BYTES;
 const MAC_BYTES = 16;
-const NEVER = 0xffff_ffff;
+const NEVER = KIND_UNIT - 1;
 
 const macOf = (secret: string, said: Buffer): Buffer =>
   createHmac('sha256', secret).update('payments:link-token\n').update(said).digest().subarray(0, MAC_BYTES);
 
 const saidOf = ({ kind, id }: LinkTarget, expiry: number): Buffer => {
   const said = Buffer.alloc(MAC_AT);
-  said.writeUInt8(LINK_KINDS.indexOf(kind), 0);
-  said.write(id.slice(ID_PREFIX[kind].length + 1), 1, ID_BYTES, 'hex');
-  said.writeUInt32BE(expiry, EXPIRY_AT);
+  said.writeUIntBE(LINK_KINDS.indexOf(kind) * KIND_UNIT + expiry, 0, HEAD_BYTES);
+  said.write(id.slice(ID_PREFIX[kind].length + 1), HEAD_BYTES, ID_BYTES, 'hex');
   return said;
 };
 
@@ -64,11 +65,12 @@ export const linkTokens = ({ secrets, now }: LinkTokenOptions) => {
     const bytes = Buffer.from(token.slice(PREFIX.length), 'base64url');
     const [said, mac] = [bytes.subarray(0, MAC_AT), bytes.subarray(MAC_AT)];
     const isSigned = (await secrets()).some((secret) => timingSafeEqual(macOf(secret, said), mac));
-    const kind = LINK_KINDS[said.readUInt8(0)];
-    const expiry = said.readUInt32BE(EXPIRY_AT);
+    const head = said.readUIntBE(0, HEAD_BYTES);
+    const kind = LINK_KINDS[Math.floor(head / KIND_UNIT)];
+    const expiry = head % KIND_UNIT;
     const isOver = expiry !== NEVER && expiry * SECOND_MS <= now();
     if (!isSigned || kind === undefined || isOver) return undefined;
-    return { kind, id: `${ID_PREFIX[kind]}_${said.subarray(1, EXPIRY_AT).toString('hex')}` };
+    return { kind, id: `${ID_PREFIX[kind]}_${said.subarray(HEAD_BYTES).toString('hex')}` };
   };
 
   /** True if pages can be linked to, because hosted pages are on and have a secret. */

@@ -14,9 +14,9 @@ import {
 } from '../subscriptions/record/subscription.ts';
 import { subscriptionStore } from '../subscriptions/record/subscription-store.ts';
 import { noteOnSubscription } from './link-subscription.ts';
+import type { PaymentPageDeps } from './page-of-payment.ts';
+import { subscriptionPage } from './page-of-subscription.ts';
 import { pageRefusal } from './page-refusal.ts';
-import type { PaymentPageDeps } from './payment-page.ts';
-import { subscriptionPage } from './subscription-page.ts';
 
 const LONGEST_COMMENT = 500;
 

@@ -30,9 +30,9 @@ import type { VisibleSubscription } from '../subscriptions/record/subscription.t
 import { hasOpenAttempt } from '../subscriptions/record/subscription-states.ts';
 import { stateReply } from './cancel-page.ts';
 import { noteOnSubscription } from './link-subscription.ts';
+import type { PaymentPageDeps } from './page-of-payment.ts';
 import { declinedOnPage, pageRefusal } from './page-refusal.ts';
 import { pageUrl } from './page-settings.ts';
-import type { PaymentPageDeps } from './payment-page.ts';
 
 export const pageMethodBody = z
   .object({

@@ -13,9 +13,9 @@ import type { VisiblePayment } from '../payments/payment.ts';
 import { paymentStore } from '../payments/payment-store.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { Table } from '../platform/table.ts';
+import { type PaymentPageDeps, paymentPage } from './page-of-payment.ts';
 import { pageRefusal } from './page-refusal.ts';
 import { pageUrl } from './page-settings.ts';
-import { type PaymentPageDeps, paymentPage } from './payment-page.ts';
 
 export const confirmPageBody = z
   .object({

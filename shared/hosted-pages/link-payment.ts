@@ -9,8 +9,8 @@ import { paymentStore } from '../payments/payment-store.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import { requireOpenPayment } from '../subscriptions/billing/open-payment.ts';
 import type { PageLinkInput } from './link-requests.ts';
+import { PAYABLE } from './page-of-payment.ts';
 import { type LinkDeps, linkUrl, requirePages, requireReturnUrl } from './page-settings.ts';
-import { PAYABLE } from './payment-page.ts';
 
 const DEFAULT_SECONDS = 86_400;
 

@@ -43,5 +43,5 @@ export const pageLinkSchema = /* @__PURE__ */ once(() =>
       }),
       expires_at: timestamp.describe('When the link ends.'),
     })
-    .meta({ id: 'PageLink', description: 'A link to a hosted page.' }),
+    .meta({ id: 'PageLink', description: 'The URL of one page, for the payer of its record.' }),
 );

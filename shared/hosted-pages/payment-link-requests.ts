@@ -98,12 +98,15 @@ export const paymentLinkSchemaView = /* @__PURE__ */ once(() => {
         .enum(LINK_STATUSES)
         .describe('`spent`: all places are taken; one may come free. `expired` and `archived` links open no longer.'),
       product_id: text.describe('The product that is sold; null for prices of its own.'),
-      subtotal_cents: cents.describe('The price before tax and discount; null with a product.'),
-      tax_cents: cents.describe('The tax; null with a product.'),
-      discount_cents: cents.describe('The discount; null with a product.'),
-      total_cents: cents.describe('What the payer pays; null with a product.'),
+      subtotal_cents: cents.describe('The price before tax and discount, in minor units; null with a product.'),
+      tax_cents: cents.describe('The tax in minor units; null with a product.'),
+      discount_cents: cents.describe('The discount in minor units; null with a product.'),
+      total_cents: cents.describe('What the payer pays, in minor units; null with a product.'),
       currency: text.describe('The ISO 4217 code in upper case; null with a product.'),
-      quantity: z.object({ min: z.int(), max: z.int() }).nullable().describe('How many a payer may buy; null for one.'),
+      quantity: z
+        .object({ min: z.int().describe('The smallest number.'), max: z.int().describe('The largest number.') })
+        .nullable()
+        .describe('How many a payer may buy; null for one.'),
       providers: z.array(z.string()).describe('The slots that the payer may choose from; every slot if empty.'),
       description: text.describe('What is sold.'),
       return_url: text.describe('Where the page sends the payer afterwards; null if it stays.'),

@@ -5,10 +5,10 @@ import type { ApiRequest, Reply } from '../http/request.ts';
 import type { PaymentLink } from '../payment-links/payment-link.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import type { VisibleSubscription } from '../subscriptions/record/subscription.ts';
-import { linkPage } from './link-page.ts';
+import { linkPage } from './page-of-link.ts';
+import { type PaymentPageDeps, paymentPage } from './page-of-payment.ts';
+import { subscriptionPage } from './page-of-subscription.ts';
 import type { PageState } from './page-state.ts';
-import { type PaymentPageDeps, paymentPage } from './payment-page.ts';
-import { subscriptionPage } from './subscription-page.ts';
 
 /** No cache may keep a client secret. */
 const NEVER_KEPT = { 'cache-control': 'no-store' } as const;

@@ -18,10 +18,10 @@ import { createPayment, type LinkedPayment } from '../payments/create-payment.ts
 import { alongsideCreate } from '../payments/named-records.ts';
 import { paymentStore } from '../payments/payment-store.ts';
 import type { Owner } from '../platform/keys.ts';
-import { quantityOfLink, slotsOf } from './link-page.ts';
+import { quantityOfLink, slotsOf } from './page-of-link.ts';
+import { type PaymentPageDeps, paymentPage } from './page-of-payment.ts';
 import { type LinkDeps, linkToken, pageUrl } from './page-settings.ts';
 import { pageStateSchema } from './page-state.ts';
-import { type PaymentPageDeps, paymentPage } from './payment-page.ts';
 
 export const startPageBody = z
   .object({

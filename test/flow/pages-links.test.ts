@@ -3,7 +3,7 @@ import { VISA } from '../builders/intent.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, signIn } from './flow.ts';
 import { withHost } from './host.ts';
-import { createLink, pageOf, start, withToken } from './pages.ts';
+import { createLink, pageOf, startLink, withToken } from './pages.ts';
 import type { ParsedJson } from './routes.ts';
 
 const service = withHost({ frozen: true, env: { PAGE_RETURN_HOSTS: 'shop.example' } });
@@ -19,7 +19,7 @@ describe('a payment link', () => {
       return_url: 'https://shop.example/thanks',
     });
     expect(await pageOf(service, link.token)).toMatchObject({ kind: 'link', status: 'active', amount_cents: 2_500 });
-    const started = await start(service, link.token, { email: 'Pia@Example.com' });
+    const started = await startLink(service, link.token, { email: 'Pia@Example.com' });
     expect(started).toMatchObject({
       status: 201,
       body: {
@@ -47,22 +47,22 @@ describe('a payment link', () => {
 
   test('opens no more places than its maximum, and one again after an unpaid payment was canceled', async () => {
     const link = await createLink(service, { max_payments: 2 });
-    const [paid, left] = [await start(service, link.token), await start(service, link.token)];
+    const [paid, left] = [await startLink(service, link.token), await startLink(service, link.token)];
     expect(await pay(paid.body.token)).toMatchObject({ status: 200 });
-    expect(await start(service, link.token)).toMatchObject({ status: 409, body: { code: 'LINK_SPENT' } });
+    expect(await startLink(service, link.token)).toMatchObject({ status: 409, body: { code: 'LINK_SPENT' } });
     expect(await pageOf(service, link.token)).toMatchObject({ status: 'spent' });
     expect(await link.read()).toMatchObject({ status: 'spent', payments: { open: 1, succeeded: 1 } });
     await service.advance(DAY_SECONDS + HOUR_SECONDS);
     expect(await link.read()).toMatchObject({ status: 'active', payments: { open: 0, succeeded: 1 } });
     expect((await service.get('/pay/state', withToken(left.body.token))).status).toBe(404);
-    expect(await start(service, link.token)).toMatchObject({ status: 201 });
+    expect(await startLink(service, link.token)).toMatchObject({ status: 201 });
   });
 
   test('returns the payment of a repeated start, also once it is spent', async () => {
     const link = await createLink(service, { max_payments: 1 });
     const fields = { email: 'same@example.com' };
-    const first = await start(service, link.token, fields, 'the key of a repeated start');
-    const again = await start(service, link.token, fields, 'the key of a repeated start');
+    const first = await startLink(service, link.token, fields, 'the key of a repeated start');
+    const again = await startLink(service, link.token, fields, 'the key of a repeated start');
     expect(again).toMatchObject({ status: 201, body: { payment_id: first.body.payment_id, token: first.body.token } });
     expect(await link.read()).toMatchObject({ payments: { open: 1, succeeded: 0 } });
   });
@@ -82,22 +82,22 @@ describe('a payment link', () => {
       product: { name: 'Ticket' },
       quantity: { min: 2, max: 4 },
     });
-    expect(await start(service, link.token, { quantity: 3 })).toMatchObject({
+    expect(await startLink(service, link.token, { quantity: 3 })).toMatchObject({
       body: { amount_cents: 2_100, quantity: 3 },
     });
     for (const quantity of [1, 5]) {
-      const refused = await start(service, link.token, { quantity });
+      const refused = await startLink(service, link.token, { quantity });
       expect(refused).toMatchObject({ status: 400, body: { code: 'QUANTITY_INVALID' } });
     }
   });
 
   test('closes when it is archived, while its payments can still be paid', async () => {
     const link = await createLink(service);
-    const started = await start(service, link.token);
+    const started = await startLink(service, link.token);
     const archived = await service.request('DELETE', `/payment-links/${link.id}`, link.admin.options);
     expect(archived.status).toBe(204);
     expect((await service.get('/pay/state', withToken(link.token))).status).toBe(404);
-    expect((await start(service, link.token)).status).toBe(404);
+    expect((await startLink(service, link.token)).status).toBe(404);
     expect(await pay(started.body.token)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     expect(await link.read()).toMatchObject({ status: 'archived', payments: { open: 0, succeeded: 1 } });
   });
@@ -107,7 +107,7 @@ describe('a payment link', () => {
     const change = (body: Readonly<Record<string, unknown>>): Promise<ParsedJson> =>
       service.request('PATCH', `/payment-links/${link.id}`, { ...link.admin.options, body });
     expect(await change({ total_cents: 2_600 })).toMatchObject({ status: 200, body: { data: { total_cents: 2_600 } } });
-    expect(await start(service, link.token)).toMatchObject({ body: { amount_cents: 2_600 } });
+    expect(await startLink(service, link.token)).toMatchObject({ body: { amount_cents: 2_600 } });
     expect(await change({ total_cents: 2_700 })).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
     expect(await change({ description: 'Renamed' })).toMatchObject({
       status: 200,
@@ -120,13 +120,13 @@ describe('a payment link', () => {
     const body = { email: 'a@example.com', name: 'A' };
     const without: ParsedJson = await service.post('/pay/start', body, withToken(link.token));
     expect(without).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
-    const short = await start(service, link.token, {}, 'short');
+    const short = await startLink(service, link.token, {}, 'short');
     expect(short).toMatchObject({ status: 400, body: { code: 'IDEMPOTENCY_KEY_INVALID' } });
   });
 
   test('keeps no token in any item', async () => {
     const link = await createLink(service);
-    const { body } = await start(service, link.token);
+    const { body } = await startLink(service, link.token);
     await pay(body.token);
     await service.settle();
     const stored = JSON.stringify(await itemsOf(service));

@@ -45,7 +45,7 @@ export const createLink = async (service: TestHost, fields: Fields = {}) => {
 let starts = 0;
 
 /** Each start is another payer, unless a field says otherwise. */
-export const start = (service: TestHost, token: string, fields: Fields = {}, key?: string): Promise<ParsedJson> => {
+export const startLink = (service: TestHost, token: string, fields: Fields = {}, key?: string): Promise<ParsedJson> => {
   starts += 1;
   return service.request('POST', '/pay/start', {
     headers: { ...withToken(token).headers, 'idempotency-key': key ?? `start number ${starts} of a test` },

@@ -166,6 +166,8 @@ const NATURAL_POSTS = {
   'admin.import': 'a record that has the provider’s id is known',
   'subscriptions.preview-change': 'it stores nothing',
   'discounts.check': 'it stores nothing',
+  'payments.link': 'a link that is made again opens the same page',
+  'subscriptions.link': 'a link that is made again opens the same page',
 };
 /** POST routes without a write. Their bodies are too large for a query or name a guest. */
 const READING_POSTS = ['subscriptions.preview-change', 'discounts.check'];

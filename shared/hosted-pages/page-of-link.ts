@@ -4,8 +4,8 @@ import { productRecord } from '../catalog/catalog-records.ts';
 import { type LinkCounts, readLinkCounts } from '../payment-links/link-places.ts';
 import { type PaymentLink, statusOfLink } from '../payment-links/payment-link.ts';
 import { openSlots } from '../queries/browser-config.ts';
+import type { PaymentPageDeps } from './page-of-payment.ts';
 import { type PageState, pageState } from './page-state.ts';
-import type { PaymentPageDeps } from './payment-page.ts';
 
 export const linkPage = async (deps: PaymentPageDeps, link: PaymentLink): Promise<PageState> => {
   const [item, counts] = await Promise.all([

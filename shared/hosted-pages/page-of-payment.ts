@@ -58,10 +58,10 @@ const methodOf = async ({ table }: Pick<MoneyDeps, 'table'>, payment: VisiblePay
     return { brand: details.cardBrand ?? details.walletType ?? null, last_four: details.lastFour ?? null };
   }
   if (paymentMethodId === undefined) return null;
-  return savedMethod({ table }, paymentMethodId, payment);
+  return methodOnPage({ table }, paymentMethodId, payment);
 };
 
-export const savedMethod = async (
+export const methodOnPage = async (
   { table }: Pick<MoneyDeps, 'table'>,
   methodId: string,
   payer: Owned,

@@ -8,8 +8,8 @@ import { versionedRecord } from '../platform/versioned-record.ts';
 import { findChangePayment, findOpenPayment } from '../subscriptions/billing/open-payment.ts';
 import type { VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import { subscriptionView } from '../subscriptions/record/subscription-view.ts';
+import { methodOnPage, type PaymentPageDeps, pageDeclineOf, pageSecretOf, productNamed } from './page-of-payment.ts';
 import { type PageState, pageState } from './page-state.ts';
-import { type PaymentPageDeps, pageDeclineOf, pageSecretOf, productNamed, savedMethod } from './payment-page.ts';
 
 export const subscriptionPage = async (
   deps: PaymentPageDeps,
@@ -17,7 +17,7 @@ export const subscriptionPage = async (
 ): Promise<PageState> => {
   const [product, method, open, setUp] = await Promise.all([
     productNamed(deps, subscription.productId),
-    subscription.paymentMethodId === undefined ? null : savedMethod(deps, subscription.paymentMethodId, subscription),
+    subscription.paymentMethodId === undefined ? null : methodOnPage(deps, subscription.paymentMethodId, subscription),
     openPaymentOf(deps, subscription),
     openSetupOf(deps, subscription),
   ]);
