@@ -280,12 +280,6 @@ const pages = /* @__PURE__ */ perHost(() => pageSettings(settings()));
 /** The dependencies of use cases that make links to hosted pages. */
 export const linkDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), linkTokens: links(), pages: pages() }));
 
-/** The dependencies of the page's document and files. */
-export const documentPageDeps = /* @__PURE__ */ perInstance(() => ({
-  ...linkDeps(),
-  basePath: settings().BASE_PATH,
-}));
-
 /** The dependencies of the hosted pages. */
 export const pageDeps = /* @__PURE__ */ perInstance(() => ({ ...moneyDeps(), linkTokens: links(), pages: pages() }));
 

@@ -1,7 +1,7 @@
 import { showDocumentFile } from '../../shared/hosted-pages/page-document.ts';
 import { lambda } from '../../shared/http/lambda.ts';
-import { documentPageDeps } from '../../shared/runtime.ts';
+import { linkDeps } from '../../shared/runtime.ts';
 import { payPageFiles } from './bundle.ts';
 import { payFileEndpoint } from './endpoints.ts';
 
-export const handler = lambda(payFileEndpoint, documentPageDeps, showDocumentFile(payPageFiles));
+export const handler = lambda(payFileEndpoint, linkDeps, showDocumentFile(payPageFiles));

@@ -1,7 +1,7 @@
 import { showDocument } from '../../shared/hosted-pages/page-document.ts';
 import { lambda } from '../../shared/http/lambda.ts';
-import { documentPageDeps } from '../../shared/runtime.ts';
+import { linkDeps } from '../../shared/runtime.ts';
 import { payPageEntry } from './bundle.ts';
 import { payPageEndpoint } from './endpoints.ts';
 
-export const handler = lambda(payPageEndpoint, documentPageDeps, showDocument(payPageEntry));
+export const handler = lambda(payPageEndpoint, linkDeps, showDocument(payPageEntry));

@@ -11,7 +11,6 @@ import type { PageSettings } from './page-settings.ts';
 import { pagePolicy, vendorScripts } from './vendor-scripts.ts';
 
 export interface DocumentDeps {
-  readonly basePath: string;
   readonly linkTokens: Pick<LinkTokens, 'areOn'>;
   readonly pages: PageSettings;
 }
@@ -36,7 +35,7 @@ export const showDocumentFile =
     fileReply(files, { name: params.file, headers: http.headers });
 
 const documentOf = (
-  { basePath, pages: { seller } }: DocumentDeps,
+  { pages: { basePath, seller } }: DocumentDeps,
   { script, style }: PageEntry,
   scripts: Readonly<Record<string, string>>,
 ): string => `<!doctype html>

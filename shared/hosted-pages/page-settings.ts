@@ -8,6 +8,8 @@ import type { ConfigDeps } from '../queries/browser-config.ts';
 
 export interface PageSettings extends ConfigDeps {
   readonly publicBaseUrl: string;
+  /** The prefix of every route. */
+  readonly basePath: string;
   /** The hosts that a `return_url` may name. */
   readonly returnHosts: readonly string[];
   readonly seller: {
@@ -20,6 +22,7 @@ export interface PageSettings extends ConfigDeps {
 
 export const pageSettings = (settings: Settings): PageSettings => ({
   publicBaseUrl: settings.PUBLIC_BASE_URL,
+  basePath: settings.BASE_PATH,
   returnHosts: settings.PAGE_RETURN_HOSTS,
   seller: {
     name: settings.PAGE_NAME,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseSettings } from '../../shared/core/settings.ts';
+import { pageSettings } from '../../shared/hosted-pages/page-settings.ts';
 import { pagePolicy, vendorScripts } from '../../shared/hosted-pages/vendor-scripts.ts';
 
 const OFF = { PROVIDER_A: '', PROVIDER_B: '', PROVIDER_C: '', PROVIDER_D: '' };
@@ -16,11 +17,8 @@ const SANDBOX = {
   PROVIDER_C_BASE_URL: 'https://connect.squareupsandbox.com',
 };
 
-const scriptsWith = (env: Readonly<Record<string, string>>) => {
-  const settings = parseSettings({ STAGE: 'local', ...OFF, ...env });
-  const seller = { name: '', color: '', termsUrl: '', privacyUrl: '' };
-  return vendorScripts({ slots: settings.slots, stage: settings.STAGE, publicBaseUrl: '', returnHosts: [], seller });
-};
+const scriptsWith = (env: Readonly<Record<string, string>>) =>
+  vendorScripts(pageSettings(parseSettings({ STAGE: 'local', ...OFF, ...env })));
 const linesWith = (env: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(
     pagePolicy(scriptsWith(env))
