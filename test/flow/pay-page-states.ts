@@ -96,7 +96,11 @@ const button = (name: string | RegExp) => (page: Page) => page.getByRole('button
 const press = (name: string) => (page: Page) => page.getByRole('button', { name }).click();
 
 export const PAGE_STATES: readonly ShownState[] = [
-  { name: 'loading', state: { ...payment({}), kind: 'payment', status: 'created' }, show: button(/Pay|Loading/) },
+  {
+    name: 'loading',
+    state: { ...payment({}), kind: 'payment', status: 'created' },
+    show: (page) => page.getByText('Loading').waitFor(),
+  },
   {
     name: 'square',
     state: payment({ status: 'created', providers: [PROVIDERS.square] }),

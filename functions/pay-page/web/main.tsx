@@ -26,6 +26,15 @@ const titleOf = (state: PageState): string => {
   return [amount, sellerOf(state)].filter((part) => part !== '').join(' – ') || document.title;
 };
 
+/**
+ * The service reads the secret of an old payment from the provider once a minute, and says null in between. The page
+ * keeps it, so that the card form stays as it is.
+ */
+const withSecret = (now: PageState, before: PageState | undefined): PageState => {
+  const isSame = now.kind === 'payment' && before?.kind === 'payment' && now.payment_id === before.payment_id;
+  return isSame && !now.client_secret ? { ...now, client_secret: before.client_secret } : now;
+};
+
 const useRecord = () => {
   const [token, setToken] = useState(arrival.token ?? '');
   const [state, setState] = useState<PageState>();
@@ -35,7 +44,7 @@ const useRecord = () => {
   const show = (now: PageState): void => {
     setColor(now.seller?.color ?? '');
     document.title = titleOf(now);
-    setState(now);
+    setState((before) => withSecret(now, before));
   };
   useEffect(() => {
     if (token === '') return;

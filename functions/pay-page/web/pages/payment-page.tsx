@@ -8,7 +8,7 @@ import { DeclineAlert } from '../view/decline.tsx';
 import { Alert, Button } from '../view/parts.tsx';
 import { money, say } from '../words/words.ts';
 import { ConfirmingPage, PaidPage, ProcessingPage } from './outcome.tsx';
-import { type PaymentPageProps, usePayment } from './payment-steps.ts';
+import { needsSecret, type PaymentPageProps, usePayment } from './payment-steps.ts';
 
 export const PaymentPage = (props: PaymentPageProps) => {
   const { state } = props;
@@ -18,6 +18,7 @@ export const PaymentPage = (props: PaymentPageProps) => {
   if (phase === 'paid') return <PaidPage {...of} isAutomatic={payment.hasPaid} />;
   if (phase === 'processing' || step === 'late') return <ProcessingPage {...of} />;
   if (step === 'confirming') return <ConfirmingPage />;
+  if (needsSecret(state)) return <p class="loading">{say('loading')}</p>;
   return (
     <>
       {decline ? <DeclineAlert decline={decline} /> : null}

@@ -31,6 +31,10 @@ const phaseOf = (state: PaymentState): Phase => {
   return next?.url ? 'pay' : 'processing';
 };
 
+/** True while the page waits for the secret with which the provider's script pays. */
+export const needsSecret = (state: PaymentState): boolean =>
+  asksInBrowser(state) && !state.client_secret && ['pay', 'authenticate'].includes(phaseOf(state));
+
 const isOnItsWay = ({ status }: PageState): boolean => isPaid(status) || status === 'processing';
 
 /** A payer whose approval the provider has not reported by then may try again. */
@@ -91,6 +95,10 @@ const useOutcome = ({ token, state, leftAs, show, onGone }: PaymentPageProps) =>
     const { advice } = (reason.details ?? {}) as { readonly advice?: string };
     setDecline({ advice });
   };
+  const lacksSecret = needsSecret(state);
+  useEffect(() => {
+    if (lacksSecret) void wait((next) => Boolean(next.client_secret) || isOnItsWay(next));
+  }, [lacksSecret]);
   const isProcessing = phaseOf(state) === 'processing';
   useEffect(() => {
     if (leftAs !== undefined) void expectAny(leftAs, APPROVAL_MS).then(() => wait(isOnItsWay));
