@@ -12,7 +12,12 @@ import { OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
 const lines: string[] = [];
 const service = withHost({
   frozen: true,
-  env: { ...OWN_BILLING, LOG_LEVEL: 'info', PAGE_RETURN_HOSTS: 'shop.example,127.0.0.1:4000' },
+  env: {
+    ...OWN_BILLING,
+    LOG_LEVEL: 'INFO',
+    EXTERNAL_WEBHOOKS_ENABLED: 'true',
+    PAGE_RETURN_HOSTS: 'shop.example,127.0.0.1:4000',
+  },
   log: (line) => lines.push(line),
 });
 
