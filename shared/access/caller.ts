@@ -14,7 +14,7 @@ export interface KeyIdentity {
 }
 
 /** The link to a hosted page that a request was sent with. Its request is that of the record's payer. */
-export interface LinkIdentity {
+interface LinkIdentity {
   /** The id of the record or payment link that it opens. */
   readonly id: string;
 }

@@ -16,7 +16,7 @@ export interface LinkTarget {
   readonly id: string;
 }
 
-export interface LinkTokenOptions {
+interface LinkTokenOptions {
   /** Empty if hosted pages are off. */
   readonly secrets: () => Promise<readonly string[]>;
   readonly now: Now;

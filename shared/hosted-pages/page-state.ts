@@ -99,7 +99,7 @@ export type PageState = z.output<ReturnType<typeof pageStateSchema>>;
 type Settled = 'seller' | 'test' | 'return_url' | 'providers';
 
 /** What one kind of page says; a field that it leaves out is null. */
-export interface PageFields extends Partial<Omit<PageState, Settled | 'kind' | 'status'>> {
+interface PageFields extends Partial<Omit<PageState, Settled | 'kind' | 'status'>> {
   readonly kind: PageState['kind'];
   readonly status: string;
   readonly returnUrl: string | undefined;

@@ -158,6 +158,6 @@ export const organizationOfSession = (caller: Caller): string | undefined =>
 /** True if the request proves who calls. guest_data is not a credential; a provider's signature is. */
 export const hasCredential = (spec: Endpoint, caller: Caller): boolean =>
   spec.auth === 'provider-signature' ||
-  caller.kind === 'session' ||
+  isMemberCaller(caller) ||
   keyOfCaller(caller) !== undefined ||
   (caller.kind === 'guest' && caller.byToken);

@@ -25,8 +25,8 @@ interface Decided extends Placed {
   readonly state: PlaceState;
 }
 
-/** Exported for its unit tests. @param isRemoved true if this is the last version of a removed payment */
-export const placeOf = ({ id, status, paymentLink: use }: Payment, isRemoved: boolean): Decided | undefined => {
+/** @param isRemoved true if this is the last version of a removed payment */
+const placeOf = ({ id, status, paymentLink: use }: Payment, isRemoved: boolean): Decided | undefined => {
   if (!use) return undefined;
   const placed = { paymentId: id, use };
   if (status === 'succeeded') return { ...placed, state: 'succeeded' };

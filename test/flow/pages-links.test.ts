@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { VISA } from '../builders/intent.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { putCode } from './discounts.ts';
 import { itemsOf, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { createLink, pageOf, startLink, withToken } from './pages.ts';
@@ -56,6 +57,28 @@ describe('a payment link', () => {
     expect(await link.read()).toMatchObject({ status: 'active', payments: { open: 0, succeeded: 1 } });
     expect((await service.get('/pay/state', withToken(left.body.token))).status).toBe(404);
     expect(await startLink(service, link.token)).toMatchObject({ status: 201 });
+  });
+
+  test('keeps to its maximum among parallel starts', async () => {
+    const link = await createLink(service, { max_payments: 3 });
+    const answers = await Promise.all(Array.from({ length: 24 }, () => startLink(service, link.token)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
+    expect(answers.filter(({ body }) => body.code === 'LINK_SPENT')).toHaveLength(21);
+    expect(await link.read()).toMatchObject({ status: 'spent', payments: { open: 3, succeeded: 0 } });
+  });
+
+  test('takes a discount code, and none that another start has used up', async () => {
+    await putCode(service, 'ONCE', { max_redemptions: 1 });
+    const link = await createLink(service, { subtotal_cents: 2_000, total_cents: undefined });
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => startLink(service, link.token, { discount_code: 'once' })),
+    );
+    const made = answers.filter(({ status }) => status === 201);
+    expect(made).toHaveLength(1);
+    expect(made[0].body.amount_cents).toBeLessThan(2_000);
+    for (const { status, body } of answers.filter((answer) => answer !== made[0])) {
+      expect({ status, body }).toMatchObject({ status: 400, body: { code: 'DISCOUNT_INVALID' } });
+    }
   });
 
   test('returns the payment of a repeated start, also once it is spent', async () => {

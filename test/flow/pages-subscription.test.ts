@@ -3,6 +3,7 @@ import { present } from '../builders/present.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { withHost } from './host.ts';
 import { pageOf, pageToken, withToken } from './pages.ts';
+import { storedRecord } from './payers.ts';
 import type { ParsedJson } from './routes.ts';
 import {
   anotherMethod,
@@ -158,5 +159,10 @@ describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
     expect(await pageOf(service, token)).toMatchObject({ client_secret: secret });
     expect(await methodOf(who, id)).toBe(before);
     expect(await subscriptionEventsOf(service, id)).not.toContain('subscription.updated method_changed');
+    const { wantedMethodId } = present(await storedRecord(service, 'SUB', id));
+    await service.authenticateMethod(wantedMethodId);
+    await service.settle();
+    expect(await methodOf(who, id)).toBe(wantedMethodId);
+    expect(await pageOf(service, token)).toMatchObject({ next_action: null, client_secret: null });
   });
 });
