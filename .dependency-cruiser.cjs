@@ -41,11 +41,11 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^functions/',
-        pathNot: '(^functions/api/[a-z]+|/[a-z-]*(endpoints|triggers))\\.ts$|^functions/console/web/',
+        pathNot: '(^functions/api/[a-z]+|/[a-z-]*(endpoints|triggers))\\.ts$|^functions/(console|pay-page)/web/',
       },
       to: {
         path: '^functions/',
-        pathNot: '(^functions/api/document|^functions/console/bundle|/[a-z-]*(endpoints|triggers))\\.ts$',
+        pathNot: '(^functions/api/document|^functions/(console|pay-page)/bundle|/[a-z-]*(endpoints|triggers))\\.ts$',
       },
     },
     {
@@ -60,13 +60,22 @@ module.exports = {
       },
     },
     {
+      name: 'hosted-page-is-a-client',
+      comment:
+        'the hosted page runs in browsers and calls the public API: of the service it imports only shared/core/money',
+      severity: 'error',
+      from: { path: '^functions/pay-page/web/' },
+      to: { path: '^(shared|infra|test|functions)/', pathNot: '^functions/pay-page/web/|^shared/core/money\\.ts$' },
+    },
+    {
       name: 'infra-reads-declarations',
       comment: 'hosts load entries by id; they import declarations, and the API document built from them',
       severity: 'error',
       from: { path: '^infra/' },
       to: {
         path: '^functions/',
-        pathNot: '(^functions/api/(catalogue|document)|^functions/console/bundle|/[a-z-]*(endpoints|triggers))\\.ts$',
+        pathNot:
+          '(^functions/api/(catalogue|document)|^functions/(console|pay-page)/bundle|/[a-z-]*(endpoints|triggers))\\.ts$',
       },
     },
     {

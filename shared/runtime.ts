@@ -9,6 +9,7 @@ import { findGuest } from './access/find-guest.ts';
 import { guestTokens } from './access/guest-token.ts';
 import { serviceKeys } from './access/identify-key.ts';
 import { identityClient } from './access/identity.ts';
+import { linkTokens } from './access/link-token.ts';
 import { standings } from './access/standing.ts';
 import { signInOrigins } from './console/sign-in-origins.ts';
 import { type SecretPurpose, secretsFor } from './core/capabilities.ts';
@@ -25,6 +26,7 @@ import {
 } from './core/settings.ts';
 import { MINUTE_MS } from './core/time.ts';
 import { demoId, environment, holds, log, now, perHost, perInstance, queues, settings, table } from './host.ts';
+import { pageSettings } from './hosted-pages/page-settings.ts';
 import type { ChainDeps } from './http/exchange.ts';
 import { openSecretsManager } from './platform/aws-clients.ts';
 import { fetchOverHttp } from './platform/fetch.ts';
@@ -81,6 +83,10 @@ const guests = /* @__PURE__ */ perInstance(() =>
     ttlSeconds: settings().GUEST_TOKEN_TTL_SECONDS,
     now,
   }),
+);
+
+const links = /* @__PURE__ */ perInstance(() =>
+  linkTokens({ secrets: async () => (settings().HOSTED_PAGES ? guestSecrets()() : []), now }),
 );
 
 /** @throws Error without a secret, so that no id is ever made under a guessable key */
@@ -210,6 +216,7 @@ const chain = (): ChainDeps => ({
     epoch: epoch(),
     now,
   }),
+  linkTokens: links(),
   // The full lists show the ids of methods and customers to everyone, so an id proves nothing.
   guestContinueSeconds: settings().GUEST_EMAIL_LIST === 'full' ? 0 : settings().GUEST_CONTINUE_SECONDS,
   rateLimits: settings().RATE_LIMITS,
@@ -268,6 +275,17 @@ export const moneyDeps = /* @__PURE__ */ perInstance(() => ({
   },
 }));
 
+const pages = /* @__PURE__ */ perHost(() => pageSettings(settings()));
+
+/** The dependencies of use cases that make links to hosted pages. */
+export const linkDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), linkTokens: links(), pages: pages() }));
+
+/** The dependencies of the hosted pages. */
+export const pageDeps = /* @__PURE__ */ perInstance(() => ({ ...moneyDeps(), linkTokens: links(), pages: pages() }));
+
+/** The dependencies of the page that saves a method. */
+export const methodPageDeps = /* @__PURE__ */ perInstance(() => ({ ...pageDeps(), allowRawCards: false }));
+
 /** The dependencies of the import, which looks users up and calls providers. */
 export const importDeps = /* @__PURE__ */ perInstance(() => ({ ...moneyDeps(), identity: identity() }));
 
@@ -304,10 +322,11 @@ export const documentDeps = /* @__PURE__ */ perInstance(() => ({
   publicBaseUrl: settings().PUBLIC_BASE_URL,
 }));
 
-/** The prefix of every route, which API Gateway leaves in the path, and whether the console has routes. */
+/** The prefix of every route, which API Gateway leaves in the path, and whether the console and the hosted page have routes. */
 export const routingDeps = /* @__PURE__ */ perHost(() => ({
   basePath: settings().BASE_PATH,
   CONSOLE: settings().CONSOLE,
+  HOSTED_PAGES: settings().HOSTED_PAGES,
 }));
 
 /** The page of the console has five seconds. */

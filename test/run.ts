@@ -88,9 +88,9 @@ const boundaries = async (): Promise<Finding> => {
 
 /** The native compiler. The tools that load TypeScript as a library need version 6, whose command has the same name. */
 const TSC = 'node_modules/typescript7/bin/tsc';
-const PROGRAMS = ['.', 'functions/console/web'] as const;
+const PROGRAMS = ['.', 'functions/console/web', 'functions/pay-page/web'] as const;
 
-/** The console is a separate program, for browsers. */
+/** The console and the hosted page are separate programs, for browsers. */
 const types = async (): Promise<Finding> => {
   const found = await Promise.all(PROGRAMS.map((folder) => program(TSC, '--noEmit', '-p', folder)));
   return { ok: found.every(({ code }) => code === 0), text: found.map(({ out }) => out).join('\n') };

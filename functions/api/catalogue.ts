@@ -13,12 +13,17 @@ import { discountEndpoints } from '../discounts/endpoints.ts';
 import { disputeEndpoints } from '../disputes/endpoints.ts';
 import { membershipEndpoints } from '../memberships/endpoints.ts';
 import { organizationEndpoints } from '../organizations/endpoints.ts';
+import { pageEndpoints } from '../pay/endpoints.ts';
+import { payPageEndpoints } from '../pay-page/endpoints.ts';
+import { paymentLinkEndpoints } from '../payment-links/endpoints.ts';
 import { methodEndpoints } from '../payment-methods/endpoints.ts';
 import { paymentEndpoints } from '../payments/endpoints.ts';
 import { capturePaymentEndpoint, changeMetadataEndpoint } from '../payments/hold-endpoints.ts';
+import { linkPaymentEndpoint } from '../payments/link-endpoints.ts';
 import { projectEndpoints } from '../projects/endpoints.ts';
 import { refundEndpoints } from '../refunds/endpoints.ts';
 import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
+import { linkSubscriptionEndpoint } from '../subscriptions/link-endpoints.ts';
 import { planEndpoints } from '../subscriptions/plan-endpoints.ts';
 import { webhookEndpoints } from '../webhooks/endpoints.ts';
 import { workerTriggers } from '../workers/triggers.ts';
@@ -29,6 +34,7 @@ export const endpoints: readonly Endpoint[] = [
   ...paymentEndpoints,
   capturePaymentEndpoint,
   changeMetadataEndpoint,
+  linkPaymentEndpoint,
   ...discountEndpoints,
   ...refundEndpoints,
   ...disputeEndpoints,
@@ -37,6 +43,10 @@ export const endpoints: readonly Endpoint[] = [
   ...addressEndpoints,
   ...subscriptionEndpoints,
   ...planEndpoints,
+  linkSubscriptionEndpoint,
+  ...pageEndpoints,
+  ...payPageEndpoints,
+  ...paymentLinkEndpoints,
   ...membershipEndpoints,
   ...organizationEndpoints,
   ...projectEndpoints,

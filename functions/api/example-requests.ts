@@ -19,6 +19,10 @@ const HOME = { id: 'addr_1ff68ec2e234825105489c60' };
 const WORKSHOP = { id: 'addr_35564e95faea095965435845' };
 /** A payment in status created, with a saved card. */
 const BASKET = { id: 'pay_f3b6e5cc2ee8500763d34425' };
+/** A payment that was declined. */
+const DUE = { id: 'pay_e2af1922cbe4703d5034b516' };
+/** The link that the example of its create makes. */
+export const PAYMENT_LINK = { id: 'lnk_f924f484f330b5c073703089' };
 /** A payment in status created. */
 const DOUBTFUL = { id: 'pay_90f5eabdb002c3b2d9a067b5' };
 /** A payment whose amount is held. */
@@ -73,6 +77,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'payments.confirm': { params: BASKET, body: {} },
   'payments.capture': { params: HELD, body: { total_cents: 12_000 } },
   'payments.change-metadata': { params: REFUNDED, body: { metadata: { shipped: true } } },
+  'payments.link': { params: DUE, body: { expires_in: 86_400 } },
   'payments.sync': { params: { provider_payment_id: 'pi_3demo000000000015' }, body: {} },
   'payments.get': { params: BASKET, query: { include: 'payment_method' } },
   'payments.timeline': { params: BASKET },
@@ -148,6 +153,23 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'subscriptions.preview-change': { params: SUBSCRIPTION, body: { quantity: 2 } },
   'subscriptions.withdraw-change': { params: SUBSCRIPTION },
   'subscriptions.list-guest': { params: GUEST, query: { limit: '20' } },
+
+  'subscriptions.link': { params: SUBSCRIPTION, body: { expires_in: 604_800 } },
+
+  'pay.start': { body: { email: 'pia@example.com', name: 'Pia Payer' } },
+  'pay.state': {},
+  'pay.confirm': { body: { payment_method_id: 'pm_card_visa' } },
+  'pay.method': { body: { provider_payment_method_token: 'pm_card_visa' } },
+  'pay.cancel': { body: { reason: 'unused', comment: 'I moved abroad' } },
+  'pay.keep': { body: {} },
+
+  'payment-links.create': {
+    body: { total_cents: 2_500, currency: 'EUR', description: 'Workshop ticket', max_payments: 20 },
+  },
+  'payment-links.list': { query: { limit: '1' } },
+  'payment-links.get': { params: PAYMENT_LINK },
+  'payment-links.update': { params: PAYMENT_LINK, body: { description: 'Evening workshop' } },
+  'payment-links.archive': { params: PAYMENT_LINK },
 
   'memberships.list-tiers': {},
   'memberships.get': { params: MEMBERSHIP },

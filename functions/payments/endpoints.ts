@@ -10,16 +10,8 @@ import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { refusedCodes } from '../../shared/discounts/check-limits.ts';
 import { CREATE_TIMEOUT_SECONDS, type Endpoint, endpoint } from '../../shared/http/endpoint.ts';
 import { boundedText, idSchema } from '../../shared/http/fields.ts';
-import type { RateLimit } from '../../shared/http/rate-limit.ts';
-import type { ApiRequest } from '../../shared/http/request.ts';
-import {
-  declineLimits,
-  emailParams,
-  guestCreateLimits,
-  guestListLimits,
-  networkWithoutSession,
-  provenCaller,
-} from '../../shared/http/windows.ts';
+import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/windows.ts';
+import { confirmLimits } from '../../shared/payments/confirm-limits.ts';
 import { confirmBody } from '../../shared/payments/confirm-request.ts';
 import { alongsideCreate, methodsUsedBy, recordsNamedBy } from '../../shared/payments/named-records.ts';
 import { PAYMENT_STATUSES, paymentByProviderId, paymentRecord } from '../../shared/payments/payment.ts';
@@ -40,7 +32,6 @@ import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
 import { cancelIntentEndpoint } from './hold-endpoints.ts';
 
 const MINUTE_SECONDS = 60;
-const HOUR_SECONDS = 3_600;
 const none = z.object({});
 const byId = z.object({ id: idSchema.describe('Names the payment, `pay_…`.') });
 
@@ -158,16 +149,6 @@ export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
 }));
-
-const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;
-
-const confirmLimits: readonly RateLimit[] = [
-  { name: 'confirm-user', max: 20, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => provenCaller(caller) },
-  { name: 'confirm-ip', max: 20, windowSeconds: MINUTE_SECONDS, by: networkWithoutSession },
-  { name: 'confirm-payment', max: 10, windowSeconds: HOUR_SECONDS, by: paymentNamed },
-  { name: 'declined-payment', max: 5, windowSeconds: HOUR_SECONDS, counts: 'declines', by: paymentNamed },
-  ...declineLimits,
-];
 
 export const confirmPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.confirm',

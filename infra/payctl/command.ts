@@ -23,6 +23,7 @@ import {
   showOrMoveClock,
 } from './commands/local-commands.ts';
 import { listOrphans } from './commands/orphans.ts';
+import { registerPayDomain } from './commands/pay-domain.ts';
 import { type PlanOptions, showPreview } from './commands/preview-change.ts';
 import { reconcile, reconcileByKey } from './commands/reconcile.ts';
 import { redrive } from './commands/redrive.ts';
@@ -284,6 +285,11 @@ payctl
   .option('--report <file>', 'default: adopt-report.csv, or adopt-dry-run.csv; a later run continues it')
   .option('--dry-run', 'only show what would be imported')
   .action((options: AdoptOptions) => call((api) => adopt(api, options)));
+
+payctl
+  .command('pay-domain')
+  .description('registers the host of the hosted pages for Apple Pay at Stripe; safe to repeat')
+  .action(() => run(registerPayDomain));
 
 const dlq = payctl.command('dlq').description('messages that exhausted their retries');
 dlq

@@ -13,6 +13,12 @@ export interface KeyIdentity {
   readonly holderEmailHash?: string | undefined;
 }
 
+/** The link to a hosted page that a request was sent with. Its request is that of the record's payer. */
+interface LinkIdentity {
+  /** The id of the record or payment link that it opens. */
+  readonly id: string;
+}
+
 export interface SessionCaller {
   readonly kind: 'session';
   readonly userId: string;
@@ -24,6 +30,7 @@ export interface SessionCaller {
   readonly staffRole?: StaffRole | undefined;
   /** Set if a service key acts for the user, who then has no merchant's right. */
   readonly key?: KeyIdentity | undefined;
+  readonly link?: LinkIdentity | undefined;
 }
 
 export interface GuestCaller {
@@ -43,13 +50,15 @@ export interface GuestCaller {
   readonly proven?: readonly string[];
   /** Set if a service key sent the guest_data, or named the guest in X-Act-For (then `byToken` is true). */
   readonly key?: KeyIdentity | undefined;
+  readonly link?: LinkIdentity | undefined;
 }
 
-/** A service key that acts for an organization, as a member with the role billing, without a user. */
+/** A service key or a hosted page that acts for an organization, as a member with the role billing, without a user. */
 export interface OrganizationCaller {
   readonly kind: 'organization';
   readonly organizationId: string;
-  readonly key: KeyIdentity;
+  readonly key?: KeyIdentity | undefined;
+  readonly link?: LinkIdentity | undefined;
 }
 
 /** A service key that acts for no payer, and so for the merchant. */
@@ -72,7 +81,7 @@ export const isMemberCaller = (caller: Caller): caller is MemberCaller =>
 /** The merchant's scopes that a caller has beside its rights as a payer. */
 export const merchantScopesOf = (caller: Caller): readonly Scope[] => {
   if (caller.kind === 'key') return caller.key.scopes;
-  if (caller.kind !== 'session' || caller.key) return [];
+  if (caller.kind !== 'session' || caller.key || caller.link) return [];
   if (caller.isAdmin) return SCOPES;
   return caller.staffRole === undefined ? [] : scopesOfRole(caller.staffRole);
 };
@@ -90,6 +99,7 @@ export const mayOnRoute = (caller: Caller, scopes: RouteScopes | undefined): boo
   mayAsMerchant(caller, merchantScopeOn(caller, scopes)) || mayAsMerchant(caller, scopes?.held);
 
 export const keyOfCaller = (caller: Caller): KeyIdentity | undefined => ('key' in caller ? caller.key : undefined);
+export const linkOfCaller = (caller: Caller): LinkIdentity | undefined => ('link' in caller ? caller.link : undefined);
 
 /** False if the caller uses a service key without the scope, also if the payer for whom it acts has the right. */
 export const keyPermits = (caller: Caller, scope: Scope | undefined): boolean => {
@@ -101,6 +111,8 @@ export const keyPermits = (caller: Caller, scope: Scope | undefined): boolean =>
 export const actorOfCaller = (caller: Caller, asAdmin: boolean): Actor => {
   const key = keyOfCaller(caller);
   if (key) return { type: 'key', id: key.id, ...forPayer(caller) };
+  const link = linkOfCaller(caller);
+  if (link) return { type: 'link', id: link.id, ...forPayer(caller) };
   switch (caller.kind) {
     case 'session':
       return { type: asAdmin ? 'admin' : 'user', id: caller.userId };
@@ -111,7 +123,7 @@ export const actorOfCaller = (caller: Caller, asAdmin: boolean): Actor => {
   }
 };
 
-/** The payer for whom a key acts. */
+/** The payer for whom a key or a hosted page acts. */
 const forPayer = (caller: Caller): Pick<Actor, 'onBehalfOf'> => {
   switch (caller.kind) {
     case 'session':
@@ -141,8 +153,10 @@ export const subjectOf = (caller: Caller): string => {
   }
 };
 
-/** The name of the caller in idempotency scopes. A key's requests are its own, for each payer. */
+/** The name of the caller in idempotency scopes. The requests of a key and of a link are their own, for each payer. */
 export const principalOf = (caller: Caller): string => {
   const key = keyOfCaller(caller);
-  return key && caller.kind !== 'key' ? `key:${key.id} ${subjectOf(caller)}` : subjectOf(caller);
+  if (key && caller.kind !== 'key') return `key:${key.id} ${subjectOf(caller)}`;
+  const link = linkOfCaller(caller);
+  return link ? `link:${link.id} ${subjectOf(caller)}` : subjectOf(caller);
 };

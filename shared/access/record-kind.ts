@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
+import type { Instant } from '../core/time.ts';
 import type { Key, Owner } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 import type { Caller } from './caller.ts';
@@ -48,6 +49,8 @@ export interface RecordKind<T = unknown> {
   provesGuest?(record: T): GuestCreation;
   /** The scope with which the merchant reads every owner's records; platform admins only if absent. */
   readonly readScope?: Scope;
+  /** True while a link may open the record's hosted page. Absent for kinds without a page. */
+  opensPage?(record: T, now: Instant): boolean;
   /** True if the record's own GET route accepts a guest token. */
   readonly guestsRead?: true;
 }

@@ -7,14 +7,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import * as z from 'zod';
 
-const ACTOR_TYPES = ['user', 'guest', 'admin', 'key', 'provider', 'system'] as const;
+const ACTOR_TYPES = ['user', 'guest', 'admin', 'key', 'link', 'provider', 'system'] as const;
 type ActorType = (typeof ACTOR_TYPES)[number];
 
 export interface Actor {
   readonly type: ActorType;
-  /** A user's id (`user`, `admin`), a guest_id, a key's id, a provider slot, or the name of a worker. */
+  /**
+   * A user's id (`user`, `admin`), a guest_id, a key's id, the id of the record or payment link that a hosted page
+   * opens, a provider slot, or the name of a worker.
+   */
   readonly id: string;
-  /** The payer for whom a key acted. */
+  /** The payer for whom a key or a hosted page acted. */
   readonly onBehalfOf?: Payer | undefined;
 }
 
@@ -43,7 +46,9 @@ export const currentWork = (): Work | undefined => storage.getStore();
 export const actorSchema = z.object({
   type: z
     .enum(ACTOR_TYPES)
-    .describe('Who acted: a user, a guest, one of your people, a service key, the provider, or the service itself.'),
+    .describe(
+      'Who acted: a user, a guest, one of your people, a service key, the holder of a link to a hosted page, the provider, or the service itself.',
+    ),
   id: z.string(),
   onBehalfOf: payerSchema.optional(),
 });
@@ -55,9 +60,9 @@ export const shownActorSchema = actorSchema
     id: actorSchema.shape.id
       .optional()
       .describe(
-        "The user id, the `guest_id`, the id of the key, the provider slot, or the name of the service's worker. Absent if one of your people or a key acted and a payer reads the record.",
+        "The user id, the `guest_id`, the id of the key, the id of the record or payment link that the hosted page opens, the provider slot, or the name of the service's worker. Absent if one of your people or a key acted and a payer reads the record.",
       ),
-    on_behalf_of: payerSchema.optional().describe('The payer for whom a service key acted.'),
+    on_behalf_of: payerSchema.optional().describe('The payer for whom a service key or a hosted page acted.'),
   })
   .meta({ id: 'Actor', description: 'Who caused a change.' });
 export type ShownActor = z.infer<typeof shownActorSchema>;
@@ -89,10 +94,15 @@ interface Known {
   readonly providerId?: string | undefined;
 }
 
-const LETTERS = { user: 'u', guest: 'g', admin: 'a', key: 'k', provider: 'p', system: 's' } as const satisfies Record<
-  ActorType,
-  string
->;
+const LETTERS = {
+  user: 'u',
+  guest: 'g',
+  admin: 'a',
+  key: 'k',
+  link: 'l',
+  provider: 'p',
+  system: 's',
+} as const satisfies Record<ActorType, string>;
 
 const knownId = (type: ActorType, { userId, guestId, providerId }: Known): string | undefined => {
   const ids: Partial<Record<ActorType, string | undefined>> = { user: userId, guest: guestId, provider: providerId };

@@ -47,6 +47,7 @@ export const ERRORS = {
   PAYMENT_DISPUTED: [409, 'The payment is disputed; send despite_dispute: true to refund it anyway'],
   PRICE_CHANGED: [409, 'The change costs another amount; preview it again'],
   PAYMENT_IN_PROGRESS: [409, 'The payment is in progress'],
+  LINK_SPENT: [409, 'The payment link has no place left'],
   SUBSCRIPTION_NOT_CANCELED: [409, 'The subscription is not canceled'],
   PAYMENT_METHOD_IN_USE: [409, 'The payment method is in use'],
   VERSION_CONFLICT: [409, 'Another request changed the record at the same time; try again'],

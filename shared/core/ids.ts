@@ -25,6 +25,7 @@ export const ID_PREFIX = {
   change: 'chg',
   /** One use of a discount code by a payment or a subscription. */
   redemption: 'rdm',
+  payment_link: 'lnk',
   /** An outbound event. */
   message: 'msg',
 } as const;
@@ -88,6 +89,9 @@ export const keyedHash = (secret: string, ...parts: readonly string[]): string =
 export const isIdOf = (kind: IdKind, value: string): boolean =>
   value.length === ID_PREFIX[kind].length + 1 + HEX_LENGTH &&
   new RegExp(`^${ID_PREFIX[kind]}_[0-9a-f]{${HEX_LENGTH}}$`).test(value);
+
+/** True if the value has the form of an id of ours, of any kind. */
+export const isOurId = (value: string): boolean => new RegExp(`^${OUR_IDS.source}$`, 'u').test(value);
 
 /** SHA-256 over the parts. Each part is length-prefixed, so that different lists never hash alike. */
 export const fingerprint = (...parts: readonly string[]): string => hash('sha256', textOf(parts), 'hex');

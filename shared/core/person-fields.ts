@@ -9,7 +9,7 @@ import { ID_PREFIX } from './ids.ts';
 import { comparableText } from './text.ts';
 
 const PERSON_NAME =
-  /name|mail|phone|mobile|fax|whatsapp|address|line_?\d|street|city|locality|(?:^|_)state$|region|province|admin_area|postal|(?:^|_)zip|country|birth|gender|(?:^|_)notes?$|description|statement|memo|reference_?code|nickname|(?:^|_)alias|(?:^|_)tax_?id|(?:^|_)vat|(?:^|_)ip(?:_|$)|user_agent|contact|metadata|(?:^|_)tags$|concept|category|url|href|website|iban|holder|buyer|payer_info|shipping|billing_details|custom_fields/i;
+  /name|mail|phone|mobile|fax|whatsapp|address|line_?\d|street|city|locality|(?:^|_)state$|region|province|admin_area|postal|(?:^|_)zip|country|birth|gender|(?:^|_)notes?$|comment|description|statement|memo|reference_?code|nickname|(?:^|_)alias|(?:^|_)tax_?id|(?:^|_)vat|(?:^|_)ip(?:_|$)|user_agent|contact|metadata|(?:^|_)tags$|concept|category|url|href|website|iban|holder|buyer|payer_info|shipping|billing_details|custom_fields/i;
 
 /** The parts of a card or an account that identify its holder. Its brand and kind stay. */
 const METHOD_NAME =

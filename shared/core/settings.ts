@@ -105,6 +105,12 @@ const edgeSecrets = checked(
 /** An HMAC key shorter than its hash can be guessed from one token or id. */
 const SECRET_CHARACTERS = 32;
 
+const LONGEST_PAGE_NAME = 100;
+
+/** A host as URLs show it, with a port that is not the scheme's own. */
+const isHost = (host: string): boolean =>
+  URL.canParse(`https://${host}`) && new URL(`https://${host}`).host === host && host !== '';
+
 export const serviceFields = {
   STAGE: neverEmpty(choiceSetting(['local', 'dev', 'staging', 'prod'], 'local')),
   PUBLIC_BASE_URL: urlSetting(),
@@ -147,6 +153,20 @@ export const serviceFields = {
   KEY_DECLINES_PER_HOUR: integerSetting(300, 0, 1_000_000),
   SUPPORT_REFUND_LIMITS: amountsSetting(),
   PLACE_HOLD_MINUTES: integerSetting(1_440, 15, 43_200),
+  HOSTED_PAGES: choiceSetting(['on', 'off'], ''),
+  PAGE_NAME: checked(
+    textSetting(),
+    ({ length }) => length <= LONGEST_PAGE_NAME,
+    `must have at most ${LONGEST_PAGE_NAME} characters`,
+  ),
+  PAGE_COLOR: publicSetting(/^#[0-9a-f]{6}$/i, 'must be a color: #rrggbb'),
+  PAGE_TERMS_URL: urlSetting(),
+  PAGE_PRIVACY_URL: urlSetting(),
+  PAGE_RETURN_HOSTS: checked(
+    lowerCase(listSetting()),
+    (hosts) => hosts.every(isHost),
+    'must be hosts with their ports, such as shop.example or localhost:8080',
+  ),
   DUNNING_DAYS: daysSetting([1, 3, 7, 14]),
   DUNNING_FINAL_ACTION: choiceSetting(['cancel', 'pause'], 'cancel'),
   RENEWAL_NOTICE_DAYS: integerSetting(0, 0, 90),
@@ -171,6 +191,7 @@ type ServiceSettings = Values<typeof serviceFields>;
 interface StagedSettings {
   readonly CONSOLE: boolean;
   readonly HEALTH_CHECK: boolean;
+  readonly HOSTED_PAGES: boolean;
   readonly ALLOW_RAW_CARDS: boolean;
   readonly RATE_LIMITS: boolean;
 }
@@ -240,13 +261,14 @@ export const parseSettings = (env: Environment): Settings => {
 
 /** Without STAGE in its environment, a function gets the limits of a deployed stage. */
 const stagedSettings = (
-  { CONSOLE, HEALTH_CHECK, ALLOW_RAW_CARDS, RATE_LIMITS, STAGE }: ServiceSettings,
+  { CONSOLE, HEALTH_CHECK, HOSTED_PAGES, ALLOW_RAW_CARDS, RATE_LIMITS, STAGE }: ServiceSettings,
   env: Environment,
 ): StagedSettings => {
   const isLocal = env['STAGE'] === 'local';
   return {
     CONSOLE: CONSOLE === '' ? STAGE !== 'prod' : CONSOLE === 'on',
     HEALTH_CHECK: HEALTH_CHECK === '' ? STAGE === 'prod' : HEALTH_CHECK === 'on',
+    HOSTED_PAGES: HOSTED_PAGES === '' ? STAGE !== 'prod' : HOSTED_PAGES === 'on',
     ALLOW_RAW_CARDS: ALLOW_RAW_CARDS === '' ? isLocal : ALLOW_RAW_CARDS === 'true',
     RATE_LIMITS: RATE_LIMITS === '' ? !isLocal : RATE_LIMITS === 'on',
   };
@@ -275,6 +297,8 @@ const PRODUCTION_LINKS: readonly string[] = [
   'IDENTITY_JWKS_URI',
   'CONSOLE_SIGN_IN_URL',
   'CONSOLE_OIDC_ISSUER',
+  'PAGE_TERMS_URL',
+  'PAGE_PRIVACY_URL',
   ...LETTERS.map((letter) => `PROVIDER_${letter}_BASE_URL`),
 ];
 

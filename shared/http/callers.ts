@@ -14,7 +14,9 @@ import type { ApiRequest } from './request.ts';
 /** The credentials that `auth` accepts; empty counts as absent. A route without guests needs no guest token secret. */
 export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
   const { spec, headers, query } = exchange;
-  if (spec.auth === 'provider-signature') return undefined;
+  if (spec.auth === 'provider-signature' || spec.auth === 'link-token') return undefined;
+  // PayPal sends payers back to the hosted page with a `token` of its own.
+  if (spec.serves !== 'data') return undefined;
   const takesSessions = spec.auth !== 'public';
   return {
     sessionId: takesSessions ? sent(headers['x-session-id'], LONGEST_SESSION) : undefined,
@@ -72,10 +74,13 @@ export const sendsGuest = ({ spec, caller }: Exchange, body: unknown): boolean =
 /** @throws DomainError AUTHENTICATION_REQUIRED, or GUEST_NOT_ALLOWED if the route accepts no guest_data. */
 export const requireCredential = (exchange: Exchange, body: unknown): void => {
   const { spec, caller } = exchange;
-  if (caller.kind !== 'anonymous' || spec.auth === 'public' || spec.auth === 'provider-signature') return;
+  if (caller.kind !== 'anonymous' || !takesCredentials(spec)) return;
   if (!namesGuest(body) && guestTokenOf(exchange) === undefined) throw credentialRequired(spec);
   if (spec.auth !== 'session-or-guest') throw new DomainError('GUEST_NOT_ALLOWED');
 };
+
+const takesCredentials = ({ auth }: Endpoint): boolean =>
+  auth !== 'public' && auth !== 'provider-signature' && auth !== 'link-token';
 
 /** Names every credential that the route accepts. */
 const credentialRequired = ({ auth }: Endpoint): DomainError => {
@@ -101,7 +106,9 @@ const guestDataSchema = z.looseObject({
  * A token with the same e-mail keeps its guest_id. Other guest_data gets a new one, so an e-mail gives no access. A token
  * that opens only one record stands for its e-mail alone.
  */
-export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller => {
+export const guestOf = (exchange: Exchange, body: unknown): Caller => {
+  const { spec, caller, deps } = exchange;
+  if (spec.auth === 'link-token') return starterOf(exchange, body) ?? caller;
   if (spec.auth !== 'session-or-guest' || isMemberCaller(caller)) return caller;
   const named = guestDataSchema.safeParse(body).data?.guest_data;
   const holder = caller.kind === 'guest' ? caller : undefined;
@@ -115,10 +122,22 @@ export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller
   return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false, ...(key && { key }) };
 };
 
+/** The guest whom the body of a start names, which is always a new one. */
+const starterOf = ({ opened, deps }: Exchange, body: unknown): Caller | undefined => {
+  const { data } = opened?.kind === 'payment_link' ? starterSchema.safeParse(body) : {};
+  if (!opened || !data) return undefined;
+  const { email, name } = data;
+  const link = { id: opened.id };
+  return { kind: 'guest', email, guestId: deps.newId('guest'), name, phone: undefined, byToken: false, link };
+};
+
+const starterSchema = z.looseObject({ email: z.string().transform(normalizedEmail), name: z.string() });
+
 /** A guest's create stores its network, so the guest may continue it from there (continue-guest.ts). */
 export const withGuestNetwork = async ({ spec, deps }: Exchange, request: ApiRequest): Promise<ApiRequest> => {
   const { caller } = request;
-  if (spec.auth !== 'session-or-guest' || caller.kind !== 'guest') return request;
+  const isStart = spec.auth === 'link-token' && caller.kind === 'guest' && !caller.byToken;
+  if (caller.kind !== 'guest' || !(isStart || spec.auth === 'session-or-guest')) return request;
   const network = await deps.ids.networkHash(payerNetworkOf(request));
   return { ...request, caller: { ...caller, network } };
 };
@@ -139,6 +158,6 @@ export const organizationOfSession = (caller: Caller): string | undefined =>
 /** True if the request proves who calls. guest_data is not a credential; a provider's signature is. */
 export const hasCredential = (spec: Endpoint, caller: Caller): boolean =>
   spec.auth === 'provider-signature' ||
-  caller.kind === 'session' ||
+  isMemberCaller(caller) ||
   keyOfCaller(caller) !== undefined ||
   (caller.kind === 'guest' && caller.byToken);

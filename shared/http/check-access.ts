@@ -265,8 +265,8 @@ const resolveUsed = async (
   return loaded;
 };
 
-const recordId = async (deps: AccessDeps, kind: RecordKind, { params }: ApiRequest): Promise<string> => {
-  const id = textAt(params, 'id') ?? textAt(params, 'provider_payment_id');
+const recordId = async (deps: AccessDeps, kind: RecordKind, { params, http }: ApiRequest): Promise<string> => {
+  const id = http.opened?.id ?? textAt(params, 'id') ?? textAt(params, 'provider_payment_id');
   if (id === undefined) throw new Error('the path names no record');
   const resolved = kind.resolve ? await kind.resolve(deps.table, id) : id;
   if (resolved === undefined) throw notFound(kind.resource);

@@ -2,6 +2,7 @@
 
 import type * as z from 'zod';
 import type { Action } from '../access/access.ts';
+import type { LinkKind } from '../access/link-token.ts';
 import type { NamedRecord, RecordKind } from '../access/record-kind.ts';
 import { scopesOfRoute } from '../access/scopes.ts';
 import type { ErrorCode } from '../core/errors.ts';
@@ -20,7 +21,8 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * Who may call. `session` allows signed-in users, `session-or-token` also a guest token, `session-or-guest` also a
- * guest token or guest_data, `public` everyone, `platform-admin` admins, `provider-signature` a provider's webhook.
+ * guest token or guest_data, `public` everyone, `platform-admin` admins, `provider-signature` a provider's webhook,
+ * `link-token` the holder of the token of one hosted page.
  */
 export type Auth =
   | 'session'
@@ -28,7 +30,8 @@ export type Auth =
   | 'session-or-token'
   | 'public'
   | 'platform-admin'
-  | 'provider-signature';
+  | 'provider-signature'
+  | 'link-token';
 
 /**
  * How a repeated request takes effect once. With `create`, the record's id is derived from the Idempotency-Key.
@@ -87,6 +90,8 @@ export interface Endpoint<
   /** True if platform admins may also call without a role in an organization; only the API document reads it. */
   readonly alsoPlatformAdmins: boolean;
   readonly access: AccessRule<Body, R> | undefined;
+  /** Of a route with `link-token`: the records that a token may open here, of which `access` gets the opened one. */
+  readonly opens: Readonly<Partial<Record<LinkKind, RecordKind<R>>>> | undefined;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body | null;
@@ -101,8 +106,11 @@ export interface Endpoint<
   /** The meaning of a 202, if the endpoint returns it always or besides `status`; the body has the same form. */
   readonly accepted: string | undefined;
   readonly form: 'bare' | 'envelope';
-  /** `console` serves files for browsers, outside the API document, installed only if the setting CONSOLE says so. */
-  readonly serves: 'data' | 'console';
+  /**
+   * `console` and `pages` serve files for browsers, outside the API document, installed only if the setting CONSOLE or
+   * HOSTED_PAGES says so.
+   */
+  readonly serves: 'data' | 'console' | 'pages';
   /** The schema of `meta` in the envelope; only the API document reads it. */
   readonly meta: (() => z.ZodType) | undefined;
   /** Further members of the envelope; only the API document reads them. */
@@ -160,6 +168,7 @@ type Optional =
   | 'beside'
   | 'csv'
   | 'access'
+  | 'opens'
   | 'idempotent'
   | 'command'
   | 'limits'
@@ -209,6 +218,7 @@ export const endpoint = <
   return {
     alsoPlatformAdmins: false,
     access: undefined,
+    opens: undefined,
     accepted: undefined,
     sentBack: undefined,
     serves: 'data',
@@ -237,5 +247,8 @@ const takesCredentials = ({ auth }: Pick<Endpoint, 'auth'>): boolean =>
 /** The endpoints of an installation with these settings. */
 export const installedEndpoints = <E extends Partial<Pick<Endpoint, 'serves'>>>(
   endpoints: readonly E[],
-  { CONSOLE: hasConsole }: { readonly CONSOLE: boolean },
-): readonly E[] => endpoints.filter(({ serves }) => serves !== 'console' || hasConsole);
+  settings: { readonly CONSOLE: boolean; readonly HOSTED_PAGES: boolean },
+): readonly E[] => {
+  const isInstalled = { data: true, console: settings.CONSOLE, pages: settings.HOSTED_PAGES } as const;
+  return endpoints.filter(({ serves = 'data' }) => isInstalled[serves]);
+};

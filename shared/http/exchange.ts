@@ -3,6 +3,7 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Authenticate } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
+import type { LinkTarget, LinkTokens } from '../access/link-token.ts';
 import type { Standings } from '../access/standing.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
 import type { Log } from '../core/logger.ts';
@@ -28,6 +29,7 @@ export interface WebDeps {
 export interface ChainDeps extends StoreDeps, IdDeps {
   readonly standings: Standings;
   readonly callers: Authenticate;
+  readonly linkTokens: LinkTokens;
   readonly rateLimits: boolean;
   /** Declines behind one service key within an hour; 0 or undefined: no limit. */
   readonly keyDeclinesPerHour?: number | undefined;
@@ -55,6 +57,8 @@ export interface Exchange {
   /** The JSON of the body, as sent; undefined on a route without a body. */
   json: unknown;
   caller: Caller;
+  /** What the token of a hosted page opens. */
+  opened: LinkTarget | undefined;
   /** The network of the payer whose address a service key names in X-Payer-Address. */
   payerNetwork: string | undefined;
   request: ApiRequest | undefined;
@@ -87,6 +91,7 @@ export const openExchange = (
   rawBody: Buffer.alloc(0),
   json: undefined,
   caller: { kind: 'anonymous' },
+  opened: undefined,
   payerNetwork: undefined,
   request: undefined,
   kept: undefined,

@@ -23,6 +23,7 @@ import type { AccessRule, Endpoint } from './endpoint.ts';
 import { type Exchange, openExchange, requestIdAt, type WebDeps } from './exchange.ts';
 import { claimKey, keptAs, LEFT_OPEN, REPLAYED, settleKey } from './idempotency.ts';
 import { jsonBodyOf } from './json-body.ts';
+import { openedRule, openingCaller, withoutReason } from './link-caller.ts';
 import { apiVersion, checkAll, queryOf, rawBodyOf, requireBoundedHeaders } from './parse.ts';
 import { type CountedOutcome, countOutcome, countSubject, enforceLimits, type RateLimit } from './rate-limit.ts';
 import { rendererOf, requestOf } from './read-request.ts';
@@ -201,7 +202,7 @@ const withHeaders = (exchange: Exchange, response: HttpResponse): HttpResponse =
 const errors: Step = {
   onError: (step) => {
     const error = step.error instanceof DomainError ? step.error : new DomainError('INTERNAL_ERROR');
-    step.response = renderError(error, step.event.requestId);
+    step.response = renderError(withoutReason(step.event, error), step.event.requestId);
   },
 };
 
@@ -211,6 +212,7 @@ const callers: Step = {
     exchange.version = apiVersion(exchange.headers['x-api-version']);
     exchange.query = queryOf(exchange.event, exchange.spec.query);
     exchange.rawBody = rawBodyOf(exchange.event);
+    if (exchange.spec.auth === 'link-token') exchange.caller = await openingCaller(exchange);
     const credentials = credentialsOf(exchange);
     if (credentials) exchange.caller = await exchange.deps.callers.authenticate(credentials).catch(counted(exchange));
     exchange.caller = await actingCaller(exchange);
@@ -302,8 +304,9 @@ const limit = async (exchange: Exchange, counts: (one: RateLimit) => boolean): P
 
 const access: Step = {
   before: async ({ event: exchange }) => {
-    const { spec, deps, request, kept } = exchange;
-    const rule = kept ? replayRule(spec.access) : spec.access;
+    const { deps, request, kept } = exchange;
+    const declared = openedRule(exchange);
+    const rule = kept ? replayRule(declared) : declared;
     if (rule && request) exchange.request = await checkAccess(deps, rule, request).catch(fallBack(exchange, rule));
   },
 };

@@ -62,6 +62,7 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
       headers: exchange.headers,
       sourceNetwork: sourceNetworkOf(exchange),
       payerNetwork: exchange.payerNetwork,
+      opened: exchange.opened,
     },
   };
 };

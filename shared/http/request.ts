@@ -1,6 +1,7 @@
 /** @module The request that the chain passes to a use case, and the reply that the use case returns. */
 
 import type { Caller } from '../access/caller.ts';
+import type { LinkTarget } from '../access/link-token.ts';
 import type { Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
 import type { CallerRight } from '../access/right.ts';
@@ -53,6 +54,8 @@ export interface ArrivedRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The subject of limits by address, which is an IPv4 address or the /64 network of an IPv6 address. */
   readonly sourceNetwork: string;
+  /** What the token of a hosted page opens. */
+  readonly opened?: LinkTarget | undefined;
   /** The network of the payer whom a service key names by X-Payer-Address. */
   readonly payerNetwork?: string | undefined;
 }

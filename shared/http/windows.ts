@@ -24,7 +24,7 @@ const keyOfOthers = (caller: Caller): string | undefined =>
 
 /** The caller's network address; undefined for a session or a key, which are not counted by it. */
 export const networkWithoutSession = ({ caller, http }: ApiRequest): string | undefined =>
-  caller.kind === 'session' || keyOfCaller(caller) ? undefined : http.sourceNetwork;
+  (caller.kind === 'session' && !caller.link) || keyOfCaller(caller) ? undefined : http.sourceNetwork;
 
 /** The chain counts creates that it refuses as invalid in this window, too. */
 export const guestCreatesByAddress: RateLimit = {

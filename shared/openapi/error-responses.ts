@@ -172,6 +172,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
   PAYMENT_IN_PROGRESS: {
     when: 'A charge or an update is under way. Wait for the event with the outcome, or read the record again later (after `Retry-After`, if the response has this header).',
   },
+  LINK_SPENT: { when: 'All `max_payments` of the payment link are paid or under way.' },
   SUBSCRIPTION_NOT_CANCELED: { when: 'The subscription is not canceled, and no cancellation is scheduled.' },
   PAYMENT_METHOD_IN_USE: {
     when: 'Live subscriptions charge this payment method, and no other method can replace it. Set another method on these subscriptions first.',
@@ -330,6 +331,7 @@ const callerErrors = ({ auth, body }: Endpoint): readonly ErrorCode[] => {
   switch (auth) {
     case 'public':
     case 'provider-signature':
+    case 'link-token':
       return [];
     case 'platform-admin':
       return [...WITH_A_CALLER, 'GUEST_NOT_ALLOWED', 'ADMIN_REQUIRED'];

@@ -13,7 +13,12 @@ import { HOLD_ENDS, HOLD_FAILURES } from '../payments/holds/hold-record.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
 import type { CanonicalEvent } from '../platform/bus-event.ts';
 import { ENTITY_TYPES } from '../platform/keys.ts';
-import { BILLING_STATUSES, REASONS, SUBSCRIPTION_STATUSES } from '../subscriptions/record/subscription.ts';
+import {
+  BILLING_STATUSES,
+  CANCEL_REASONS,
+  REASONS,
+  SUBSCRIPTION_STATUSES,
+} from '../subscriptions/record/subscription.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 const id = z.string();
@@ -75,6 +80,7 @@ const payment = {
   amount: minorUnits.describe('The total of the payment in the minor unit of `currency`.'),
   currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
   discount_code: discountCode,
+  payment_link_id: id.optional().describe('The payment link that started the payment, `lnk_…`; absent without one.'),
   status: z.enum(PAYMENT_STATUSES).describe('The status that the payment has reached with this event.'),
   ...owner,
   provider_payment_id: id
@@ -161,6 +167,11 @@ const subscription = {
   current_period_start: time.describe('When the current period began.'),
   current_period_end: time.describe('When the current period ends and the next charge is due.'),
   cancel_at_period_end: z.boolean().describe('True if the subscription ends with its current period.'),
+  cancel_reason: z
+    .enum(CANCEL_REASONS)
+    .nullable()
+    .describe('Why the payer canceled on the hosted page; null without a reason.'),
+  cancel_comment: z.string().nullable().describe("The payer's own words about the cancellation; null without them."),
   trial_end: time.nullable().describe('When the trial ends or ended; null without a trial.'),
   next_billing_date: time
     .optional()

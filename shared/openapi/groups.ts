@@ -41,6 +41,16 @@ const GROUPS = {
     `A subscription charges a saved payment method at the start of every period. Either the provider or the service bills it;
     both look the same here.`,
   ],
+  pay: [
+    'Hosted pages',
+    `A hosted page takes one payment, or manages one subscription, without a session. The merchant makes a link to it. The token of
+    the link opens that record alone; the page sends it in \`X-Link-Token\`.`,
+  ],
+  'payment-links': [
+    'Payment links',
+    `A payment link sells one product or price to everyone who has its URL, if you like only so many times. Each start makes a payment
+    of its own, as a guest's create does.`,
+  ],
   memberships: [
     'Memberships',
     `A membership is a tier that a subscription buys for a user, an organization or a project. It lasts until the paid period ends.`,

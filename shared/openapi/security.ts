@@ -17,6 +17,7 @@ const SECURITY: Readonly<Record<Auth, readonly Record<string, string[]>[]>> = {
   public: [],
   'platform-admin': [{ platformAdmin: [] }, { bearer: [] }],
   'provider-signature': [],
+  'link-token': [{ linkToken: [] }],
 };
 
 export const securitySchemes = {
@@ -62,6 +63,13 @@ export const securitySchemes = {
       same e-mail address, was created from the same network and is at most an hour old; the new record then belongs to the guest of that
       record, and its \`guest_token\` opens the new record alone. An e-mail address alone opens no records.
       If a request has a session too, the token is tried if the session alone gets 404.`,
+  },
+  linkToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Link-Token',
+    description: `The token of a link to a hosted page: the part of its URL after \`#\`. It opens one payment, subscription or payment link, for the
+      routes of \`/pay\` only, with the rights of the record's payer. A token that is not valid gets 404.`,
   },
 } as const;
 
@@ -113,4 +121,5 @@ const WHO_MAY_CALL: Readonly<Record<Auth, string>> = {
   public: 'Needs no credential.',
   'platform-admin': 'Needs the session of a platform admin. No staff role and no service key may call.',
   'provider-signature': 'Only for the provider: the signature over the raw body is verified.',
+  'link-token': 'Needs the token of a link to a hosted page in `X-Link-Token`.',
 };

@@ -20,6 +20,8 @@ export const openSetupSchema = z.object({
     .optional(),
   /** The method becomes the default once it is set up. */
   wantsDefault: z.literal(true).optional(),
+  /** The subscription that gets the method once it is set up. */
+  subscriptionId: z.string().optional(),
 });
 type Setup = z.infer<typeof openSetupSchema>;
 

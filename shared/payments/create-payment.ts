@@ -43,12 +43,27 @@ const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.payment + 5) * SECOND_MS;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
-export const createPayment = async (deps: MoneyDeps & CodeDeps, request: CreateRequest): Promise<Reply> => {
+/** What a payment link adds to the payment that it starts. */
+export interface LinkedPayment {
+  readonly fields: Pick<Payment, 'paymentLink' | 'linkReturnUrl'>;
+  /** Steps in the transaction of the create. */
+  readonly steps: readonly TransactionStep[];
+  /** Runs the transaction, and again if only these steps have refused it for a moment. */
+  readonly within: <T>(write: () => Promise<T>) => Promise<T>;
+}
+
+const NOT_LINKED: LinkedPayment = { fields: {}, steps: [], within: (write) => write() };
+
+export const createPayment = async (
+  deps: MoneyDeps & CodeDeps,
+  request: CreateRequest,
+  linked: LinkedPayment = NOT_LINKED,
+): Promise<Reply> => {
   const { body, caller } = request;
   const slot = body.provider_id ?? 'provider_a';
   const provider = await deps.providers.require(slot, 'payments');
   const store = paymentStore(deps.table, deps.now);
-  const claim = await claimOf({ ...deps, store }, request, provider);
+  const claim = await claimOf({ ...deps, store, linked }, request, provider);
   const { replayed } = claim;
   if (isVisiblePayment(claim.payment)) return reply(deps, caller, { payment: claim.payment, isReplay: replayed });
   const { payment } = await createIntent({ deps, store, provider }, claim.payment, { isFirstTry: !replayed });
@@ -83,8 +98,10 @@ const claimPriced = async (
   await requireOneTime(provider, wanted, wasAccepted);
   const draft = await withCustomer(deps, request, wanted);
   const use = coded.reserving;
-  const claim = () => claimCreation(deps, request, { draft, beside: use?.steps ?? [] });
-  return use ? reserving({ table: deps.table, ...use }, claim) : claim();
+  const { fields, steps, within } = deps.linked;
+  const beside = [...(use?.steps ?? []), ...steps];
+  const claim = () => claimCreation(deps, request, { draft: { ...draft, ...fields }, beside });
+  return within(() => (use ? reserving({ table: deps.table, ...use }, claim) : claim()));
 };
 
 const draftOf = (
@@ -194,7 +211,7 @@ interface Claim {
 }
 
 type ClaimDeps = Pick<MoneyDeps, 'now' | 'newId' | 'ids' | 'table'> & { readonly store: PaymentStore };
-type CreateDeps = MoneyDeps & CodeDeps & ClaimDeps;
+type CreateDeps = MoneyDeps & CodeDeps & ClaimDeps & { readonly linked: LinkedPayment };
 
 /** @throws DomainError IDEMPOTENCY_KEY_REUSED or IDEMPOTENCY_IN_PROGRESS. */
 const claimCreation = async (

@@ -5,6 +5,7 @@ import type { Prices } from '../core/money.ts';
 import { type Instant, instant } from '../core/time.ts';
 import { discountTermsFields } from '../discounts/discount-terms.ts';
 import { isRedemption, type Redemption, redemptionFields } from '../discounts/redemption.ts';
+import type { PaymentLinkUse } from '../payment-links/link-places.ts';
 
 /** A subscription's payment has only code and cents. */
 export const paymentDiscountSchema = z.lazy(() =>
@@ -23,6 +24,12 @@ export type PaymentDiscount = z.infer<typeof paymentDiscountSchema>;
 
 interface Discounted {
   readonly discount?: PaymentDiscount | undefined;
+}
+
+interface HoldsPlace extends Discounted {
+  readonly status: string;
+  readonly paymentLink?: PaymentLinkUse | undefined;
+  readonly linkUntil?: string | undefined;
 }
 
 /** The price before the code, which is the price of a payment without one. */
@@ -51,12 +58,18 @@ export const paymentDiscountView = ({ discount }: Discounted) =>
 /** The statuses in which a payment is unpaid, and no attempt is at the provider. */
 const UNPAID: readonly string[] = ['created', 'requires_payment_method', 'pending', 'failed'];
 
-/** When an unpaid payment has to give its place back; undefined if it holds none. */
-export const placeEnds = ({ status, discount }: Discounted & { readonly status: string }): string | undefined =>
-  UNPAID.includes(status) ? discount?.heldUntil : undefined;
+/**
+ * When an unpaid payment has to give its places back, of a discount code and of a payment link; undefined if it holds
+ * none. A link to its own page moves the end.
+ */
+export const placeEnds = ({ status, discount, paymentLink, linkUntil = '' }: HoldsPlace): string | undefined => {
+  if (!UNPAID.includes(status)) return undefined;
+  const [first] = [discount?.heldUntil, paymentLink?.heldUntil].filter((end) => end !== undefined).toSorted();
+  return first === undefined || first > linkUntil ? first : linkUntil;
+};
 
 /** True if the payment is canceled because of its place, so no payer may confirm it. */
-export const hasLostPlace = (payment: Discounted & { readonly status: string }, now: Instant): boolean => {
+export const hasLostPlace = (payment: HoldsPlace, now: Instant): boolean => {
   const ends = placeEnds(payment);
   return ends !== undefined && instant(ends) <= now;
 };

@@ -4,7 +4,7 @@ import { FIRST_LOOK_MS, isStuckSince, type LookResult } from '../calls/call-time
 import { type Instant, instant, iso } from '../core/time.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { placeEnds } from './discount-of-payment.ts';
-import { CONFIRMATION_PERIOD_MS, type Payment, secretEnds, wantsMethodSaved } from './payment.ts';
+import { confirmationEnds, type Payment, secretEnds, wantsMethodSaved } from './payment.ts';
 
 /**
  * The statuses in which a lookup may be due. That of a held payment is about its capture, its release or an event, and
@@ -18,9 +18,8 @@ export const nextPaymentDue = (payment: Payment): string | undefined => {
   const isLookedUp = LOOKED_UP.includes(payment.status) || payment.draft !== undefined;
   if (isLookedUp && payment.reconcileAt) times.push(payment.reconcileAt);
   if (payment.status === 'requires_capture' && payment.holdCheckAt) times.push(payment.holdCheckAt);
-  const createdAt = instant(payment.createdAt);
   if (payment.status === 'created' || payment.status === 'requires_payment_method') {
-    times.push(iso(createdAt + CONFIRMATION_PERIOD_MS));
+    times.push(iso(confirmationEnds(payment, payment.createdAt)));
   }
   if (wantsMethodSaved(payment)) times.push(payment.reconcileAt ?? iso(instant(payment.updatedAt) + FIRST_LOOK_MS));
   const ends = placeEnds(payment);

@@ -138,6 +138,7 @@ const dataOf = (payment: VisiblePayment) => ({
   amount: payment.totalCents,
   currency: payment.currency,
   discount_code: payment.discount?.code ?? null,
+  ...(payment.paymentLink && { payment_link_id: payment.paymentLink.id }),
   status: payment.status,
   user: payerOf(payment),
   project: payment.projectId ? { id: payment.projectId } : null,

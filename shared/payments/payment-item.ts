@@ -60,6 +60,10 @@ export const draftGuard = ({ draft, draftBusyUntil: until }: Payment): readonly 
   return [{ has: 'draft' }, until === undefined ? { lacks: 'draftBusyUntil' } : { equals: ['draftBusyUntil', until] }];
 };
 
+/** A link that was made since would be lost with its time. */
+const linkGuard = ({ linkUntil }: Payment): readonly Clause[] =>
+  linkUntil === undefined ? [{ lacks: 'linkUntil' }] : [{ equals: ['linkUntil', linkUntil] }];
+
 export const paymentShape = (now: Now) =>
   ({
     key: paymentKey,
@@ -70,6 +74,7 @@ export const paymentShape = (now: Now) =>
       { equals: ['status', was.status] },
       { equals: ['attempt', was.attempt] },
       ...draftGuard(was),
+      ...linkGuard(was),
     ],
     asTimed: ({ version }) => [{ equals: ['version', version] }],
     dueAt: nextPaymentDue,

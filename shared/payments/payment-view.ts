@@ -78,6 +78,7 @@ const optionalFields = (payment: VisiblePayment) => ({
   ...(payment.projectId && { project_id: payment.projectId }),
   ...(payment.productId && { product_id: payment.productId, quantity: payment.quantity ?? 1 }),
   ...(payment.subscriptionId && { subscription_id: payment.subscriptionId }),
+  ...(payment.paymentLink && { payment_link_id: payment.paymentLink.id }),
   ...(payment.billingReason && { billing_reason: payment.billingReason }),
   ...(payment.setupFutureUsage && { setup_future_usage: payment.setupFutureUsage }),
   ...(payment.returnUrl && { return_url: payment.returnUrl }),
@@ -255,6 +256,7 @@ const boughtSchemas = () => ({
   subscription_id: optionalText.describe(
     'The subscription whose period this pays, `subs_…`; absent for a single payment.',
   ),
+  payment_link_id: optionalText.describe('The payment link that started the payment, `lnk_…`; absent without one.'),
   billing_reason: z
     .enum(BILLING_REASONS)
     .optional()

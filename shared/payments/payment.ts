@@ -8,6 +8,7 @@ import { networkColumn, ownerColumns, ownerIdsOf, type RecordKind } from '../acc
 import { actorSchema, makerAttributes, makerOf, type makerSchema } from '../core/actor.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, type Instant, instant } from '../core/time.ts';
+import { paymentLinkUseSchema } from '../payment-links/link-places.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
 import { storedReader } from '../platform/stored-reader.ts';
@@ -148,6 +149,12 @@ export const paymentSchema = z.lazy(() =>
     ...captureGroup.unwrap().shape,
     ...moneyBackGroup.unwrap().shape,
     ...causeGroup.unwrap().shape,
+    /** The payment link that started the payment. */
+    paymentLink: paymentLinkUseSchema.optional(),
+    /** The end of the latest link to the hosted page of the payment. The payment waits for its payer until then. */
+    linkUntil: optional,
+    /** Where the hosted page sends the payer afterwards. */
+    linkReturnUrl: optional,
     /** Counts claims that were taken back, so that each later claim has its own idempotency key. */
     released: z.int().optional(),
     /** Why the subscription was charged. */
@@ -250,7 +257,7 @@ export const forgottenAt = ({ withheld, status, createdAt }: Payment): Instant |
   withheld && (status === 'failed' || status === 'canceled') ? instant(createdAt) + WITHHELD_KEPT_MS : undefined;
 
 const CLIENT_SECRET_LIFETIME_MS = DAY_MS;
-export const CONFIRMATION_PERIOD_MS = DAY_MS;
+const CONFIRMATION_PERIOD_MS = DAY_MS;
 
 const DUNNING_SECRET_LIFETIME_MS = 30 * DAY_MS;
 
@@ -263,6 +270,10 @@ export const secretEnds = (payment: Payment): Instant =>
 
 export const keptSecret = (payment: Payment, now: Instant): string | undefined =>
   now < secretEnds(payment) ? payment.clientSecret : undefined;
+
+/** When a payment that nobody confirms ends. @param from its creation, or the attempt that waits for the payer */
+export const confirmationEnds = ({ linkUntil }: Payment, from: string): Instant =>
+  Math.max(instant(from) + CONFIRMATION_PERIOD_MS, linkUntil === undefined ? 0 : instant(linkUntil));
 
 /** The client secret within its 24 h; afterwards undefined, also if the item still holds it. */
 export const liveSecret = (payment: Payment, now: Instant): string | undefined =>
@@ -291,6 +302,7 @@ export const paymentRecord: RecordKind<VisiblePayment> = {
   },
   ownedBy: ownerIdsOf,
   rule: 'owned',
+  opensPage: ({ status, erasedAt }) => status !== 'canceled' && erasedAt === undefined,
   guestsRead: true,
 };
 

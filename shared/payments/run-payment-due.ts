@@ -21,7 +21,7 @@ import { hasLostPlace } from './discount-of-payment.ts';
 import { checkHold } from './holds/check-hold.ts';
 import { hasHoldCall, lookUpHoldCall } from './holds/hold-call.ts';
 import {
-  CONFIRMATION_PERIOD_MS,
+  confirmationEnds,
   isVisiblePayment,
   keptSecret,
   type Payment,
@@ -163,11 +163,11 @@ const isDue = (at: string | undefined, now: number): boolean => at !== undefined
 
 const hasExpired = (payment: VisiblePayment, now: number): boolean =>
   (payment.status === 'created' || payment.status === 'requires_payment_method') &&
-  instant(payment.createdAt) + CONFIRMATION_PERIOD_MS <= now;
+  confirmationEnds(payment, payment.createdAt) <= now;
 
-/** A pending payment waits for its payer for a day. */
+/** A pending payment waits for its payer for a day, or until its link ends. */
 const payerIsLate = (payment: VisiblePayment, now: number): boolean =>
-  payment.status === 'pending' && instant(payment.claimedAt ?? payment.createdAt) + CONFIRMATION_PERIOD_MS <= now;
+  payment.status === 'pending' && confirmationEnds(payment, payment.claimedAt ?? payment.createdAt) <= now;
 
 const expire = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
   const expired = await cancelIntent(parts, payment, 'expiry');

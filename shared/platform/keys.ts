@@ -39,6 +39,9 @@ type PlainKind =
   | 'DISCOUNTCOUNT'
   | 'DISCOUNTUSE'
   | 'REDEMPTION'
+  | 'LINK'
+  | 'LINKCOUNT'
+  | 'LINKPLACE'
   | 'REF'
   | 'GONE'
   | 'ERASING'
@@ -188,6 +191,13 @@ export const discountCountKey = (code: string): Key => recordKey('DISCOUNTCOUNT'
 export const discountUseKey = (code: string, payer: string): Key => recordKey('DISCOUNTUSE', `${code}#${payer}`);
 /** Written once a redemption is paid or given back. */
 export const redemptionKey = (id: string): Key => recordKey('REDEMPTION', id);
+export const paymentLinkKey = (id: string): Key => recordKey('LINK', id);
+/** All payment links, in the `owner` index. */
+export const LINKS_PARTITION = 'KIND#LINK';
+/** How many payments of a link were made, have a place and have succeeded. */
+export const linkCountKey = (id: string): Key => recordKey('LINKCOUNT', id);
+/** What the counts of a link include of a payment. */
+export const linkPlaceKey = (paymentId: string): Key => recordKey('LINKPLACE', paymentId);
 /** All records of a reference kind, in the `owner` index. */
 export const referencePartition = (kind: ReferenceKind): string => `KIND#${REFERENCE_PREFIX[kind]}`;
 /** An owner's customer at a provider. */

@@ -43,6 +43,17 @@ interface EventVersions {
   endpoints(): Promise<Outcome<readonly EventEndpoint[]>>;
 }
 
+/** What a provider says of a host on which wallets are shown. */
+export interface PayDomain {
+  /** True if Apple Pay is shown on the host. */
+  readonly isActive: boolean;
+  readonly problem?: string | undefined;
+}
+
+interface PayDomainsPort {
+  register(host: string): Promise<Outcome<PayDomain>>;
+}
+
 export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent'> {
   readonly adapter: AdapterName;
   readonly can: Capabilities;
@@ -55,6 +66,8 @@ export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent
   /** Set if the provider accepts payments. */
   readonly refunds?: RefundsPort | undefined;
   readonly eventVersions?: EventVersions | undefined;
+  /** Set if the provider shows Apple Pay only on registered hosts. */
+  readonly payDomains?: PayDomainsPort | undefined;
   /** Set if customers of another integration can be imported. */
   readonly holdings?: HoldingsPort | undefined;
   /** Set if the provider can list its payments. */

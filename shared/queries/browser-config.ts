@@ -8,7 +8,7 @@ import type { Reply } from '../http/request.ts';
 
 const optionalText = z.string().optional();
 
-const providerSchema = z
+export const providerConfigSchema = z
   .object({
     provider_id: z.enum(PROVIDER_SLOTS).describe('The slot, as other requests name it.'),
     provider: z.enum(ADAPTERS).describe('Which provider is behind the slot.'),
@@ -39,20 +39,20 @@ export const browserConfigSchema = z
       .enum(PROVIDER_SLOTS)
       .nullable()
       .describe('The slot of a payment whose request names no slot; null if that slot takes no payments.'),
-    providers: z.array(providerSchema).describe('The slots that take payments.'),
+    providers: z.array(providerConfigSchema).describe('The slots that take payments.'),
   })
   .meta({
     id: 'BrowserConfig',
     description: 'The settings that a browser page needs to take payments; none of them is secret.',
   });
-type ProviderConfig = z.output<typeof providerSchema>;
+export type ProviderConfig = z.output<typeof providerConfigSchema>;
 
 type PublicSettings = Pick<
   SlotSettings,
   'ADAPTER' | 'BASE_URL' | 'PUBLISHABLE_KEY' | 'CLIENT_ID' | 'APPLICATION_ID' | 'LOCATION_ID'
 >;
 
-interface ConfigDeps {
+export interface ConfigDeps {
   readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
   readonly stage: Settings['STAGE'];
 }
@@ -61,8 +61,12 @@ interface ConfigDeps {
 const DEFAULT_SLOT = 'provider_a';
 const CACHE_SECONDS = 300;
 
-export const browserConfig = async ({ slots, stage }: ConfigDeps): Promise<Reply> => {
-  const providers = PROVIDER_SLOTS.flatMap((slot) => (isClosed(slots[slot], stage) ? [] : configOf(slot, slots[slot])));
+/** The slots that take payments, with their public ids. */
+export const openSlots = ({ slots, stage }: ConfigDeps): readonly ProviderConfig[] =>
+  PROVIDER_SLOTS.flatMap((slot) => (isClosed(slots[slot], stage) ? [] : configOf(slot, slots[slot])));
+
+export const browserConfig = async (deps: ConfigDeps): Promise<Reply> => {
+  const providers = openSlots(deps);
   const hasDefault = providers.some(({ provider_id }) => provider_id === DEFAULT_SLOT);
   return {
     data: { default_provider: hasDefault ? DEFAULT_SLOT : null, providers },

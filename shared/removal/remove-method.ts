@@ -18,6 +18,7 @@ import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
 import { requireDone } from '../providers/unwrap.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { replaceMethodEverywhere } from '../subscriptions/commands/replace-method.ts';
+import { setWantedMethod } from '../subscriptions/commands/wanted-method.ts';
 
 export type RemoveMethodDeps = Pick<ProviderRecordDeps, 'table' | 'now' | 'providers'> & BillingDeps;
 
@@ -116,5 +117,7 @@ const cancelSetup = async (
 const settle = async (deps: RemoveMethodDeps, method: PaymentMethod, report: ProviderSetup): Promise<SetupProgress> => {
   const progress = await applySetupReport(deps, method, report);
   if (progress === 'over') await removeMethod(deps, method, { atProvider: false });
+  const subscriptionId = method.setup?.subscriptionId;
+  if (progress === 'completed' && subscriptionId !== undefined) await setWantedMethod(deps, subscriptionId, method.id);
   return progress;
 };

@@ -116,6 +116,8 @@ const subscription = (status: string, reason: string) => ({
   current_period_start: PERIOD.start,
   current_period_end: PERIOD.end,
   cancel_at_period_end: false,
+  cancel_reason: null,
+  cancel_comment: null,
   trial_end: null,
   reason,
   previous: null,

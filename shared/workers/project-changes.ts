@@ -20,6 +20,7 @@ import { type ProjectedChange, writePaymentEntries } from '../queries/payment-en
 import { removeSubscriptionEntry, writeSubscriptionEntry } from '../queries/subscription-entry.ts';
 import { subscriptionOf } from '../subscriptions/record/subscription.ts';
 import { removeHistoryOf, subscriptionEntry } from '../subscriptions/record/subscription-history.ts';
+import { settleLinkPlaces } from './settle-link-places.ts';
 import { settleRedemptions } from './settle-redemptions.ts';
 import { writeProjections } from './write-projections.ts';
 
@@ -78,6 +79,7 @@ const projectPayments: Project = async (deps, records) => {
   await writeProjections(table, projections);
   await writePaymentEntries(table, changes);
   await settleRedemptions(deps, 'PAY', records);
+  await settleLinkPlaces(deps, records);
   return projections.length;
 };
 

@@ -134,6 +134,8 @@ const PAYMENT_BUDGETS = {
   'user of the session': { of: 'api.me', requests: 0, levels: 0, ...nothingWritten },
   'page of the console': { of: 'console.page', requests: 0, levels: 0, ...nothingWritten },
   'file of the console': { of: 'console.file', requests: 0, levels: 0, ...nothingWritten },
+  'hosted page': { of: 'pay-page.page', requests: 0, levels: 0, ...nothingWritten },
+  'file of the hosted page': { of: 'pay-page.file', requests: 0, levels: 0, ...nothingWritten },
   'list by a guest e-mail': { ...whole, of: 'payments.list-guest', windows: 2 },
   'update intent': {
     of: 'payments.update-intent',

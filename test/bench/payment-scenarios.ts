@@ -1,4 +1,5 @@
 import { consoleEntry } from '../../functions/console/bundle.ts';
+import { payPageEntry } from '../../functions/pay-page/bundle.ts';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { providerEventKey } from '../../shared/platform/keys.ts';
 import { guestIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
@@ -29,6 +30,7 @@ import {
 import type { Ask, Json, Service } from './service.ts';
 
 const CONSOLE_SCRIPT: `/${string}` = `/console/assets/${consoleEntry.script}`;
+const PAY_PAGE_SCRIPT: `/${string}` = `/pay/assets/${payPageEntry.script}`;
 const DECLINED = 'pm_card_visa_chargeDeclined';
 
 const createIntent =
@@ -358,6 +360,8 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   },
   'page of the console': async (service) => warmed(await person(service), { method: 'GET', path: '/console' }),
   'file of the console': async (service) => warmed(await person(service), { method: 'GET', path: CONSOLE_SCRIPT }),
+  'hosted page': async (service) => warmed(await person(service), { method: 'GET', path: '/pay' }),
+  'file of the hosted page': async (service) => warmed(await person(service), { method: 'GET', path: PAY_PAGE_SCRIPT }),
   'list by a guest e-mail': async (service) => {
     const { email } = await newGuest(service);
     return { ask: get(`/payments/guest/${email}`, { headers: {} }), status: 200 };

@@ -15,7 +15,7 @@ import { lambda } from '../../shared/http/lambda.ts';
 import { apiContext, apiEvent } from './api-event.ts';
 import { session } from './api-request.ts';
 import type { HostileText } from './hostile-text.ts';
-import { testIds } from './ids.ts';
+import { noLinks, testIds } from './ids.ts';
 import { memoryTable } from './memory-table.ts';
 import { NOON } from './payment.ts';
 
@@ -112,6 +112,7 @@ export const chainOf = (endpoint: Endpoint): ((sent: Sent) => Promise<number>) =
     now,
     newId: (kind) => `${kind}_fresh`,
     ids: testIds,
+    linkTokens: noLinks,
     guestContinueSeconds: 3_600,
   };
   const handler = lambda(endpoint, () => ({ chain }), {

@@ -34,6 +34,8 @@ export interface Screen {
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
   readonly timezoneId?: string;
+  /** `en-GB` by default. */
+  readonly locale?: string;
 }
 
 export const visitConsole = async (
@@ -43,9 +45,9 @@ export const visitConsole = async (
 ): Promise<ConsoleVisit> => {
   const { width, height = HEIGHT, ...rest }: Screen = typeof screen === 'number' ? { width: screen } : screen;
   const context = await browser.newContext({
+    locale: 'en-GB',
     ...rest,
     viewport: { width, height },
-    locale: 'en-GB',
     acceptDownloads: true,
   });
   await context.addInitScript(VIOLATIONS);

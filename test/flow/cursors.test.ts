@@ -22,6 +22,7 @@ const LISTS = (named: Named): readonly (readonly [name: string, path: string, qu
   ['GET /admin/subscriptions', '/admin/subscriptions', ''],
   ['GET /admin/keys', '/admin/keys', ''],
   ['GET /admin/customers', '/admin/customers', ''],
+  ['GET /payment-links', '/payment-links', ''],
   ['GET /admin/export/payments', '/admin/export/payments', ''],
   ['GET /admin/export/refunds', '/admin/export/refunds', ''],
   ['GET /payments/{id}/timeline', `/payments/${named.paymentId}/timeline`, ''],
@@ -78,6 +79,7 @@ describe('a cursor', () => {
       paymentId = paid.id;
       await service.control('POST', `/simulator/payments/${paid.id}/disputes`, { reason: 'fraudulent' });
       await service.post('/admin/keys', { name: 'backend', scopes: ['payments:read'] }, options);
+      await service.post('/payment-links', { total_cents: 500, currency: 'USD' }, options);
       await service.settle();
       await service.advance(1);
     }

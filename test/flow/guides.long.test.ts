@@ -23,6 +23,7 @@ const GUIDES = [
   'tax',
   'agent',
   'adoption',
+  'hosted-pages',
 ];
 
 /** A guide moves the clock, so each guide has its own host. */

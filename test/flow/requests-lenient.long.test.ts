@@ -11,9 +11,10 @@ import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { type OptionalField, optionalFieldsOf } from '../builders/optional-fields.ts';
 import { discountBody, inviteBody, productBody, projectBody, tierBody } from '../builders/reference.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
-import { confirm, createPaidIntent, signIn } from './flow.ts';
+import { confirm, createIntent, createPaidIntent, signIn } from './flow.ts';
 import { heldPayment } from './holders.ts';
 import { type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { createLink, pageToken, withToken } from './pages.ts';
 import type { ParsedJson } from './routes.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
@@ -93,6 +94,33 @@ const REQUESTS: Readonly<Record<string, () => Promise<Sent>>> = {
     const { id } = await heldPayment(service, await signIn(service));
     return { path: `/payments/${id}/capture`, body: {}, options: await admin() };
   },
+  'payments.link': async () => {
+    const { id } = await createIntent(service, await signIn(service));
+    return { path: `/payments/${id}/link`, body: {}, options: await admin() };
+  },
+  'subscriptions.link': async () => {
+    const { id } = await subscribe(service, await subscriber(service));
+    return { path: `/subscriptions/${id}/link`, body: {}, options: await admin() };
+  },
+  'pay.start': async () => {
+    const { token } = await createLink(service);
+    const headers = { ...withToken(token).headers, 'idempotency-key': 'the key of a lenient start' };
+    return { path: '/pay/start', body: { email: 'pia@example.com', name: 'Pia' }, options: { headers } };
+  },
+  'pay.confirm': async () => {
+    const { id } = await createPaidIntent(service, await signIn(service));
+    return { path: '/pay/confirm', body: {}, options: withToken(await pageToken(service, id)) };
+  },
+  'pay.method': () => onSubscriptionPage('/pay/method', { provider_payment_method_token: 'pm_card_visa' }),
+  'pay.cancel': () => onSubscriptionPage('/pay/cancel'),
+  'payment-links.create': async () => ({
+    ...{ path: '/payment-links', body: { total_cents: 500, currency: 'USD' } },
+    ...{ options: await admin(), readAt: '/payment-links' },
+  }),
+  'payment-links.update': async () => {
+    const { id } = await createLink(service, { description: 'Ticket', max_payments: 3, metadata: { a: '1' } });
+    return { path: `/payment-links/${id}`, body: {}, options: await admin() };
+  },
   'refunds.create': async () => {
     const { id, options } = await paidPayment();
     await must(confirm(service, id, options));
@@ -162,6 +190,12 @@ const REQUESTS: Readonly<Record<string, () => Promise<Sent>>> = {
   'admin.create-key': async () => ({ path: '/admin/keys', body: KEY, options: await admin(), readAt: '/admin/keys' }),
   'admin.update-key': async () => onKey(''),
   'admin.rotate-key': async () => onKey('/rotate'),
+};
+
+/** A request of the hosted page of a new subscription. */
+const onSubscriptionPage = async (path: string, body: Fields = {}): Promise<Sent> => {
+  const { id } = await subscribe(service, await subscriber(service));
+  return { path, body, options: withToken(await pageToken(service, id)) };
 };
 
 const KEY = { name: 'Shop backend', scopes: ['payments:read'] };

@@ -12,12 +12,16 @@ import type { customerEndpoints } from '../../functions/customers/endpoints.ts';
 import type { disputeEndpoints } from '../../functions/disputes/endpoints.ts';
 import type { membershipEndpoints } from '../../functions/memberships/endpoints.ts';
 import type { organizationEndpoints } from '../../functions/organizations/endpoints.ts';
+import type { pageEndpoints } from '../../functions/pay/endpoints.ts';
+import type { paymentLinkEndpoints } from '../../functions/payment-links/endpoints.ts';
 import type { methodEndpoints } from '../../functions/payment-methods/endpoints.ts';
 import type { paymentEndpoints } from '../../functions/payments/endpoints.ts';
 import type { capturePaymentEndpoint } from '../../functions/payments/hold-endpoints.ts';
+import type { linkPaymentEndpoint } from '../../functions/payments/link-endpoints.ts';
 import type { projectEndpoints } from '../../functions/projects/endpoints.ts';
 import type { refundEndpoints } from '../../functions/refunds/endpoints.ts';
 import type { subscriptionEndpoints } from '../../functions/subscriptions/endpoints.ts';
+import type { linkSubscriptionEndpoint } from '../../functions/subscriptions/link-endpoints.ts';
 import type { planEndpoints } from '../../functions/subscriptions/plan-endpoints.ts';
 import type { webhookEndpoints } from '../../functions/webhooks/endpoints.ts';
 import type { Envelope as BusEnvelope } from '../../infra/local/messaging/bus.ts';
@@ -39,6 +43,8 @@ type Declared =
   | (typeof membershipEndpoints)[number]
   | (typeof methodEndpoints)[number]
   | (typeof organizationEndpoints)[number]
+  | (typeof pageEndpoints)[number]
+  | (typeof paymentLinkEndpoints)[number]
   | (typeof paymentEndpoints)[number]
   | (typeof planEndpoints)[number]
   | (typeof projectEndpoints)[number]
@@ -46,7 +52,9 @@ type Declared =
   | (typeof refundEndpoints)[number]
   | (typeof subscriptionEndpoints)[number]
   | (typeof webhookEndpoints)[number]
-  | typeof capturePaymentEndpoint;
+  | typeof capturePaymentEndpoint
+  | typeof linkPaymentEndpoint
+  | typeof linkSubscriptionEndpoint;
 
 type RouteOf<E> = E extends { readonly route?: infer R extends object } ? R : never;
 

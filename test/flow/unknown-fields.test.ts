@@ -14,6 +14,7 @@ import { targetOf } from '../builders/target-of.ts';
 import { createIntent, itemsOf, signIn, type User } from './flow.ts';
 import { heldPayment } from './holders.ts';
 import { withHost } from './host.ts';
+import { createLink, pageToken, withToken } from './pages.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
 import { paidPayment } from './refunders.ts';
 import type { ParsedJson, ShownProblem } from './routes.ts';
@@ -72,6 +73,18 @@ const monthlyPlan = async (): Promise<string> => {
   return 'to-change';
 };
 
+/** A request of a hosted page, sent with the token of its link. */
+const onPage = async (target: string, token: string, body: ParsedJson = {}): Promise<Write> =>
+  as({ ...(await someone()), options: withToken(token) }, target, body);
+
+const onSubscriptionPage = async (target: string, body: ParsedJson = {}): Promise<Write> => {
+  const { id } = await subscribe(service, await subscriber(service));
+  return onPage(target, await pageToken(service, id), body);
+};
+
+const onPaymentLink = async (target: string, body: ParsedJson): Promise<Write> =>
+  as(await admin(), `${target}/${(await createLink(service)).id}`, body);
+
 const KEY = { name: 'backend', scopes: ['payments:read'] };
 
 const ofKey = async (method: string, path: string, body: ParsedJson = {}): Promise<Write> => {
@@ -114,6 +127,29 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
   },
   'discounts.check': async () =>
     as(await someone(), 'POST /discounts/check', { code: 'SPRING', subtotal_cents: 500, currency: 'USD' }),
+  'payments.link': async () => {
+    const { id } = await createIntent(service, await someone());
+    return as(await admin(), `POST /payments/${id}/link`, { expires_in: 600 });
+  },
+  'subscriptions.link': async () => {
+    const { id } = await subscribe(service, await subscriber(service));
+    return as(await admin(), `POST /subscriptions/${id}/link`, { expires_in: 600 });
+  },
+  'pay.start': async () => {
+    const { token } = await createLink(service);
+    const headers = { ...withToken(token).headers, 'idempotency-key': 'the key of an unknown field' };
+    const user = { ...(await someone()), options: { headers } };
+    return as(user, 'POST /pay/start', { email: 'pia@example.com', name: 'Pia' });
+  },
+  'pay.confirm': async () => {
+    const { id } = await createIntent(service, await someone());
+    return onPage('POST /pay/confirm', await pageToken(service, id), { payment_method_id: VISA });
+  },
+  'pay.method': () => onSubscriptionPage('POST /pay/method', { provider_payment_method_token: 'pm_card_visa' }),
+  'pay.cancel': () => onSubscriptionPage('POST /pay/cancel', { reason: 'unused' }),
+  'pay.keep': () => onSubscriptionPage('POST /pay/keep'),
+  'payment-links.create': async () => as(await admin(), 'POST /payment-links', { total_cents: 500, currency: 'USD' }),
+  'payment-links.update': () => onPaymentLink('PATCH /payment-links', { description: 'Another' }),
   'refunds.create': async () => {
     const payment = await paidPayment(service, await someone());
     return as(await admin(), `POST /payments/${payment.id}/refunds`, { amount_cents: 500 });

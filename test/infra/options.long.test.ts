@@ -35,6 +35,8 @@ describe('the memory of a function', () => {
       'api.openapi',
       'console.file',
       'console.page',
+      'pay-page.file',
+      'pay-page.page',
       ...RECEIVERS,
     ]);
   });
@@ -60,6 +62,18 @@ describe('the console', () => {
 
   test('is part of production if it is turned on', () => {
     expect(routesOf(synthesize({ env: { ...PROD, CONSOLE: 'on' } }))).toHaveLength(2);
+  });
+});
+
+describe('the hosted page', () => {
+  const routesOf = ({ ofType }: Synthesized): readonly string[] =>
+    ofType('AWS::ApiGatewayV2::Route')
+      .map(({ Properties }) => String(Properties.RouteKey))
+      .filter((key) => /^GET \/pay($|\/assets)/.test(key));
+
+  test('is deployed by default, and not in production', () => {
+    expect(routesOf(plain).toSorted()).toEqual(['GET /pay', 'GET /pay/assets/{file}']);
+    expect(routesOf(synthesize({ env: { STAGE: 'prod', IDENTITY_URL: 'https://id.example.com' } }))).toEqual([]);
   });
 });
 

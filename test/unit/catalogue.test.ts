@@ -15,7 +15,7 @@ import { apiEvent } from '../builders/api-event.ts';
 const FUNCTIONS = new URL('../../functions/', import.meta.url);
 /** Files of declarations, and files about all declarations, which are not entries. */
 const NO_ENTRIES =
-  /(^|\/)([a-z-]*endpoints|triggers)\.ts$|^api\/(catalogue|default|document|example-requests|examples)\.ts$|^console\/(bundle\.ts$|web\/)/;
+  /(^|\/)([a-z-]*endpoints|triggers)\.ts$|^api\/(catalogue|default|document|example-requests|examples)\.ts$|^(console|pay-page)\/(bundle\.ts$|web\/)/;
 
 const files = readdirSync(FUNCTIONS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
 const entries = files.filter((name) => !NO_ENTRIES.test(name));
@@ -166,6 +166,8 @@ const NATURAL_POSTS = {
   'admin.import': 'a record that has the provider’s id is known',
   'subscriptions.preview-change': 'it stores nothing',
   'discounts.check': 'it stores nothing',
+  'payments.link': 'a link that is made again opens the same page',
+  'subscriptions.link': 'a link that is made again opens the same page',
 };
 /** POST routes without a write. Their bodies are too large for a query or name a guest. */
 const READING_POSTS = ['subscriptions.preview-change', 'discounts.check'];

@@ -48,6 +48,7 @@ const PROMISED: Readonly<Record<number, readonly string[]>> = {
     'PAYMENT_DISPUTED',
     'PRICE_CHANGED',
     'SUBSCRIPTION_NOT_CANCELED',
+    'LINK_SPENT',
     'PAYMENT_METHOD_IN_USE',
     'VERSION_CONFLICT',
     'IDEMPOTENCY_IN_PROGRESS',

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The browser's pages are separate bundles, and the benchmarks' peers are a separate program. */
 const FILES = globSync('{shared,functions,infra,test}/**/*.ts', {
   cwd: ROOT,
-  exclude: ['**/node_modules', 'functions/console/web', 'test/bench/peers'],
+  exclude: ['**/node_modules', 'functions/console/web', 'functions/pay-page/web', 'test/bench/peers'],
 });
 
 /** The names that Lambda and vitest look for. */

@@ -12,7 +12,7 @@ import { lambda } from '../../shared/http/lambda.ts';
 import type { ApiRequest, Reply } from '../../shared/http/request.ts';
 import { apiContext, apiEvent } from '../builders/api-event.ts';
 import { guest, session } from '../builders/api-request.ts';
-import { testIds } from '../builders/ids.ts';
+import { noLinks, testIds } from '../builders/ids.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
@@ -85,6 +85,7 @@ const serve = (
     now: clock,
     newId: (kind) => `${kind}_fresh`,
     ids: testIds,
+    linkTokens: noLinks,
     guestContinueSeconds: 3_600,
   };
   const run: UseCase = (given, request) => {

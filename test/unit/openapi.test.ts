@@ -140,6 +140,8 @@ describe('the API document', () => {
       ['payments.capture', expect.stringContaining('`capture_pending` is true')],
       ['refunds.create', expect.stringContaining('The refund is `pending`')],
       ['subscriptions.change', expect.stringContaining('`pending_change.status` is `processing`')],
+      ['pay.confirm', expect.stringContaining('The payment is `processing`')],
+      ['pay.method', expect.stringContaining('The method is not set yet')],
       ['admin.request-erasure', expect.stringContaining('GET /admin/erasures/{id}')],
     ]);
   });

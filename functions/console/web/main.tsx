@@ -18,6 +18,7 @@ import { DiscountPage } from './discounts/discount.tsx';
 import { DiscountsPage } from './discounts/discounts.tsx';
 import { KeyPage } from './keys/key.tsx';
 import { KeysPage } from './keys/keys.tsx';
+import { LinksPage } from './links/links.tsx';
 import { DisputesPage } from './money-back/disputes.tsx';
 import { RefundsPage } from './money-back/refunds.tsx';
 import { DeliveryPage } from './operations/delivery.tsx';
@@ -57,6 +58,7 @@ const PAGES: readonly Page[] = [
   { path: '/customers/:id', show: ({ id = '' }) => <CustomerPage id={id} /> },
   { path: '/refunds', name: 'Refunds', scope: 'payments:read', show: () => <RefundsPage /> },
   { path: '/disputes', name: 'Disputes', scope: 'payments:read', show: () => <DisputesPage /> },
+  { path: '/links', name: 'Links', scope: 'links:write', show: () => <LinksPage /> },
   { path: '/discounts', name: 'Discounts', scope: 'catalog:write', show: () => <DiscountsPage /> },
   { path: '/discounts/:id', scope: 'catalog:write', show: ({ id = '' }) => <DiscountPage id={id} /> },
   { path: '/webhooks', name: 'Webhooks', show: () => <WebhooksPage /> },

@@ -25,7 +25,10 @@ export interface ServiceProps {
  * in turn, because each reads values of the stacks before it.
  */
 export const addStacks = (app: App, { settings, codeDir, defaultId, ...declared }: ServiceProps): void => {
-  const endpoints = installedEndpoints(declared.endpoints, { CONSOLE: settings.console });
+  const endpoints = installedEndpoints(declared.endpoints, {
+    CONSOLE: settings.console,
+    HOSTED_PAGES: settings.hostedPages,
+  });
   const triggers = withOperatorSettings(declared.triggers, settings.operated);
   const inPart = (part: string) => endpoints.filter((endpoint) => routesPart(endpoint) === part);
   const stacks = [

@@ -27,5 +27,6 @@ export const throttleOf = ({ auth, method, rateClass }: Pick<Endpoint, 'auth' | 
   if (auth === 'provider-signature') return { rate: 500, burst: 1_000 };
   if (auth === 'public') return { rate: 50, burst: 100 };
   if (auth === 'platform-admin') return { rate: 20, burst: 40 };
-  return method === 'GET' && auth === 'session-or-token' ? CHECKOUT_READS : STAGE_THROTTLE;
+  const isPayers = auth === 'session-or-token' || auth === 'link-token';
+  return method === 'GET' && isPayers ? CHECKOUT_READS : STAGE_THROTTLE;
 };

@@ -1,5 +1,5 @@
 /**
- * @module The modules with the table of routes, the API document and the console's files hold data that the build
+ * @module The modules with the table of routes, the API document, and the files of the console and of the hosted page hold data that the build
  * computes, so that no function carries the code that computes it.
  */
 import { dirname, join, resolve } from 'node:path';
@@ -8,6 +8,7 @@ import type { Plugin } from 'esbuild';
 import { endpoints } from '../../../functions/api/catalogue.ts';
 import { apiDocumentAt } from '../../../functions/api/document.ts';
 import { consoleEntry, consoleFiles } from '../../../functions/console/bundle.ts';
+import { payPageEntry, payPageFiles } from '../../../functions/pay-page/bundle.ts';
 
 /** An import of one of the files gets the module of this name instead, which has the same exports. */
 export const madeModules: Plugin = {
@@ -43,10 +44,15 @@ const consoleModule = (): string => `
   export const consoleEntry = ${JSON.stringify(consoleEntry)};
   export const consoleFiles = ${JSON.stringify(consoleFiles)};`;
 
+const payPageModule = (): string => `
+  export const payPageEntry = ${JSON.stringify(payPageEntry)};
+  export const payPageFiles = ${JSON.stringify(payPageFiles)};`;
+
 const FUNCTIONS = resolve(import.meta.dirname, '../../../functions');
 
 const SOURCES: ReadonlyMap<string, () => string> = new Map([
   [join(FUNCTIONS, 'api', 'catalogue.ts'), routeTable],
   [join(FUNCTIONS, 'api', 'document.ts'), document],
   [join(FUNCTIONS, 'console', 'bundle.ts'), consoleModule],
+  [join(FUNCTIONS, 'pay-page', 'bundle.ts'), payPageModule],
 ]);

@@ -75,6 +75,8 @@ export interface DeploymentSettings {
   readonly checks: 'refuse' | 'warn' | 'off';
   /** The stage has the routes of the console. */
   readonly console: boolean;
+  /** The stage has the routes of the hosted page. */
+  readonly hostedPages: boolean;
   /** The adapter of each slot; empty if the slot is off. */
   readonly adapters: Readonly<Record<ProviderSlot, AdapterName | ''>>;
   /** Calls per second that due work may make to the provider of each slot. */
@@ -137,6 +139,12 @@ export const PLAIN_SETTINGS: readonly string[] = [
   'RENEWAL_NOTICE_MIN_MONTHS',
   'METHOD_NOTICE_DAYS',
   'PLACE_HOLD_MINUTES',
+  'HOSTED_PAGES',
+  'PAGE_NAME',
+  'PAGE_COLOR',
+  'PAGE_TERMS_URL',
+  'PAGE_PRIVACY_URL',
+  'PAGE_RETURN_HOSTS',
   'PLAN_CHANGE_UPGRADE',
   'PLAN_CHANGE_DOWNGRADE',
   'EXTERNAL_WEBHOOK_MAX_RETRIES',
@@ -296,6 +304,7 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     bulkheadSizes,
     checks: deployment.CHECKS,
     console: service.CONSOLE,
+    hostedPages: service.HOSTED_PAGES,
     adapters: adaptersOf(service),
     backgroundRates: backgroundRatesOf(service),
     operated: service,

@@ -2,8 +2,8 @@ import { rowOf } from '../../../shared/core/rows.ts';
 import { ConnectionDropped, type Simulator } from '../../simulator/state/options.ts';
 import { type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import { answerAws, type Operations } from '../machine/aws-protocol.ts';
+import { withBrowserScripts } from './browser-scripts.ts';
 import { type Controls, createControl } from './control-routes.ts';
-import { withStripeBrowser } from './stripe-browser.ts';
 
 /** Everything under /_local, with stand-ins for AWS, the identity service and the providers, and control routes. */
 export interface LocalParts extends Controls {
@@ -16,7 +16,7 @@ export const createLocal = (sites: LocalParts): ((ask: LocalRequest) => Promise<
   const prefixes: Readonly<Record<string, (ask: LocalRequest) => Promise<LocalResponse | undefined>>> = {
     aws: (ask) => answerAws(sites.operations, ask),
     'identity-service': sites.identity.answer,
-    providers: withStripeBrowser((ask) => forward(ask, sites.simulator.provider)),
+    providers: withBrowserScripts((ask) => forward(ask, sites.simulator.provider)),
     simulator: (ask) => forward(ask, sites.simulator.control),
   };
   return async (ask) => {

@@ -19,7 +19,7 @@ const PASS = 'x-demo-data-pass';
  * The paths that functions and the simulator call, pages, and `/health`, which reports that the host runs, never wait.
  */
 const UNATTENDED =
-  /^\/_local\/(?:aws|identity-service|providers)\/|\/webhooks\/provider_[a-d]$|\/(?:docs|console)(?:\/|$)|^\/$|\/(?:health|openapi\.json|client\.tgz)$/;
+  /^\/_local\/(?:aws|identity-service|providers)\/|\/webhooks\/provider_[a-d]$|\/(?:docs|console)(?:\/|$)|\/pay$|\/pay\/assets\/|^\/$|\/(?:health|openapi\.json|client\.tgz)$/;
 const SINK = /^\/_local\/sink\/[^/]+$/;
 
 export const createClosedDoor = (): Door => {

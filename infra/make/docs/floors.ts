@@ -15,8 +15,8 @@ export const readFloors = (): Floors =>
 const AREA = 'shared';
 
 const GROUPS = {
-  Edges: ['event-log', 'removal', 'webhooks', 'queries', 'workers', 'admin', 'console', 'openapi'],
-  Money: ['calls', 'catalog', 'discounts', 'payment-methods', 'payments', 'subscriptions'],
+  Edges: ['event-log', 'removal', 'webhooks', 'queries', 'workers', 'admin', 'console', 'openapi', 'hosted-pages'],
+  Money: ['calls', 'catalog', 'discounts', 'payment-links', 'payment-methods', 'payments', 'subscriptions'],
   People: ['organizations', 'customers', 'memberships'],
   Platform: ['core', 'platform', 'access', 'http', 'providers'],
 } as const;

@@ -8,7 +8,7 @@ import { groupOf, groups } from '../../../shared/openapi/groups.ts';
 /** The parts of docs/routes.md: one line per route and per error. The API document has the whole texts. */
 export const routeParts = () => ({
   scopes: scopeTable(),
-  routes: [...groups.map(sectionOf), consoleSection()].join('\n\n'),
+  routes: [...groups.map(sectionOf), ...pageSections()].join('\n\n'),
   errors: errorList(),
 });
 
@@ -18,11 +18,18 @@ const sectionOf = ({ name }: (typeof groups)[number]): string =>
     documentedEndpoints.filter((endpoint) => groupOf(endpoint) === name),
   );
 
-/** For browsers only, so the API document does not list it. */
-const consoleSection = (): string =>
-  section(
-    'Console',
-    endpoints.filter(({ serves }) => serves === 'console'),
+const PAGES = [
+  ['console', 'Console'],
+  ['pages', 'Hosted page'],
+] as const;
+
+/** For browsers only, so the API document does not list them. */
+const pageSections = (): readonly string[] =>
+  PAGES.map(([page, name]) =>
+    section(
+      name,
+      endpoints.filter(({ serves }) => serves === page),
+    ),
   );
 
 const section = (name: string, own: readonly Endpoint[]): string => `## ${name}\n\n${tableOf(own)}`;

@@ -9,7 +9,15 @@ import type { CustomerStep, StepTaken, Vendor } from '../protocol/vendor.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 
 /** The customer's step outside the shop and the service, which is 3-D Secure or an approval. */
-const step = z.object({ outcome: z.enum(['success', 'failure']), payer: z.string().min(1).max(100).optional() });
+const step = z.object({
+  outcome: z.enum(['success', 'failure']),
+  /** The page sends an empty field for the usual payer. */
+  payer: z
+    .string()
+    .max(100)
+    .optional()
+    .transform((payer) => payer || undefined),
+});
 
 export const customerStep = (parts: ControlParts, call: ControlCall): Response => {
   const { outcome, payer } = parsed(step, call.body);
@@ -31,9 +39,11 @@ export const customerPage = (parts: ControlParts, call: ControlCall): Response =
   const what = 'amount' in waiting ? priceOf(parts, waiting) : 'storing this card';
   const button = (outcome: string, label: string): string =>
     `<button name="outcome" value="${outcome}">${label}</button>`;
+  const takesPayer = vendorOf(parts, waiting)?.takeCustomerStep !== undefined;
+  const payer = takesPayer ? '<label>Test payer <input name="payer" placeholder="SIM-OK"></label> ' : '';
   const html = `<!doctype html><meta charset="utf-8"><title>Approval (simulated)</title><style>${FRAME_STYLE}</style>
 <h1>Your bank or wallet asks</h1><p>Do you approve ${what}?</p>
-<form method="post">${button('success', 'Approve')} ${button('failure', 'Refuse')}</form>`;
+<form method="post">${payer}${button('success', 'Approve')} ${button('failure', 'Refuse')}</form>`;
   return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } });
 };
 

@@ -17,6 +17,7 @@ import { stripeHolds } from './holds.ts';
 import { stripeListing } from './listing.ts';
 import { stripeMethods, stripeSetups } from './methods.ts';
 import { stripeCalls } from './outcome.ts';
+import { registerStripeDomain } from './pay-domains.ts';
 import { stripePayments } from './payments.ts';
 import { stripeRefunds } from './refunds.ts';
 import { stripeReaders } from './report.ts';
@@ -61,6 +62,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     setups: stripeSetups(stripe, call, readers),
     refunds: stripeRefunds(stripe, call),
     eventVersions: { pinned: STRIPE_API_VERSION, endpoints: () => readStripeEndpoints(stripe, call) },
+    payDomains: { register: (host) => registerStripeDomain(stripe, call, host) },
     listing: stripeListing(stripe, call, fingerprintOf),
     holds: stripeHolds(stripe, call, fingerprintOf),
     isStoredMethod: (id) => (ONE_TIME.test(id) ? false : undefined),

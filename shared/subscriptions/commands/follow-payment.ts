@@ -10,6 +10,7 @@ import { settleCharge } from '../billing/subscription-charge.ts';
 import { followChange } from '../plan-changes/finish-change.ts';
 import { isProviderBilled, type Subscription } from '../record/subscription.ts';
 import { type SubscriptionStore, subscriptionStore } from '../record/subscription-store.ts';
+import { setWantedMethod } from './wanted-method.ts';
 
 const messageSchema = z.object({
   detail: z.object({ payload: z.object({ data: z.object({ payment_id: z.string(), subscription_id: z.string() }) }) }),
@@ -18,13 +19,24 @@ const messageSchema = z.object({
 /** Settles a charge that the service bills. If a payer has paid one open invoice here, the others are paid too. */
 export const followPayment = async (deps: BillingDeps, message: unknown): Promise<'done'> => {
   const { payment_id: paymentId, subscription_id: subscriptionId } = messageSchema.parse(message).detail.payload.data;
+  await followOpenPayment(deps, { paymentId, subscriptionId });
+  return 'done';
+};
+
+interface Followed {
+  readonly paymentId: string;
+  readonly subscriptionId: string;
+}
+
+/** The same for a caller that has just paid the payment. */
+export const followOpenPayment = async (deps: BillingDeps, { paymentId, subscriptionId }: Followed): Promise<void> => {
   const store = subscriptionStore(deps.table);
   const subscription = await store.load(subscriptionId);
   const isOfChange = subscription?.change?.paymentId === paymentId;
-  if (!subscription || !(isOfChange || mayFollow(subscription, paymentId))) return 'done';
+  if (!subscription || !(isOfChange || mayFollow(subscription, paymentId))) return;
   // The event may be old, so the stored payment decides.
   const payment = await findCollectedPayment(deps, paymentId);
-  if (!payment) return 'done';
+  if (!payment) return;
   const next = isOfChange
     ? await followChange(deps, subscription, { payment })
     : await follow({ deps, store, subscription }, payment);
@@ -33,12 +45,15 @@ export const followPayment = async (deps: BillingDeps, message: unknown): Promis
     subscription_id: subscriptionId,
     outcome: next.status,
   });
-  return 'done';
+  const { wantedMethodId } = next;
+  const isPaidWithIt = payment.status === 'succeeded' && payment.paymentMethodId === wantedMethodId;
+  if (wantedMethodId !== undefined && isPaidWithIt) await setWantedMethod(deps, subscriptionId, wantedMethodId);
 };
 
 const mayFollow = (subscription: Subscription, paymentId: string): boolean =>
   isProviderBilled(subscription)
-    ? subscription.owed?.some((open) => open.paymentId !== paymentId) === true
+    ? subscription.wantedMethodId !== undefined ||
+      subscription.owed?.some((open) => open.paymentId !== paymentId) === true
     : subscription.charge?.paymentId === paymentId;
 
 interface Following {
@@ -55,7 +70,8 @@ const follow = async ({ deps, store, subscription }: Following, payment: Visible
       return reportFailedReturn(current, settled, deps.now());
     });
   }
-  return isPaidHere(payment) ? payOwed(deps, subscription, payment) : subscription;
+  const owesMore = subscription.owed?.some((open) => open.paymentId !== payment.id) === true;
+  return owesMore && isPaidHere(payment) ? payOwed(deps, subscription, payment) : subscription;
 };
 
 /** True if the payer confirmed the payment here. A payment that was made at the provider pays only its own invoice. */

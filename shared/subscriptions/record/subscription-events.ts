@@ -1,5 +1,11 @@
 import { type BusEvent, canonicalBusEvent, orderView, payerOf } from '../../platform/bus-event.ts';
-import { billingStatusOf, isVisibleSubscription, type Subscription, type VisibleSubscription } from './subscription.ts';
+import {
+  billingStatusOf,
+  cancelReasonView,
+  isVisibleSubscription,
+  type Subscription,
+  type VisibleSubscription,
+} from './subscription.ts';
 import { isUsedUp } from './subscription-discount.ts';
 
 /** One created, updated or cancelled event per version. Empty if readers do not see the change. */
@@ -26,6 +32,7 @@ const dataOf = (before: Subscription | undefined, subscription: VisibleSubscript
   current_period_start: subscription.currentPeriodStart,
   current_period_end: subscription.currentPeriodEnd,
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
+  ...cancelReasonView(subscription),
   trial_end: subscription.trialEnd ?? null,
   reason: subscription.reason ?? null,
   ...(subscription.reason === 'renewal_due' && {

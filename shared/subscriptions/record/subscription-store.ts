@@ -19,6 +19,7 @@ import type { Table, TransactionStep } from '../../platform/table.ts';
 import { type Found, type VersionedShape, versionedRecord } from '../../platform/versioned-record.ts';
 import { isSameMembership, membershipIdsOf, membershipOf } from './membership-of.ts';
 import {
+  isEnding,
   isLive,
   isProviderBilled,
   isVisibleSubscription,
@@ -60,7 +61,7 @@ export const subscriptionStore = (table: Table) => {
     onlyIf: readonly TransactionStep[] = [],
   ): Promise<Committed<Subscription>> => {
     requireSubscriptionTransition(was.status, next.status);
-    const stamp = stamped(was, started(was, ended(inOrder(was, next))));
+    const stamp = stamped(was, started(was, ended(continued(was, inOrder(was, next)))));
     return records.commit(was, { ...stamp, lock: was.lock + 1 }, onlyIf);
   };
 
@@ -100,6 +101,10 @@ const asRead = ({ lock }: Subscription): readonly Clause[] => [{ exists: true },
 /** Adds the actor and the request to every version. A commit that readers do not see leaves them unchanged. */
 const stamped = (was: Subscription | undefined, next: Subscription): Subscription =>
   was?.version === next.version ? next : { ...next, ...currentMaker() };
+
+/** The reason of a cancellation ends with the cancellation. */
+const continued = (was: Subscription, next: Subscription): Subscription =>
+  isEnding(was) && !isEnding(next) ? { ...next, cancelReason: undefined, cancelComment: undefined } : next;
 
 /** No period opens after the end, so nothing is scheduled for one. */
 const ended = (next: Subscription): Subscription =>

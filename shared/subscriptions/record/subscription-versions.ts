@@ -82,6 +82,7 @@ export const withMethod = (
     {
       paymentMethodId,
       methodRef,
+      wantedMethodId: undefined,
       customerId: customerId ?? subscription.customerId,
       providerCustomerId: providerCustomerId ?? subscription.providerCustomerId,
     },
@@ -105,6 +106,7 @@ export const blankSubscription = (subscription: Subscription, now: Instant): Sub
         description: undefined,
         tags: undefined,
         metadata: undefined,
+        cancelComment: undefined,
         referenceCode: codeOnly(referenceCode),
         category: codeOnly(category),
         ...withoutPayer(subscription),

@@ -18,6 +18,8 @@ import {
   BILLING_OWNERS,
   BILLING_STATUSES,
   billingStatusOf,
+  CANCEL_REASONS,
+  cancelReasonView,
   endsWithPeriod,
   isGuestSubscription,
   isVisibleSubscription,
@@ -48,6 +50,7 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   pending_change: pendingChangeView(subscription),
   scheduled_change: scheduledChangeView(subscription),
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
+  ...cancelReasonView(subscription),
   canceled_at: (subscription.status === 'canceled' && subscription.canceledAt) || null,
   trial_end: orNull(subscription.trialEnd),
   resume_at: (subscription.status === 'paused' && subscription.resumeAt) || null,
@@ -328,6 +331,11 @@ export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
         .nullable()
         .describe('The plan of the next period, if a change waits for it; null without one.'),
       canceled_at: timestamp.nullable().describe('When the subscription ended; null while it has not.'),
+      cancel_reason: z
+        .enum(CANCEL_REASONS)
+        .nullable()
+        .describe('Why the payer canceled on the hosted page; null without a reason.'),
+      cancel_comment: textOrNull.describe("The payer's own words about the cancellation; null without them."),
       concept: textOrNull.describe('A short title, such as a line of an invoice; yours to use.'),
       description: textOrNull.describe('What the subscription is for; null if the request named nothing.'),
       reference_code: textOrNull.describe('Your own reference, such as a contract number.'),

@@ -143,6 +143,21 @@ const announcedFields = {
   expiryNoticed: optional,
 };
 
+export const CANCEL_REASONS = ['too_expensive', 'missing_features', 'switched', 'unused', 'other'] as const;
+
+/** What the hosted page of the subscription knows. */
+const pageFields = {
+  /** Where the page sends the payer afterwards. */
+  linkReturnUrl: optional,
+  /** The method that the page saved, until it becomes the subscription's own. */
+  wantedMethodId: optional,
+  /** Why the payer cancels; noted before the cancellation, and cleared with it. */
+  cancelReason: z.enum(CANCEL_REASONS).optional(),
+  cancelComment: optional,
+};
+
+const besidePlanFields = { ...announcedFields, ...pageFields };
+
 const importFields = () => ({
   /** When it was imported; what the provider collected before is not recorded. */
   importedAt: optional,
@@ -243,7 +258,7 @@ export const subscriptionSchema = z.lazy(() =>
     paidPeriod: paidPeriodSchema.optional(),
     trialEnd: optional,
     trialNoticed: z.literal(true).optional(),
-    ...announcedFields,
+    ...besidePlanFields,
     cancelAtPeriodEnd: z.boolean(),
     /** The date on which the provider ends it, which may be later than the period's end. */
     cancelAt: optional,
@@ -283,6 +298,16 @@ export const isVisibleSubscription = (subscription: Subscription): subscription 
 /** True if the subscription has not ended, so that it needs its method, customer and organization. */
 export const isLive = ({ status }: Pick<Subscription, 'status'>): boolean =>
   status === 'trialing' || status === 'active' || status === 'past_due' || status === 'paused';
+
+/** True if the subscription has ended, or will end with its period. */
+export const isEnding = ({ status, cancelAtPeriodEnd }: Pick<Subscription, 'status' | 'cancelAtPeriodEnd'>): boolean =>
+  status === 'canceled' || cancelAtPeriodEnd;
+
+/** Why the payer canceled; noted before the cancellation, so it shows with the cancellation only. */
+export const cancelReasonView = (subscription: Subscription) => {
+  const { cancelReason = null, cancelComment = null } = isEnding(subscription) ? subscription : {};
+  return { cancel_reason: cancelReason, cancel_comment: cancelComment };
+};
 
 /** True if nothing is charged until a person continues it. */
 export const isStopped = ({ status }: Pick<Subscription, 'status'>): boolean =>
@@ -363,6 +388,7 @@ export const subscriptionRecord: RecordKind<VisibleSubscription> = {
   },
   ownedBy: ownerIdsOf,
   rule: 'owned',
+  opensPage: ({ status, erasedAt }) => status !== 'canceled' && erasedAt === undefined,
 };
 
 export const isProviderBilled = ({ billingOwner }: Pick<Subscription, 'billingOwner'>): boolean =>

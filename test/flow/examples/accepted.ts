@@ -1,6 +1,8 @@
 /** @module The API document's 202 responses to requests whose outcome at the provider is unknown. */
 import { exampleRequests } from '../../../functions/api/example-requests.ts';
-import type { TestAnswer, TestHost } from '../host.ts';
+import type { RequestOptions, TestAnswer, TestHost } from '../host.ts';
+import { tokenIn } from '../pages.ts';
+import type { ParsedJson } from '../routes.ts';
 import type { Steady } from './steadied.ts';
 
 /** Sends requests to whose calls the provider never responds. @returns the responses by operation */
@@ -37,7 +39,21 @@ export const acceptedOf = async (service: TestHost, steady: Steady): Promise<Rea
   const changed = await unanswered('/confirm', () =>
     service.post(`/subscriptions/${id}/change`, { quantity: 2 }, { session: 'demo-owner' }),
   );
+  const tokenTo = async (path: string): Promise<RequestOptions> => {
+    const answer: ParsedJson = await service.post(`${path}/link`, {}, { session: 'demo-admin' });
+    return { headers: { 'x-link-token': tokenIn(answer.body.url) } };
+  };
+  const due = await service.post('/payments/intents', created?.body, { session: 'demo-owner' });
+  const page = await tokenTo(`/payments/${due.body.id}`);
+  const paid = await unanswered('/confirm', () => service.post('/pay/confirm', {}, page));
+  const authenticated = await service.post(
+    '/pay/method',
+    { provider_payment_method_token: 'pm_card_authenticationRequired' },
+    await tokenTo(`/subscriptions/${id}`),
+  );
   return {
+    'pay.confirm': steady.shown('pay.confirm 202', paid.body),
+    'pay.method': steady.shown('pay.method 202', authenticated.body),
     'payments.cancel-intent': steady.shown('payments.cancel-intent 202', released.body),
     'payments.capture': steady.shown('payments.capture 202', captured.body),
     'payments.confirm': steady.shown('payments.confirm 202', confirmed.body),

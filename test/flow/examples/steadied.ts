@@ -12,7 +12,7 @@ export interface Steady {
 /** The clock moves forward only, so that the recording happens a century after the times that the document shows. */
 export const PRESENT = Date.parse('2126-11-02T09:30:00.000Z');
 const ID =
-  /\b(pay|pmt|addr|cust|subs|chg|ref|dsp|org|mem|mbr|ord|gst|log|ers|key|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
+  /\b(pay|pmt|addr|cust|subs|chg|ref|dsp|org|mem|mbr|ord|gst|log|ers|key|msg|msg_test|evt|lnk)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
 /** Ids of requests and of queue messages. */
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const SECRET = /(?<=_secret_)[0-9a-f]{24}\b/g;
@@ -23,6 +23,8 @@ const KEY_LAST = /(?<=\bpsk_[0-9a-f]{24}_)[\w-]{43}/g;
 const PROVIDER_ID = /\b(?:[A-Za-z]+_\d?|[A-Z]+)(?:demo|DEMO)[0-9A-Za-z]{12,}/g;
 const PROVIDER_COUNT = /(?<=demo)[0-9a-z]+$/i;
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d{3}Z)?$/;
+/** The token of a hosted page holds an id and a time. */
+const PAGE_TOKEN = /\bplk_[\w-]{44}/g;
 const HOST = /\b127\.0\.0\.1:\d+/g;
 
 /** @param fixed the ids that are the same on every host */
@@ -53,6 +55,7 @@ export const steadying = (fixed: ReadonlySet<string>): Steady => {
             .replaceAll(KEY_LAST, '…')
             .replaceAll(SECRET, secret)
             .replaceAll(UUID, uuid)
+            .replaceAll(PAGE_TOKEN, 'plk_signed-by-the-service')
             .replaceAll(HOST, '127.0.0.1:3000');
     return steadyValue(answer, text);
   };

@@ -1,5 +1,8 @@
 import * as z from 'zod';
+import { exampleRequests, PAYMENT_LINK } from '../../../functions/api/example-requests.ts';
 import type { TestAnswer, TestHost } from '../host.ts';
+import { tokenIn } from '../pages.ts';
+import type { ParsedJson } from '../routes.ts';
 import { type Documented, documentedIn } from './documented.ts';
 import type { Steady } from './steadied.ts';
 
@@ -19,8 +22,10 @@ export const walkDocument = async (service: TestHost, steady: Steady): Promise<W
   const operations = documentedIn((await service.get('/openapi.json')).body);
   const failures: Walk['failures'][number][] = [];
   const answers: Record<string, unknown> = {};
+  const pages = pagesOf(service);
   for (const operation of operations) {
-    const { status, body } = await send(service, operation);
+    const { status, body } = await send(service, await pages.opened(operation));
+    pages.answered(operation, body);
     if (status !== operation.status) failures.push({ id: operation.id, status, body });
     // Records of one moment have no order in time.
     await service.settle();
@@ -37,6 +42,32 @@ const providerEvent = z.object({
   data: z.object({ object: z.unknown() }),
   created: z.number(),
 });
+
+/** Finds the tokens of hosted pages, and the payment link that its example has made. */
+const pagesOf = (service: TestHost) => {
+  const bodies = new Map<string, ParsedJson>();
+  const asAdmin = { session: 'demo-admin' };
+  const tokenOf = async (path: string, body: object): Promise<string> => {
+    const answer: ParsedJson = await service.post(path, body, asAdmin);
+    if (answer.status !== 201) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    return tokenIn((answer.body.data ?? answer.body).url);
+  };
+  const tokenFor = async (id: string): Promise<string> => {
+    if (id === 'pay.start') return tokenOf('/payment-links', { total_cents: 2_500, currency: 'EUR' });
+    if (id === 'pay.state' || id === 'pay.confirm') return bodies.get('pay.start').token;
+    return tokenOf(`/subscriptions/${exampleRequests['subscriptions.link']?.params?.['id']}/link`, {});
+  };
+  const opened = async (operation: Documented): Promise<Documented> => {
+    const { id, path, headers } = operation;
+    if (id.startsWith('pay.')) {
+      const key = id === 'pay.start' && { 'idempotency-key': 'the key of the start of a link' };
+      return { ...operation, headers: { ...headers, ...key, 'x-link-token': await tokenFor(id) } };
+    }
+    const made = bodies.get('payment-links.create')?.data.id;
+    return { ...operation, path: made === undefined ? path : path.replace(PAYMENT_LINK.id, made) };
+  };
+  return { opened, answered: ({ id }: Documented, body: unknown) => void bodies.set(id, body) };
+};
 
 const send = (
   service: TestHost,

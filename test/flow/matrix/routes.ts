@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { payPageEntry } from '../../../functions/pay-page/bundle.ts';
 import { plainId } from '../../../shared/core/ids.ts';
 import { iso } from '../../../shared/core/time.ts';
 import { deliveryItem } from '../../../shared/event-log/delivery.ts';
@@ -16,6 +17,7 @@ import {
   CREATE_ALONE,
   CREATE_FROM_OWN,
   LEAVE,
+  LINK_TOKEN,
   LIST,
   LIST_BY_TOKEN,
   LIST_OF_ENTITY,
@@ -381,6 +383,16 @@ const onKey = (grant: Grant, pathOf: (id: string) => string, body?: unknown): Ma
   },
 });
 
+/** A new payment link. */
+const onLink = (grant: Grant, body?: unknown): MatrixRoute => ({
+  ...grant,
+  ask: async (service, fixtures) => {
+    const made = await service.post('/payment-links', intent, adminOf(fixtures));
+    expect(made.status).toBe(201);
+    return { path: `/payment-links/${made.body.data.id}`, ...(body !== undefined && { body }) };
+  },
+});
+
 interface Staff {
   readonly organizationId: string;
   readonly memberId: string;
@@ -505,6 +517,10 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'payments.timeline': onRecord('payment', reading(READ_BY_TOKEN), { path: ({ id }) => `/payments/${id}/timeline` }),
   'payments.capture': capturing,
   'payments.change-metadata': onPaid(200, (id) => `/payments/${id}`, { metadata: { a: '1' } }),
+  'payments.link': onRecord('payment', writing(PLATFORM_ADMIN, 201), {
+    path: ({ id }) => `/payments/${id}/link`,
+    body: {},
+  }),
   'discounts.check': { ...creating('/discounts/check', ASK_AS_PAYER, check), success: 200, changes: false },
   'refunds.create': onPaid(201, (id) => `/payments/${id}/refunds`, {}),
   'refunds.list-of-payment': onRecord('payment', reading(READ_BY_TOKEN), {
@@ -594,6 +610,24 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     ...onSubscription(WRITE_OR_ADMIN, { path: (id) => `/subscriptions/${id}/change`, isScheduled: true }),
     ...writing(WRITE_OR_ADMIN),
   },
+  'subscriptions.link': {
+    ...onSubscription(PLATFORM_ADMIN, { path: (id) => `/subscriptions/${id}/link`, body: {} }),
+    success: 201,
+  },
+  'pay.start': always(writing(LINK_TOKEN, 201), { path: '/pay/start', body: { email: 'g@example.com', name: 'G' } }),
+  'pay.state': always(reading(LINK_TOKEN), { path: '/pay/state' }),
+  'pay.confirm': always(writing(LINK_TOKEN), { path: '/pay/confirm', body: {} }),
+  'pay.method': always(writing(LINK_TOKEN), {
+    path: '/pay/method',
+    body: { provider_payment_method_token: 'pm_card_visa' },
+  }),
+  'pay.cancel': always(writing(LINK_TOKEN), { path: '/pay/cancel', body: {} }),
+  'pay.keep': always(writing(LINK_TOKEN), { path: '/pay/keep', body: {} }),
+  'payment-links.create': always(writing(PLATFORM_ADMIN, 201), { path: '/payment-links', body: intent }),
+  'payment-links.list': always(reading(PLATFORM_ADMIN), { path: '/payment-links' }),
+  'payment-links.get': onLink(reading(PLATFORM_ADMIN)),
+  'payment-links.update': onLink(writing(PLATFORM_ADMIN), { description: 'x' }),
+  'payment-links.archive': onLink(writing(PLATFORM_ADMIN, 204)),
   'organizations.create': always(writing(SIGNED_IN, 201), { path: '/organizations', body: { name: 'New' } }),
   'organizations.list': always(reading(SIGNED_IN), { path: '/organizations' }),
   'organizations.get': inOrganization(reading(ORGANIZATION_READ), (staff) => `/organizations/${staff.organizationId}`),
@@ -676,6 +710,8 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'api.openapi': always(reading(PUBLIC), { path: '/openapi.json' }),
   'console.page': always(reading(PUBLIC), { path: '/console' }),
   'console.file': always(reading(PUBLIC), { path: '/console/payments' }),
+  'pay-page.page': always(reading(PUBLIC), { path: '/pay' }),
+  'pay-page.file': always(reading(PUBLIC), { path: `/pay/assets/${payPageEntry.script}` }),
   'projects.preview-invite': always(reading(PUBLIC), { path: '/projects/invites/invite-1' }),
   'webhooks.list-logs': always(reading(SIGNED_IN), { path: '/webhooks/logs' }),
   'webhooks.get-log': ofLogEntry(LOG_READ, false, (entry) => ({ path: `/webhooks/logs/${entry}` })),

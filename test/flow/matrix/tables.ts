@@ -369,5 +369,7 @@ const everybody = (cell: string): MatrixTable =>
 
 /** Routes that need no credential and ignore every other input. */
 export const PUBLIC = everybody('ok');
+/** Routes that require the token of a hosted page, and tell every other caller the same. */
+export const LINK_TOKEN = everybody('404');
 /** Routes that require a provider's signature. */
 export const SIGNATURE = everybody('401');

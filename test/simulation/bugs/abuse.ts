@@ -61,14 +61,14 @@ export const ABUSE_BUGS: readonly Bug[] = [
   {
     name: 'declines-by-payment-only',
     what: 'Declines of a confirmation count by its payment alone',
-    file: 'functions/payments/endpoints.ts',
+    file: 'shared/payments/confirm-limits.ts',
     text: '  ...declineLimits,\n',
     replacement: '',
   },
   {
     name: 'declined-payment-uncounted',
     what: 'Declines of one payment have no window of their own',
-    file: 'functions/payments/endpoints.ts',
+    file: 'shared/payments/confirm-limits.ts',
     text: "  { name: 'declined-payment', max: 5, windowSeconds: HOUR_SECONDS, counts: 'declines', by: paymentNamed },\n",
     replacement: '',
   },

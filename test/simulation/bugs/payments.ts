@@ -94,8 +94,8 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     name: 'payer-has-less-than-a-day',
     what: 'The 24 hours of a payment that waits for its payer start at its creation',
     file: 'shared/payments/run-payment-due.ts',
-    text: "payment.status === 'pending' && instant(payment.claimedAt ?? payment.createdAt)",
-    replacement: "payment.status === 'pending' && instant(payment.createdAt)",
+    text: "payment.status === 'pending' && confirmationEnds(payment, payment.claimedAt ?? payment.createdAt)",
+    replacement: "payment.status === 'pending' && confirmationEnds(payment, payment.createdAt)",
   },
   {
     name: 'stuck-in-processing',

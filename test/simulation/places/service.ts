@@ -65,7 +65,7 @@ const LOADED_WHEN_NEEDED = [
  * Loads all functions, and what the AWS SDK reads at its first call, because no run may wait for the real file system.
  */
 export const loadFunctions = async (): Promise<void> => {
-  for (const { id, serves } of endpoints) if (serves !== 'console') handlers.set(id, await loadEntry(id));
+  for (const { id, serves } of endpoints) if (serves === 'data') handlers.set(id, await loadEntry(id));
   for (const { id } of triggers) handlers.set(id, await loadEntry(id));
   for (const path of LOADED_WHEN_NEEDED) await import(new URL(`../../../shared/${path}.ts`, import.meta.url).href);
   const nowhere = { baseUrl: BASE_URL, basePath: '', dynamoEndpoint: '', queues: [] };

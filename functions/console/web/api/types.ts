@@ -32,6 +32,7 @@ export type Me = Data<'api.me'>;
 export type Scope = Row<Me['scopes']>;
 export type ServiceKey = Row<Data<'admin.list-keys'>>;
 export type KeyWithSecret = Data<'admin.rotate-key'>;
+export type PaymentLink = Row<Data<'payment-links.list'>>;
 export type ProviderConfig = Data<'api.config'>['providers'][number];
 export type Subscription = Row<Answer<'subscriptions.list'>> & Payers;
 export type SearchHit = Row<Data<'admin.search'>>;

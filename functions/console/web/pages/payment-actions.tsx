@@ -10,9 +10,11 @@ import { HoldActions } from '../holds/hold-actions.tsx';
 import { useKeyedAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
+import { PayLinkButton } from '../view/pay-link-button.tsx';
 import { RefundDialog } from './refund-dialog.tsx';
 
 const CANCELABLE: readonly PaymentStatus[] = ['created', 'requires_payment_method', 'pending'];
+const PAYABLE: readonly PaymentStatus[] = [...CANCELABLE, 'failed'];
 const OPEN_DISPUTE: readonly Dispute['status'][] = ['needs_response', 'under_review'];
 
 interface ActionsProps {
@@ -43,6 +45,7 @@ export const PaymentActions = ({ payment, disputes, onChanged }: ActionsProps) =
           Cancel
         </button>
       )}
+      {may('links:write') && PAYABLE.includes(payment.status) && <PayLinkButton kind="payments" id={payment.id} />}
       <HoldActions payment={payment} onChanged={onChanged} />
       {mayRefund(payment) && (
         <button type="button" class="primary" onClick={() => setOpen('refund')}>

@@ -201,6 +201,8 @@ const actorOf = ({ type, id = '', on_behalf_of: payer }: NonNullable<TimelineEnt
       return `staff member ${id}`;
     case 'key':
       return payer ? `service key ${id} for ${payer.type} ${payer.id}` : `service key ${id}`;
+    case 'link':
+      return payer ? `the hosted page, for ${payer.type} ${payer.id}` : 'the hosted page';
     case 'guest':
       return `guest ${id}`;
     case 'user':

@@ -2,11 +2,13 @@
 
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
+import { may } from '../api/session.ts';
 import type { Subscription } from '../api/types.ts';
 import { useKeyedAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { dateInUtc } from '../view/format.ts';
 import { Choice, ProblemNote } from '../view/parts.tsx';
+import { PayLinkButton } from '../view/pay-link-button.tsx';
 import { PlanChangeDialog } from './plan-change-dialog.tsx';
 import { type Command, commandsFor } from './subscription-rights.ts';
 
@@ -29,6 +31,9 @@ export const SubscriptionActions = ({ subscription, onChanged }: ActionsProps) =
   const props = { subscription, onChanged, onClose: close };
   return (
     <>
+      {may('links:write') && subscription.status === 'past_due' && (
+        <PayLinkButton kind="subscriptions" id={subscription.id} />
+      )}
       {commandsFor(subscription).map((command) => (
         <button key={command} type="button" onClick={() => setOpen(command)}>
           {NAMES[command]}

@@ -32,6 +32,8 @@ const CARDS: Readonly<Record<string, Behaviour>> = {
   'rejected-postalcode': declines('incorrect_postal_code'),
   'rejected-expiration': declines('expired_card'),
   'requires-verification': { kind: 'asks_customer', until: 'set_up' },
+  // The token of a card whose payer has authenticated in Square's page in the browser.
+  'sim-verified': succeeds,
   'sim-fail-on-charge': attachesAndFails,
   'sim-processing-ok': { kind: 'settles_later', outcome: 'succeeded' },
   'sim-processing-fail': { kind: 'settles_later', outcome: 'failed' },

@@ -21,6 +21,7 @@ import { stripeCustomerRoutes } from './customers.ts';
 import { stripeDisputeRoutes } from './disputes.ts';
 import { expanded } from './expand.ts';
 import { paymentIntentRoutes } from './payment-intents.ts';
+import { paymentMethodDomainRoutes } from './payment-method-domains.ts';
 import { paymentMethodRoutes } from './payment-methods.ts';
 import { stripeRefundRoutes } from './refunds.ts';
 import { setupIntentRoutes } from './setup-intents.ts';
@@ -40,6 +41,7 @@ const ROUTES: readonly StripeRoute[] = [
   ...subscriptionRoutes,
   ...invoiceRoutes,
   ...webhookEndpointRoutes,
+  ...paymentMethodDomainRoutes,
 ];
 
 const DAY_MS = 86_400_000;

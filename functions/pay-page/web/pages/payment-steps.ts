@@ -1,0 +1,158 @@
+/** @module What a payer does about a payment, and what becomes of it. The service's status decides over a vendor's. */
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { isGone, isTooMany, isUnknown, postState, Refusal } from '../api/calls.ts';
+import { isPaid, type PageState, type PaymentState } from '../api/state.ts';
+import { leaveFor } from '../api/token.ts';
+import type { Entered } from '../vendors/card-field.ts';
+import { type Decline, declineOf } from '../view/decline.tsx';
+import { useBusy } from '../view/parts.tsx';
+import { type Shown, useReading } from '../view/reading.ts';
+import { say } from '../words/words.ts';
+
+export interface PaymentPageProps extends Shown {
+  readonly state: PaymentState;
+  /** The status in which the payer left for a vendor's page; undefined unless the payer has just returned from it. */
+  readonly leftAs: string | undefined;
+}
+
+type Phase = 'paid' | 'processing' | 'authenticate' | 'pay';
+
+/** The provider's own question, which only its script can ask. */
+const asksInBrowser = ({ providers = [] }: PaymentState): boolean =>
+  providers.some(({ confirms_in }) => confirms_in === 'browser');
+
+const phaseOf = (state: PaymentState): Phase => {
+  const { status, next_action: next } = state;
+  if (isPaid(status)) return 'paid';
+  if (status === 'processing') return 'processing';
+  if (status !== 'pending') return 'pay';
+  if (asksInBrowser(state)) return 'authenticate';
+  return next?.url ? 'pay' : 'processing';
+};
+
+/** True while the page waits for the secret with which the provider's script pays. */
+export const needsSecret = (state: PaymentState): boolean =>
+  asksInBrowser(state) && !state.client_secret && ['pay', 'authenticate'].includes(phaseOf(state));
+
+const isOnItsWay = ({ status }: PageState): boolean => isPaid(status) || status === 'processing';
+
+/** A payer whose approval the provider has not reported by then may try again. */
+const APPROVAL_MS = 10_000;
+/** A provider reports a decline within a moment. */
+const REPORT_MS = 20_000;
+const PAYMENT_REQUIRED = 402;
+
+/** Where the payer stands, beside what the service says: `late` if it has said nothing for a minute. */
+type Step = 'idle' | 'confirming' | 'late';
+
+/** Learns the outcome of a try, and says what it was. */
+const useOutcome = ({ token, state, leftAs, show, onGone }: PaymentPageProps) => {
+  const [step, setStep] = useState<Step>(leftAs === undefined ? 'idle' : 'confirming');
+  const [decline, setDecline] = useState<Decline | undefined>(declineOf(state));
+  const [problem, setProblem] = useState<string>();
+  const tries = useRef(0);
+  const { read, wait } = useReading({ token, show, onGone });
+
+  const beginTry = (): void => {
+    tries.current += 1;
+    setProblem(undefined);
+    setDecline(undefined);
+  };
+  /** The provider has taken the payment, and the service learns it in a moment. */
+  const expectPaid = async (): Promise<void> => {
+    setStep('confirming');
+    const now = await wait(isOnItsWay);
+    setStep(now ? 'idle' : 'late');
+  };
+  /** The try may have reached the service, or not. If it has not by then, the payer may try again. */
+  const expectAny = async (before: string, longestMs?: number): Promise<void> => {
+    setStep('confirming');
+    const isNews = (next: PageState): boolean => isOnItsWay(next) || (next.status === 'failed' && before !== 'failed');
+    const now = (await wait(isNews, longestMs)) ?? (await read());
+    setStep('idle');
+    if (now && isOnItsWay(now)) return;
+    const declined = now && declineOf(now);
+    if (declined) setDecline(declined);
+    else setProblem(say('unknown'));
+  };
+  /** The vendor's script says that the card was declined. The service may know better, and later has advice. */
+  const expectDecline = async (message: string): Promise<void> => {
+    const now = await read();
+    if (now && isOnItsWay(now)) return;
+    setDecline({ message });
+    const of = tries.current;
+    void wait((next) => tries.current !== of || isOnItsWay(next) || next.status === 'failed', REPORT_MS).then(
+      (later) => later && tries.current === of && setDecline({ ...declineOf(later), message }),
+    );
+  };
+  const refused = async (reason: unknown): Promise<void> => {
+    if (isGone(reason)) return onGone();
+    if (isTooMany(reason)) return setProblem(say('tooMany'));
+    if (isUnknown(reason)) return expectAny(state.status);
+    await read();
+    if (!(reason instanceof Refusal) || reason.status !== PAYMENT_REQUIRED) return setProblem(say('refused'));
+    const { advice } = (reason.details ?? {}) as { readonly advice?: string };
+    setDecline({ advice });
+  };
+  const lacksSecret = needsSecret(state);
+  useEffect(() => {
+    if (lacksSecret) void wait((next) => Boolean(next.client_secret) || isOnItsWay(next));
+  }, [lacksSecret]);
+  const isProcessing = phaseOf(state) === 'processing';
+  useEffect(() => {
+    if (leftAs !== undefined) void expectAny(leftAs, APPROVAL_MS).then(() => wait(isOnItsWay));
+    else if (isProcessing) {
+      void wait(({ status }) => status !== 'processing').then((now) => setDecline(now && declineOf(now)));
+    }
+  }, [isProcessing]);
+  return { step, decline, problem, setProblem, beginTry, expectPaid, expectAny, expectDecline, refused, read };
+};
+
+export const usePayment = (props: PaymentPageProps) => {
+  const { token, state, leftAs, show } = props;
+  const outcome = useOutcome(props);
+  const [isBusy, run] = useBusy();
+  const hasPaid = useRef(leftAs !== undefined);
+
+  const charge = async (method: string): Promise<void> => {
+    try {
+      show(await postState(token, 'confirm', { payment_method_id: method }));
+    } catch (reason) {
+      await outcome.refused(reason);
+    }
+  };
+  const finish = async (entered: Entered): Promise<void> => {
+    switch (entered.end) {
+      case 'done':
+        return outcome.expectPaid();
+      case 'token':
+        return charge(entered.token);
+      case 'invalid':
+        return outcome.setProblem(entered.message);
+      case 'unknown':
+        return outcome.expectAny(state.status);
+      case 'declined':
+        return outcome.expectDecline(entered.message);
+    }
+  };
+  const begin = (enter: () => Promise<Entered>): void =>
+    run(async () => {
+      outcome.beginTry();
+      hasPaid.current = true;
+      await finish(await enter());
+    });
+  /** Each approval has its own address. After a decline the service makes a new one. */
+  const approve = (): void =>
+    run(async () => {
+      try {
+        const url = state.next_action?.url ?? (await postState(token, 'confirm')).next_action?.url;
+        if (url) leaveFor(url, state.status);
+        else await outcome.read();
+      } catch (reason) {
+        await outcome.refused(reason);
+      }
+    });
+  const { step, decline, problem } = outcome;
+  return { step, decline, problem, isBusy, phase: phaseOf(state), begin, approve, hasPaid: hasPaid.current };
+};

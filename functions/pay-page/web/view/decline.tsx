@@ -1,0 +1,37 @@
+import type { PageState } from '../api/state.ts';
+import { say } from '../words/words.ts';
+import { Alert } from './parts.tsx';
+
+/** A declined try: what may help, or what the vendor said of it. */
+export interface Decline {
+  readonly advice?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+const ADVICE = {
+  retry_later: 'retry_later',
+  another_method: 'another_method',
+  authenticate: 'authenticateAdvice',
+  correct_data: 'correct_data',
+  contact_bank: 'contact_bank',
+} as const;
+
+/** What may help; nothing beside a vendor's message that the service has no advice to. */
+const adviceOf = ({ advice, message }: Decline): string | undefined => {
+  if (advice && advice in ADVICE) return say(ADVICE[advice as keyof typeof ADVICE]);
+  return message ? undefined : say('noAdvice');
+};
+
+/** The decline that the state shows; undefined if the payment was not declined, or not since it was paid. */
+export const declineOf = ({ status, decline }: PageState): Decline | undefined =>
+  decline || status === 'failed' ? { advice: decline?.advice ?? undefined } : undefined;
+
+export const DeclineAlert = ({ decline, text }: { readonly decline: Decline; readonly text?: string }) => (
+  <Alert>
+    <p>
+      <strong>{text ?? say('declined')}</strong>
+    </p>
+    {decline.message ? <p>{decline.message}</p> : null}
+    {adviceOf(decline) === undefined ? null : <p>{adviceOf(decline)}</p>}
+  </Alert>
+);

@@ -1,0 +1,29 @@
+import { isGone, readState } from '../api/calls.ts';
+import { follow } from '../api/follow.ts';
+import type { PageState } from '../api/state.ts';
+import { useIsShown } from './parts.tsx';
+
+/** How a page reads and shows its record. */
+export interface Shown {
+  readonly token: string;
+  readonly show: (state: PageState) => void;
+  readonly onGone: () => void;
+}
+
+/** `read` shows what the service says now. `wait` reads until it is over, for a minute by default. */
+export const useReading = ({ token, show, onGone }: Shown) => {
+  const isShown = useIsShown();
+  const read = async (): Promise<PageState | undefined> => {
+    try {
+      const now = await readState(token);
+      show(now);
+      return now;
+    } catch (reason) {
+      if (isGone(reason)) onGone();
+      return undefined;
+    }
+  };
+  const wait = (isOver: (now: PageState) => boolean, longestMs?: number): Promise<PageState | undefined> =>
+    follow({ read, isOver, isAwaited: isShown, ...(longestMs !== undefined && { longestMs }) });
+  return { read, wait };
+};

@@ -1,0 +1,72 @@
+/** @module Cancels a subscription on its hosted page at the end of the period, or keeps it, as its payer. */
+
+import * as z from 'zod';
+import { DomainError } from '../core/errors.ts';
+import { boundedText } from '../http/fields.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import type { BillingDeps } from '../subscriptions/billing/biller.ts';
+import { cancelSubscription } from '../subscriptions/commands/cancel-subscription.ts';
+import { reactivateSubscription } from '../subscriptions/commands/reactivate.ts';
+import {
+  CANCEL_REASONS,
+  isVisibleSubscription,
+  type VisibleSubscription,
+} from '../subscriptions/record/subscription.ts';
+import { subscriptionStore } from '../subscriptions/record/subscription-store.ts';
+import { noteOnSubscription } from './link-subscription.ts';
+import type { PaymentPageDeps } from './page-of-payment.ts';
+import { subscriptionPage } from './page-of-subscription.ts';
+import { pageRefusal } from './page-refusal.ts';
+
+const LONGEST_COMMENT = 500;
+
+export const cancelPageBody = z
+  .object({
+    reason: z.enum(CANCEL_REASONS).nullish().describe('Why the payer cancels, as `cancel_reason` shows it.'),
+    comment: boundedText(LONGEST_COMMENT)
+      .trim()
+      .nullish()
+      .describe("The payer's own words, at most 500 characters, as `cancel_comment` shows them."),
+  })
+  .meta({ id: 'CancelPage', description: 'Why the payer cancels.' });
+
+type CancelInput = z.output<typeof cancelPageBody>;
+type PageDeps = BillingDeps & PaymentPageDeps;
+type PageRequest<Body> = ApiRequest<unknown, unknown, Body, VisibleSubscription>;
+
+/** Without a paid period the subscription ends immediately. A reason stands in the version of the cancellation. */
+export const cancelOnPage = async (deps: PageDeps, request: PageRequest<CancelInput>): Promise<Reply> => {
+  const { record, body } = request;
+  const noted = await noteOnSubscription(deps, record, {
+    cancelReason: body.reason ?? undefined,
+    cancelComment: body.comment || undefined,
+  });
+  await cancelSubscription(deps, { ...request, record: noted, body: { cancel_at_period_end: true } });
+  return stateReply(deps, record);
+};
+
+/** Clears a scheduled cancellation with its reason. Without one, nothing changes. */
+export const keepOnPage = async (deps: PageDeps, request: PageRequest<unknown>): Promise<Reply> => {
+  if (request.record.cancelAtPeriodEnd)
+    await reactivateSubscription(deps, request).catch(ifCanceled).catch(pageRefusal);
+  return stateReply(deps, request.record);
+};
+
+const ifCanceled = (error: unknown): undefined => {
+  if (error instanceof DomainError && error.code === 'SUBSCRIPTION_NOT_CANCELED') return undefined;
+  throw error;
+};
+
+/** The state after a command, without the secrets in what a key keeps. */
+export const stateReply = async (
+  deps: PaymentPageDeps,
+  { id }: VisibleSubscription,
+  reply: Pick<Reply, 'status' | 'isOpen' | 'isDecline'> = {},
+): Promise<Reply> => {
+  const current = await subscriptionStore(deps.table).load(id);
+  if (!current || !isVisibleSubscription(current)) throw new DomainError('RESOURCE_NOT_FOUND');
+  const state = await subscriptionPage(deps, current);
+  const { open_payment: open } = state;
+  const kept = { ...state, client_secret: null, open_payment: open && { ...open, client_secret: null } };
+  return { ...reply, data: state, keptData: kept };
+};

@@ -1,0 +1,142 @@
+/**
+ * @module Saves a method on the hosted page of a subscription and makes it the subscription's own, as its payer. While a
+ * payment is open, that payment is charged with the method first, so a declined method does not replace the present one.
+ */
+
+import * as z from 'zod';
+import { ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
+import { isOurId } from '../core/ids.ts';
+import { textAt } from '../core/rows.ts';
+import { customerPointerKey } from '../customers/customer.ts';
+import { idUnderKey } from '../http/create-once.ts';
+import { tokenText, verificationTokenSchema } from '../http/fields.ts';
+import type { IdempotentRequest } from '../http/idempotency.ts';
+import { pageGone } from '../http/link-caller.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { createMethod } from '../payment-methods/create-method.ts';
+import { type PaymentMethod, paymentMethodRecord, paymentMethodShape } from '../payment-methods/payment-method.ts';
+import { requireOneTime, useSaved } from '../payment-methods/usable-method.ts';
+import { type ConfirmDeps, confirmPayment } from '../payments/confirm-payment.ts';
+import type { VisiblePayment } from '../payments/payment.ts';
+import { paymentStore } from '../payments/payment-store.ts';
+import { findAlias } from '../platform/alias.ts';
+import { versionedRecord } from '../platform/versioned-record.ts';
+import type { MethodDeps } from '../providers/provider-deps.ts';
+import type { BillingDeps } from '../subscriptions/billing/biller.ts';
+import { findOpenPayment } from '../subscriptions/billing/open-payment.ts';
+import { changeMethod } from '../subscriptions/commands/change-method.ts';
+import { followOpenPayment } from '../subscriptions/commands/follow-payment.ts';
+import type { VisibleSubscription } from '../subscriptions/record/subscription.ts';
+import { hasOpenAttempt } from '../subscriptions/record/subscription-states.ts';
+import { stateReply } from './cancel-page.ts';
+import { noteOnSubscription } from './link-subscription.ts';
+import type { PaymentPageDeps } from './page-of-payment.ts';
+import { declinedOnPage, pageRefusal } from './page-refusal.ts';
+import { pageUrl } from './page-settings.ts';
+
+export const pageMethodBody = z
+  .object({
+    provider_payment_method_token: tokenText(255).describe(
+      "The one-time token that the provider's library made in the browser. The id of a stored method gets 404.",
+    ),
+    verification_token: verificationTokenSchema.describe(
+      "The proof of the payer's authentication that the provider's library made in the browser (Square). Used once and not stored.",
+    ),
+  })
+  .meta({ id: 'PageMethod', description: 'The token of the method that pays from now on.' });
+
+type MethodInput = z.output<typeof pageMethodBody>;
+type PageRequest = ApiRequest<unknown, unknown, MethodInput, VisibleSubscription>;
+type PageMethodDeps = ConfirmDeps & MethodDeps & BillingDeps & PaymentPageDeps;
+
+export const changePageMethod = async (deps: PageMethodDeps, request: PageRequest): Promise<Reply> => {
+  const { record } = request;
+  await requireNewToken(deps, request);
+  const method = await saveOf(deps, request);
+  if (!method.setup) return (await pay(deps, request, method)) ?? stateReply(deps, record);
+  await versionedRecord(deps, paymentMethodShape).setTimes(method, {
+    setup: { ...method.setup, subscriptionId: record.id },
+  });
+  await noteOnSubscription(deps, record, { wantedMethodId: method.id });
+  return stateReply(deps, record, { status: 202 });
+};
+
+/**
+ * The method that an earlier request under the same key has saved may be named again.
+ * @throws DomainError RESOURCE_NOT_FOUND for a stored method
+ */
+const requireNewToken = async (deps: PageMethodDeps, { record, body, idempotency }: PageRequest): Promise<void> => {
+  const { provider_payment_method_token: token } = body;
+  const provider = await deps.providers.require(record.providerId, 'methods');
+  if (isOurId(token) || provider.isStoredMethod(token)) throw pageGone();
+  const underKey = idempotency && (await idUnderKey(deps, 'payment_method', ofMethod(idempotency).scope));
+  const alias = await findAlias(deps.table, record.providerId, token);
+  if (alias && alias.id !== underKey) throw pageGone();
+  const { providerCustomerId } = record;
+  const held = { methodRef: token, providerCustomerId };
+  await requireOneTime(provider, held, async () => idempotency !== undefined).catch(pageRefusal);
+};
+
+/** The key of the request also has an item of its own. */
+const ofMethod = (request: IdempotentRequest): IdempotentRequest => ({ ...request, scope: `${request.scope}:method` });
+
+/** Saves the method for the owner of the subscription. */
+const saveOf = async (deps: PageMethodDeps, request: PageRequest): Promise<PaymentMethod> => {
+  const { record, body, idempotency } = request;
+  const owner = ownerOfRecord(record);
+  if (!owner) throw pageGone();
+  const pointer = await deps.table.get(customerPointerKey(owner, record.providerId));
+  const { data } = await createMethod(deps, {
+    ...request,
+    idempotency: idempotency && ofMethod(idempotency),
+    owner,
+    alongside: [pointer],
+    named: () => undefined,
+    body: { ...body, provider_id: record.providerId, is_default: false },
+  }).catch(pageRefusal);
+  const method = await versionedRecord(deps, paymentMethodShape).load(textAt(data, 'id') ?? '');
+  if (!method) throw new Error('the method that was saved is missing');
+  return method;
+};
+
+/** @returns the reply while the outcome of the open payment is open */
+const pay = async (deps: PageMethodDeps, request: PageRequest, method: PaymentMethod): Promise<Reply | undefined> => {
+  const { record, caller, right } = request;
+  const open = await findOpenPayment(deps, record);
+  if (open) return payOpen(deps, request, { open, method });
+  const usable = useSaved(method, { caller, payer: record, slot: record.providerId });
+  const changed = await changeMethod(deps, record, { method: usable, right: right.onlyIf });
+  const isDeclined = changed.status === 'past_due' && !hasOpenAttempt(changed.charge);
+  if (isDeclined) throw declinedOnPage(changed.charge?.failureCode);
+  return undefined;
+};
+
+interface ToPay {
+  readonly open: VisiblePayment;
+  readonly method: PaymentMethod;
+}
+
+const payOpen = async (
+  deps: PageMethodDeps,
+  request: PageRequest,
+  { open, method }: ToPay,
+): Promise<Reply | undefined> => {
+  const record = await noteOnSubscription(deps, request.record, { wantedMethodId: method.id });
+  try {
+    await confirmPayment(deps, {
+      ...request,
+      record: open,
+      params: { id: open.id },
+      body: { payment_method_id: method.id, return_url: open.returnUrl ?? pageUrl(deps.pages) },
+      // Sound, because the only kind that a confirmation names is that of methods.
+      named: <T>(kind: RecordKind<T>) => (kind.resource === paymentMethodRecord.resource ? (method as T) : undefined),
+    });
+  } catch (error) {
+    await noteOnSubscription(deps, record, { wantedMethodId: undefined });
+    return pageRefusal(error);
+  }
+  const paid = await paymentStore(deps.table, deps.now).loadVisible(open.id);
+  if (paid?.status !== 'succeeded') return stateReply(deps, record, { status: 202 });
+  await followOpenPayment(deps, { paymentId: open.id, subscriptionId: record.id });
+  return undefined;
+};

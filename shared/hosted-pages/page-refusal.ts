@@ -1,0 +1,34 @@
+/** @module What a page learns of a refusal. */
+
+import { ADVICE, adviceOn } from '../core/decline-advice.ts';
+import { DomainError } from '../core/errors.ts';
+import { DECLINE_CODES } from '../core/outcome.ts';
+import { fieldAt, textAt } from '../core/rows.ts';
+import { pageGone } from '../http/link-caller.ts';
+
+/**
+ * After a decline the page learns what may help, and nothing else of the payment. A stored method of the provider is
+ * refused as any record that the token does not open.
+ */
+export const pageRefusal = (error: unknown): never => {
+  if (!(error instanceof DomainError)) throw error;
+  if (error.code === 'VALIDATION_ERROR' && namesStored(error)) throw pageGone(error);
+  if (error.code === 'PAYMENT_DECLINED') throw pageDecline(error);
+  throw error;
+};
+
+const pageDecline = ({ details }: DomainError): DomainError => {
+  const code = textAt(details, 'decline_code');
+  const told = textAt(fieldAt(fieldAt(details, 'payment'), 'decline'), 'advice');
+  return declinedOnPage(code, told);
+};
+
+/** @param told the advice of the provider, which decides over that of the code */
+export const declinedOnPage = (code: string | undefined, told?: string): DomainError => {
+  const known = DECLINE_CODES.find((one) => one === code);
+  const advice = ADVICE.find((one) => one === told) ?? (known && adviceOn(known).advice);
+  return new DomainError('PAYMENT_DECLINED', { details: { decline_code: code ?? null, advice: advice ?? null } });
+};
+
+const namesStored = ({ details }: DomainError): boolean =>
+  Array.isArray(details) && details.some(({ rule }) => rule === 'stored');

@@ -1,0 +1,42 @@
+/** @module Bundles the sources of a web page. A deployed function has the finished files and not this module. */
+
+import { basename, extname } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import type { PageEntry, PageFiles } from './page-files.ts';
+
+const LARGEST_COMPRESSION = 9;
+
+/** @param folder of the sources, which begin at `main.tsx` and import a style sheet */
+export const bundlePage = async (folder: string): Promise<{ readonly entry: PageEntry; readonly files: PageFiles }> => {
+  const { outputFiles } = await build({
+    absWorkingDir: folder,
+    entryPoints: ['main.tsx'],
+    entryNames: '[name]-[hash]',
+    outdir: 'out',
+    write: false,
+    bundle: true,
+    // A module that is imported dynamically is a file of its own, which the page loads when it needs it.
+    splitting: true,
+    chunkNames: '[name]-[hash]',
+    minify: true,
+    platform: 'browser',
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    // The licenses of the packages are in the repository.
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  const named = (extension: string): string => {
+    const found = outputFiles.find(({ path }) => basename(path).startsWith('main-') && extname(path) === extension);
+    if (!found) throw new Error(`the page in ${folder} has no ${extension} file`);
+    return basename(found.path);
+  };
+  const packed = outputFiles.map(({ path, contents }): [string, string] => [
+    basename(path),
+    gzipSync(contents, { level: LARGEST_COMPRESSION }).toString('base64'),
+  ]);
+  return { entry: { script: named('.js'), style: named('.css') }, files: Object.fromEntries(packed) };
+};

@@ -1,0 +1,127 @@
+/**
+ * @module The places of a payment link. With `max_payments` the transaction of a create takes a place, and the stream
+ * gives it back or counts it as paid. Without, the stream alone counts. The item of a payment's place says what the
+ * counts include of that payment, so every change counts once.
+ */
+
+import * as z from 'zod';
+import { DomainError } from '../core/errors.ts';
+import { rowOf } from '../core/rows.ts';
+import { linkCountKey, linkPlaceKey } from '../platform/keys.ts';
+import type { Item, Table, TransactionStep } from '../platform/table.ts';
+import { waitForAttempt } from '../platform/waits.ts';
+
+/** What a payment keeps of the link that started it. */
+export const paymentLinkUseSchema = z.object({
+  id: z.string(),
+  /** Set if the create has taken a place. */
+  isCounted: z.literal(true).optional(),
+  /** When the unpaid payment gives its place back. */
+  heldUntil: z.string().optional(),
+});
+export type PaymentLinkUse = z.infer<typeof paymentLinkUseSchema>;
+
+const countSchema = z.object({ made: z.int().default(0), taken: z.int().default(0), succeeded: z.int().default(0) });
+
+export interface LinkCounts {
+  /** Payments that were ever made; never lowered. */
+  readonly made: number;
+  /** Payments that are open or have succeeded. */
+  readonly taken: number;
+  readonly succeeded: number;
+}
+
+export const linkCountsOf = (item: Item | undefined): LinkCounts => countSchema.parse(item ?? {});
+
+export const readLinkCounts = async (table: Pick<Table, 'get'>, linkId: string): Promise<LinkCounts> =>
+  linkCountsOf(await table.get(linkCountKey(linkId)));
+
+/** The steps of a create that take a place. */
+export const takePlaceSteps = (linkId: string, most: number): readonly TransactionStep[] => [
+  {
+    update: linkCountKey(linkId),
+    changes: { add: { taken: 1, made: 1 } },
+    if: [{ any: [{ lacks: 'taken' }, { below: ['taken', most] }] }],
+  },
+];
+
+const CONFLICT_WAITS = { attempts: 12, firstMs: 50 };
+/** A condition that fails so often, although there is a place, is another one. */
+const UNMET_TRIES = 3;
+const RETRY_AFTER_SECONDS = 2;
+
+interface Taking {
+  readonly table: Table;
+  readonly linkId: string;
+  readonly most: number;
+}
+
+/**
+ * Runs a write that includes `takePlaceSteps`. If only they refuse the write, the counts are read again.
+ * @throws DomainError LINK_SPENT; STORAGE_UNAVAILABLE if other creates were always faster
+ */
+export const takingPlace = async <T>(taking: Taking, write: () => Promise<T>): Promise<T> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      await requirePlace(taking, error, tries);
+    }
+  }
+};
+
+const requirePlace = async ({ table, linkId, most }: Taking, error: unknown, tries: number): Promise<void> => {
+  if (!(error instanceof DomainError && error.code === 'VERSION_CONFLICT')) throw error;
+  const { taken } = await readLinkCounts(table, linkId);
+  if (taken >= most) throw new DomainError('LINK_SPENT');
+  if (error.cause === undefined && tries >= UNMET_TRIES) throw error;
+  if (await waitForAttempt(tries, CONFLICT_WAITS)) return;
+  throw new DomainError('STORAGE_UNAVAILABLE', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
+};
+
+/** What the counts include of a payment. */
+export const PLACE_STATES = ['none', 'open', 'canceled', 'succeeded'] as const;
+export type PlaceState = (typeof PLACE_STATES)[number];
+
+const INCLUDED: Readonly<Record<PlaceState, LinkCounts>> = {
+  none: { made: 0, taken: 0, succeeded: 0 },
+  open: { made: 1, taken: 1, succeeded: 0 },
+  canceled: { made: 1, taken: 0, succeeded: 0 },
+  succeeded: { made: 1, taken: 1, succeeded: 1 },
+};
+
+/** A batch of the stream may come late or twice, so a state never goes back. Money that moved after all takes a place. */
+const isLater = (from: PlaceState, to: PlaceState): boolean => PLACE_STATES.indexOf(from) < PLACE_STATES.indexOf(to);
+
+const MOST_TRIES = 20;
+
+export interface Placed {
+  readonly paymentId: string;
+  readonly use: PaymentLinkUse;
+}
+
+/** Counts a payment in this state, once. */
+export const countPlace = async (table: Table, { paymentId, use }: Placed, to: PlaceState): Promise<void> => {
+  const key = linkPlaceKey(paymentId);
+  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    const item = await table.get(key);
+    const from = stateOf(item) ?? (use.isCounted ? 'open' : 'none');
+    if (!isLater(from, to)) return;
+    const written = await table.transact([
+      { put: { ...key, state: to }, if: [item ? { equals: ['state', from] } : { absent: true }] },
+      { update: linkCountKey(use.id), changes: { add: difference(INCLUDED[from], INCLUDED[to]) } },
+    ]);
+    if (written.ok) return;
+  }
+  throw new Error('the place of a payment changed too often');
+};
+
+const stateOf = (item: Item | undefined): PlaceState | undefined =>
+  item && rowOf({ open: 'open', canceled: 'canceled', succeeded: 'succeeded' } as const, item['state']);
+
+const difference = (from: LinkCounts, to: LinkCounts): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    (['made', 'taken', 'succeeded'] as const)
+      .map((name) => [name, to[name] - from[name]] as const)
+      .filter(([, by]) => by !== 0),
+  );

@@ -1,0 +1,16 @@
+/** @module The hosts on which Stripe shows Apple Pay. */
+
+import type Stripe from 'stripe';
+import type { Outcome } from '../../core/outcome.ts';
+import type { PayDomain } from '../provider.ts';
+import type { StripeCall } from './outcome.ts';
+
+/** A host that is registered already stays registered. */
+export const registerStripeDomain = (stripe: Stripe, call: StripeCall, host: string): Promise<Outcome<PayDomain>> =>
+  call(
+    () => stripe.paymentMethodDomains.create({ domain_name: host }),
+    ({ apple_pay: applePay }) => ({
+      isActive: applePay.status === 'active',
+      problem: applePay.status_details?.error_message,
+    }),
+  );

@@ -1,0 +1,21 @@
+/**
+ * @module Sets the method that a payer saved on the hosted page of a subscription, as soon as it may be charged: after
+ * its set-up, or after the open payment was paid with it.
+ */
+
+import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
+import { findUnattended, heldAs } from '../../payment-methods/usable-method.ts';
+import { versionedRecord } from '../../platform/versioned-record.ts';
+import type { BillingDeps } from '../billing/biller.ts';
+import { isLive } from '../record/subscription.ts';
+import { subscriptionStore } from '../record/subscription-store.ts';
+import { changeMethod } from './change-method.ts';
+
+/** Safe to repeat. A method that another change has replaced is not set. */
+export const setWantedMethod = async (deps: BillingDeps, subscriptionId: string, methodId: string): Promise<void> => {
+  const subscription = await subscriptionStore(deps.table).load(subscriptionId);
+  if (!subscription || subscription.wantedMethodId !== methodId || !isLive(subscription)) return;
+  const found: PaymentMethod | undefined = await versionedRecord(deps, paymentMethodShape).load(methodId);
+  const method = found && (await findUnattended(deps.table, subscription, heldAs(found)));
+  if (method) await changeMethod(deps, subscription, { method, right: [] });
+};

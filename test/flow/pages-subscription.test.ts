@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import { present } from '../builders/present.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
+import { withHost } from './host.ts';
+import { pageOf, pageToken, withToken } from './pages.ts';
+import { storedRecord } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
+import {
+  anotherMethod,
+  BILLERS,
+  patch,
+  paymentsOf,
+  readSubscription,
+  type Subscriber,
+  subscriber,
+  subscribeToGold,
+  subscriptionEventsOf,
+} from './subscribers.ts';
+
+describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
+  const service = withHost({ frozen: true, env });
+
+  const active = async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    return { who, id: made.id, token: await pageToken(service, made.id), end: made.current_period_end };
+  };
+
+  /** A member whose renewal has just failed. */
+  const pastDue = async () => {
+    const { who, id, end } = await active();
+    const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
+    expect((await patch(service, who, { id, body: { payment_method_id: failing } })).status).toBe(200);
+    await service.moveTo(end);
+    await service.advance(10 * MINUTE_SECONDS);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'past_due' });
+    const renewal = present((await paymentsOf(service, who, id)).at(-1));
+    return { who, id, failing, renewal, token: await pageToken(service, id) };
+  };
+
+  const setMethod = (token: string, method: string, headers: Record<string, string> = {}): Promise<ParsedJson> =>
+    service.post(
+      '/pay/method',
+      { provider_payment_method_token: method },
+      { headers: { ...withToken(token).headers, ...headers } },
+    );
+
+  const methodOf = async (who: Subscriber, id: string) => (await readSubscription(service, who, id)).payment_method_id;
+
+  test('shows price, interval and card, and nothing of the payer', async () => {
+    const { who, token, end } = await active();
+    const state = await pageOf(service, token);
+    expect(state).toMatchObject({
+      kind: 'subscription',
+      status: 'active',
+      amount_cents: 1_900,
+      product: { name: 'Gold' },
+      interval: { billing_interval: 'monthly', interval_multiplier: 1 },
+      method: { brand: 'visa', last_four: '4242' },
+      next_billing_date: end,
+      cancel_at_period_end: false,
+      open_payment: null,
+    });
+    expect(JSON.stringify(state)).not.toMatch(/@|user_|cust_/);
+    expect(who.names.customer_id).toMatch(/^cust_/);
+  });
+
+  test('cancels at the end of the period with a reason, and keeps the subscription again', async () => {
+    const { who, id, token } = await active();
+    const canceled: ParsedJson = await service.post(
+      '/pay/cancel',
+      { reason: 'too_expensive', comment: 'Too dear for me' },
+      withToken(token),
+    );
+    expect(canceled).toMatchObject({ status: 200, body: { status: 'active', cancel_at_period_end: true } });
+    expect(await readSubscription(service, who, id)).toMatchObject({
+      cancel_at_period_end: true,
+      cancel_reason: 'too_expensive',
+      cancel_comment: 'Too dear for me',
+    });
+    await service.settle();
+    const scheduled = (await service.busEvents()).find(
+      (event) =>
+        event['detail-type'] === 'subscription.updated' &&
+        event.detail.payload.data.subscription_id === id &&
+        event.detail.payload.data.reason === 'cancel_scheduled',
+    );
+    expect(present(scheduled).detail.payload.data).toMatchObject({
+      cancel_reason: 'too_expensive',
+      cancel_comment: 'Too dear for me',
+    });
+    for (let at = 0; at < 2; at += 1) {
+      const kept: ParsedJson = await service.post('/pay/keep', {}, withToken(token));
+      expect(kept).toMatchObject({ status: 200, body: { cancel_at_period_end: false } });
+    }
+    expect(await readSubscription(service, who, id)).toMatchObject({ cancel_reason: null, cancel_comment: null });
+  });
+
+  test('ends a past-due subscription immediately, and opens no longer', async () => {
+    const { who, id, token } = await pastDue();
+    const canceled: ParsedJson = await service.post('/pay/cancel', {}, withToken(token));
+    expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled', cancel_reason: null });
+    expect((await service.get('/pay/state', withToken(token))).status).toBe(404);
+  });
+
+  test('sets another card, which the next renewal charges', async () => {
+    const { who, id, token, end } = await active();
+    const before = await methodOf(who, id);
+    expect(await setMethod(token, 'pm_card_mastercard')).toMatchObject({
+      status: 200,
+      body: { method: { brand: 'mastercard' } },
+    });
+    expect(await methodOf(who, id)).not.toBe(before);
+    await service.moveTo(end);
+    await service.advance(10 * MINUTE_SECONDS);
+    const renewal = present((await paymentsOf(service, who, id)).at(-1));
+    expect(renewal).toMatchObject({ status: 'succeeded', payment_method_details: { card_brand: 'mastercard' } });
+  });
+
+  test('charges the open payment of a past-due subscription with the new card once, and keeps the card', async () => {
+    const { who, id, token, renewal } = await pastDue();
+    expect(await pageOf(service, token)).toMatchObject({
+      status: 'past_due',
+      open_payment: { payment_id: renewal.id, status: 'failed' },
+      decline: { advice: expect.any(String) },
+    });
+    const key = { 'idempotency-key': 'one and the same key' };
+    const set = await setMethod(token, 'pm_card_mastercard', key);
+    expect(set).toMatchObject({ status: 200, body: { open_payment: null, method: { brand: 'mastercard' } } });
+    expect(await setMethod(token, 'pm_card_mastercard', key)).toMatchObject({ status: 200 });
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+    const paid = (await paymentsOf(service, who, id)).filter(({ status }) => status === 'succeeded');
+    expect(paid.map(({ total_cents }) => total_cents)).toEqual([1_900, 1_900]);
+    const { charges } = await service.ledger();
+    expect(
+      charges.filter(({ payment_id, status }) => payment_id === renewal.id && status === 'succeeded'),
+    ).toHaveLength(1);
+  });
+
+  test('leaves the present card of a past-due subscription after a decline', async () => {
+    const { who, id, token, failing } = await pastDue();
+    const declined = await setMethod(token, 'pm_card_chargeCustomerFail');
+    expect(declined).toMatchObject({ status: 402, body: { code: 'PAYMENT_DECLINED' } });
+    expect(Object.keys(declined.body.details).toSorted()).toEqual(['advice', 'decline_code']);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'past_due', payment_method_id: failing });
+    expect(await setMethod(token, 'pm_card_visa')).toMatchObject({ status: 200, body: { open_payment: null } });
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+  });
+
+  test('sets a card only after its payer has authenticated it', async () => {
+    const { who, id, token } = await active();
+    const before = await methodOf(who, id);
+    const set = await setMethod(token, 'pm_card_authenticationRequired');
+    expect(set).toMatchObject({ status: 202, body: { next_action: { type: 'use_provider_sdk' } } });
+    const { client_secret: secret } = set.body;
+    expect(await pageOf(service, token)).toMatchObject({ client_secret: secret });
+    expect(await methodOf(who, id)).toBe(before);
+    expect(await subscriptionEventsOf(service, id)).not.toContain('subscription.updated method_changed');
+    const { wantedMethodId } = present(await storedRecord(service, 'SUB', id));
+    await service.authenticateMethod(wantedMethodId);
+    await service.settle();
+    expect(await methodOf(who, id)).toBe(wantedMethodId);
+    expect(await pageOf(service, token)).toMatchObject({ next_action: null, client_secret: null });
+  });
+});
