@@ -16,6 +16,7 @@ import { organizationEndpoints } from '../organizations/endpoints.ts';
 import { methodEndpoints } from '../payment-methods/endpoints.ts';
 import { paymentEndpoints } from '../payments/endpoints.ts';
 import { capturePaymentEndpoint, changeMetadataEndpoint } from '../payments/hold-endpoints.ts';
+import { productEndpoints } from '../products/endpoints.ts';
 import { projectEndpoints } from '../projects/endpoints.ts';
 import { refundEndpoints } from '../refunds/endpoints.ts';
 import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
@@ -39,6 +40,7 @@ export const endpoints: readonly Endpoint[] = [
   ...planEndpoints,
   ...membershipEndpoints,
   ...organizationEndpoints,
+  ...productEndpoints,
   ...projectEndpoints,
   ...webhookEndpoints,
   ...adminEndpoints,

@@ -220,17 +220,21 @@ const recurringOver = async (
     };
     for (const day of byDay.keys()) if (day > to && day !== PRESENT) takeOut(day);
     atEnd.set(currency, sums.figures());
-    const own_periods = new Map<string, Recurring>();
+    const found = new Map<string, Recurring>();
     for (const day of days.toReversed()) {
       const period = periodOf(day, interval);
-      if (!own_periods.has(period)) own_periods.set(period, sums.figures());
+      if (!found.has(period)) found.set(period, sums.figures());
       takeOut(day);
     }
     atStart.set(currency, sums.figures());
-    periods.push(...[...own_periods].toReversed().map(([period, figures]) => ({ period, currency, ...figures })));
+    const counting = [...found].toReversed().filter(([, figures]) => counts(figures));
+    periods.push(...counting.map(([period, figures]) => ({ period, currency, ...figures })));
   }
   return { periods, atStart, atEnd };
 };
+
+const counts = ({ mrr_cents, active_subscriptions }: Recurring): boolean =>
+  mrr_cents !== 0 || active_subscriptions !== 0;
 
 const daysOf = ({ from, to }: SummaryRange): readonly string[] => {
   const days: string[] = [];
@@ -246,6 +250,8 @@ interface TotalsOver {
 
 const NOW = 'now';
 const EARLIER = 'earlier';
+/** Of a currency that has subscriptions, but perhaps no payment. */
+const IDLE = 'idle';
 
 /** The whole range and the period before, as rows of two long periods. */
 const totalsOf = (items: readonly Item[], { query, range, recurring }: TotalsOver) => {
@@ -260,11 +266,11 @@ const totalsOf = (items: readonly Item[], { query, range, recurring }: TotalsOve
     },
     figures,
   }));
-  const idle = [...(recurring?.atEnd.keys() ?? [])].map((currency) => ({
-    period: NOW,
-    labels: { currency },
-    figures: NO_FIGURES,
-  }));
+  const idle = [...(recurring ? [recurring.atStart, recurring.atEnd] : [])].flatMap((sums) =>
+    [...sums].flatMap(([currency, figures]) =>
+      counts(figures) ? [{ period: IDLE, labels: { currency }, figures: NO_FIGURES }] : [],
+    ),
+  );
   const groups = Map.groupBy([...labelled, ...idle], ({ labels }) => JSON.stringify(labels));
   return [...groups]
     .sort(([one], [other]) => (one < other ? -1 : 1))

@@ -1,4 +1,4 @@
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 import { erasePeople, expectFigures, live, openShop, weeksOf } from './summary-figures.ts';
@@ -14,7 +14,7 @@ describe.each([1, 2])('the figures of a shop after random weeks %i', (seed) => {
       if (index % 35 === 34) await expectFigures(shop, 20);
     }
     await live(shop, { do: 'wait', of: 3, cents: 0 });
-    await expectFigures(shop, 31);
+    expect(await expectFigures(shop, 31)).toBeGreaterThan(10);
     await erasePeople(shop);
     await expectFigures(shop, 31);
   });
