@@ -6,6 +6,7 @@ import { clockOffsetMs } from '../api/local.ts';
 import { signOutAddress } from '../api/oidc.ts';
 import { endSession, session } from '../api/session.ts';
 import { site } from '../api/site.ts';
+import { Badge } from '../attention/badge.tsx';
 import { duration, inWords } from './format.ts';
 import { arrivals, go, Link, place } from './route.tsx';
 import { browserZone, chooseZone, isLocalZone } from './zone.ts';
@@ -64,6 +65,7 @@ const Navigation = ({ items }: Pick<LayoutProps, 'items'>) => {
       {items.map(({ path, name }) => (
         <Link key={path} to={path} current={isCurrent(path)}>
           {name}
+          <Badge page={path} />
         </Link>
       ))}
     </nav>
