@@ -172,11 +172,15 @@ const Deliveries = ({ pages, chosen, onChoose, onSent }: DeliveriesProps) => {
     onChoose(new Set(isChosen ? [...others, id] : others));
   };
   const selected = groups.rows.filter(({ id }) => chosen.has(id));
+  const remaining = new Set(chosen);
+  const sent = (id: string): void => {
+    remaining.delete(id);
+    onChoose(new Set(remaining));
+    if (remaining.size === 0) onSent();
+  };
   return (
     <>
-      {may('webhooks:write') && (
-        <SendSelected selected={selected} onClear={() => onChoose(new Set())} onSent={onSent} />
-      )}
+      {may('webhooks:write') && <SendSelected selected={selected} onClear={() => onChoose(new Set())} onSent={sent} />}
       <Table
         name="Deliveries"
         columns={deliveryColumns({ ids: chosen, choose })}
@@ -192,22 +196,27 @@ const Deliveries = ({ pages, chosen, onChoose, onSent }: DeliveriesProps) => {
 interface SendSelectedProps {
   readonly selected: readonly EventGroup[];
   readonly onClear: () => void;
-  readonly onSent: () => void;
+  /** Called for each event that was sent, with its id. */
+  readonly onSent: (id: string) => void;
 }
 
-/** Sends the selected events to their targets again, one after another. Those that fail stay selected. */
+const sendAgain = async (entries: readonly WebhookLog[]): Promise<void> => {
+  for (const { id } of entries) {
+    const params = { path: { id }, header: { 'Idempotency-Key': newKey() } };
+    await answerOf(api.POST('/webhooks/logs/{id}/replay', { params, body: {} }));
+  }
+};
+
+/** Sends the selected events to their targets again, one after another. It stops at a failure; the rest stays selected. */
 const SendSelected = ({ selected, onClear, onSent }: SendSelectedProps) => {
   const [sent, setSent] = useState(0);
   const sending = useAction(async () => {
     setSent(0);
-    const entries = selected.flatMap(({ byTarget }) => byTarget);
-    for (const { id } of entries) {
-      const params = { path: { id }, header: { 'Idempotency-Key': newKey() } };
-      await answerOf(api.POST('/webhooks/logs/{id}/replay', { params, body: {} }));
+    for (const { id, byTarget } of selected) {
+      await sendAgain(byTarget);
+      setSent((before) => before + byTarget.length);
+      onSent(id);
     }
-    setSent(entries.length);
-    onClear();
-    onSent();
   });
   return (
     <>
@@ -222,7 +231,11 @@ const SendSelected = ({ selected, onClear, onSent }: SendSelectedProps) => {
           </button>
         </section>
       )}
-      {sent > 0 && selected.length === 0 && <Done>Queued {count(sent)} deliveries.</Done>}
+      {sent > 0 && selected.length === 0 && (
+        <Done>
+          Queued: {count(sent)} {sent === 1 ? 'delivery' : 'deliveries'}
+        </Done>
+      )}
       {sending.problem && <ProblemNote problem={sending.problem} />}
     </>
   );
