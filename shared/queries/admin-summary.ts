@@ -70,12 +70,14 @@ const recurringFields = {
       'The totals of active and past due subscriptions per month: yearly / 12, quarterly / 3, weekly × 52 / 12, daily × 365 / 12, each divided by interval_multiplier; rounded half up once.',
     ),
   active_subscriptions: z.int().describe('How many subscriptions are active.'),
+  past_due_subscriptions: z.int().describe('How many subscriptions are past due.'),
 };
 
 const totalFields = {
   ...paidFields,
   mrr_cents: recurringFields.mrr_cents.optional(),
   active_subscriptions: recurringFields.active_subscriptions.optional(),
+  past_due_subscriptions: recurringFields.past_due_subscriptions.optional(),
 };
 
 export const everySummaryMeta = summaryMeta.extend({
@@ -233,8 +235,11 @@ const recurringOver = async (
   return { periods, atStart, atEnd };
 };
 
-const counts = ({ mrr_cents, active_subscriptions }: Recurring): boolean =>
-  mrr_cents !== 0 || active_subscriptions !== 0;
+const counts = ({
+  mrr_cents: mrr,
+  active_subscriptions: active,
+  past_due_subscriptions: pastDue,
+}: Recurring): boolean => mrr !== 0 || active !== 0 || pastDue !== 0;
 
 const daysOf = ({ from, to }: SummaryRange): readonly string[] => {
   const days: string[] = [];
@@ -293,4 +298,4 @@ const totalsOf = (items: readonly Item[], { query, range, recurring }: TotalsOve
 
 const NO_COUNTS = figuresOf(NO_SUMS);
 const NO_FIGURES = { ...NO_COUNTS, new_payers: 0, settlements: [] };
-const NO_RECURRING: Recurring = { mrr_cents: 0, active_subscriptions: 0 };
+const NO_RECURRING: Recurring = { mrr_cents: 0, active_subscriptions: 0, past_due_subscriptions: 0 };

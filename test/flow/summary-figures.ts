@@ -81,6 +81,7 @@ export const weeksOf = (seed: number, steps: number): readonly Step[] => fc.samp
 interface Recurring {
   readonly mrr_cents: number;
   readonly active_subscriptions: number;
+  readonly past_due_subscriptions: number;
 }
 
 export interface Shop {
@@ -261,19 +262,24 @@ const PER_MONTH: Readonly<Record<string, readonly [number, number]>> = {
 const PARTS = 1_814_400n;
 
 const recurringOf = (subscriptions: readonly ParsedJson[]): Map<string, Recurring> => {
-  const found = new Map<string, { parts: bigint; active: number }>();
+  const found = new Map<string, { parts: bigint; active: number; pastDue: number }>();
   for (const { status, currency, total_cents, billing_interval, interval_multiplier } of subscriptions) {
-    const sums = found.get(currency) ?? { parts: 0n, active: 0 };
+    const sums = found.get(currency) ?? { parts: 0n, active: 0, pastDue: 0 };
     found.set(currency, sums);
     if (status === 'active') sums.active += 1;
+    if (status === 'past_due') sums.pastDue += 1;
     if (status !== 'active' && status !== 'past_due') continue;
     const [periods, months] = PER_MONTH[billing_interval] ?? [1, 1];
     sums.parts += (BigInt(total_cents) * PARTS * BigInt(periods)) / BigInt(months * interval_multiplier);
   }
   return new Map(
-    [...found].map(([currency, { parts, active }]) => [
+    [...found].map(([currency, { parts, active, pastDue }]) => [
       currency,
-      { mrr_cents: Number((2n * parts + PARTS) / (2n * PARTS)), active_subscriptions: active },
+      {
+        mrr_cents: Number((2n * parts + PARTS) / (2n * PARTS)),
+        active_subscriptions: active,
+        past_due_subscriptions: pastDue,
+      },
     ]),
   );
 };
@@ -393,7 +399,7 @@ const added = (rows: readonly Figures[]): Figures => {
   };
 };
 
-const NO_RECURRING: Recurring = { mrr_cents: 0, active_subscriptions: 0 };
+const NO_RECURRING: Recurring = { mrr_cents: 0, active_subscriptions: 0, past_due_subscriptions: 0 };
 
 /**
  * The summary of the last days equals the records: rows, totals, the period before, and recurring revenue.
@@ -431,6 +437,7 @@ export const expectFigures = async (shop: Shop, days: number): Promise<number> =
         ...(shop.recurring.get(dayAgo(days))?.get(currency) ?? {
           mrr_cents: before.mrr_cents,
           active_subscriptions: before.active_subscriptions,
+          past_due_subscriptions: before.past_due_subscriptions,
         }),
       },
     });
@@ -442,7 +449,10 @@ export const expectFigures = async (shop: Shop, days: number): Promise<number> =
     [...sums].map(([currency, recurring]) => ({ period, currency, recurring })),
   );
   const counting = noted
-    .filter(({ period, recurring }) => period >= from && recurring.mrr_cents + recurring.active_subscriptions > 0)
+    .filter(
+      ({ period, recurring }) =>
+        period >= from && recurring.mrr_cents + recurring.active_subscriptions + recurring.past_due_subscriptions > 0,
+    )
     .map(({ period, currency, recurring }): [string, Recurring] => [`${currency} ${period}`, recurring])
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
   expect(shown).toEqual(counting);

@@ -113,21 +113,25 @@ const MONTHS: Readonly<Record<BillingInterval, readonly [periods: bigint, months
 /** Adds up the attributes of items, and subtracts those of days that are not to count. */
 export const recurringSums = () => {
   const cents = new Map<string, bigint>();
-  let active = 0;
+  const counts: Record<CountedStatus, number> = { active: 0, past_due: 0 };
   const addOne = (name: string, by: number): void => {
     const [status = '', plan = '', measure] = name.split('#');
     if (!isCounted(status)) return;
     if (measure !== 'count') cents.set(plan, (cents.get(plan) ?? 0n) + BigInt(by) * unitOf(measure));
-    else if (status === 'active') active += by;
+    else counts[status] += by;
   };
   /** Attributes that are no sum add nothing. @param sign −1 subtracts */
   const add = (item: Item, sign: 1 | -1): void => {
     for (const [name, by] of Object.entries(item)) if (typeof by === 'number') addOne(name, sign * by);
   };
-  /** Minor units per month, rounded half up once; and how many subscriptions are active. */
+  /** Minor units per month, rounded half up once; and how many subscriptions are active or past due. */
   const figures = () => {
     const months = [...cents].map(([plan, sum]) => perMonth(plan, sum));
-    return { mrr_cents: roundedHalfUp(months.reduce(plus, NO_FRACTION)), active_subscriptions: active };
+    return {
+      mrr_cents: roundedHalfUp(months.reduce(plus, NO_FRACTION)),
+      active_subscriptions: counts.active,
+      past_due_subscriptions: counts.past_due,
+    };
   };
   return { add, figures };
 };

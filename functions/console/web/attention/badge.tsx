@@ -5,10 +5,13 @@ import { needsOf } from './attention.ts';
 export const Badge = ({ page }: { readonly page: string }) => {
   const open = needsOf(page);
   return open === 0 ? null : (
-    <span class="badge">
-      <span class="unseen">, </span>
-      {count(open)}
-      <span class="unseen"> {open === 1 ? 'needs' : 'need'} attention</span>
-    </span>
+    <>
+      <span class="badge" aria-hidden="true">
+        {count(open)}
+      </span>
+      <span class="unseen">
+        {count(open)} {open === 1 ? 'needs' : 'need'} attention
+      </span>
+    </>
   );
 };

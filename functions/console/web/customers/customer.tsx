@@ -39,6 +39,7 @@ interface CustomerProps {
 
 const CustomerView = ({ customer }: CustomerProps) => (
   <>
+    {may('payments:read') && <Lifetime customer={customer} />}
     <div class="columns">
       <section class="card" aria-label="Details">
         <h2>Details</h2>
@@ -51,7 +52,6 @@ const CustomerView = ({ customer }: CustomerProps) => (
         </section>
       )}
     </div>
-    {may('payments:read') && <Lifetime customer={customer} />}
     <section class="part" aria-label="Payment methods">
       <h2>Payment methods</h2>
       <Methods customer={customer} />

@@ -49,11 +49,9 @@ const Amounts = ({ of: sums }: { readonly of: ReadonlyMap<string, number> }) =>
   sums.size === 0 ? (
     <>–</>
   ) : (
-    <>
-      {[...sums].map(([currency, cents]) => (
-        <span key={currency} class="own-line">
-          <Money cents={cents} currency={currency} />
-        </span>
-      ))}
-    </>
+    [...sums].map(([currency, cents]) => (
+      <span key={currency} class="own-line">
+        <Money cents={cents} currency={currency} />
+      </span>
+    ))
   );

@@ -1,14 +1,18 @@
 /** @module The columns of the events that were sent to targets. */
 
 import { useState } from 'preact/hooks';
+import { providerName } from '../api/providers.ts';
 import { may } from '../api/session.ts';
 import type { WebhookLog } from '../api/types.ts';
 import { isTestEvent, SendAgain } from '../pages/log-parts.tsx';
 import { Status, Time } from '../view/parts.tsx';
 import { Link } from '../view/route.tsx';
 import type { Column } from '../view/table.tsx';
-import type { EventGroup } from './delivery-groups.ts';
+import { deliveriesIn, type EventGroup } from './delivery-groups.ts';
 import { answerIn, codeText, durationText, paymentIn } from './log-response.ts';
+
+/** The target, or the provider that sent the event. */
+const placeOf = ({ target, provider }: WebhookLog): string => target ?? `from ${providerName(provider)}`;
 
 /** The ids of the selected events. */
 export interface Selection {
@@ -24,7 +28,7 @@ export const deliveryColumns = (selection: Selection): readonly Column<EventGrou
     cell: ({ byTarget }) =>
       byTarget.map((entry) => <Result key={entry.id} entry={entry} isNamed={byTarget.length > 1} />),
   },
-  { title: 'Target', isExtra: true, cell: ({ byTarget }) => byTarget.map(({ target }) => target).join(', ') },
+  { title: 'Target', isExtra: true, cell: ({ byTarget }) => byTarget.map(placeOf).join(', ') },
   { title: 'Attempts', isExtra: true, cell: (group) => <Attempts group={group} /> },
   ...(may('webhooks:write') ? actions(selection) : []),
 ];
@@ -33,22 +37,23 @@ const actions = (selection: Selection): readonly Column<EventGroup>[] => [
   {
     title: 'Action',
     isExtra: true,
-    cell: ({ byTarget }) =>
-      byTarget.map(({ id, event_id, event_type, target }) => (
+    cell: (group) =>
+      deliveriesIn(group).map(({ id, event_id, event_type, target }) => (
         <SendAgain key={id} logId={id} eventId={event_id} what={`${event_type} to ${target}`} />
       )),
   },
   { title: 'Select', cell: (group) => <SelectEvent group={group} selection={selection} /> },
 ];
 
-const SelectEvent = ({
-  group: { id, newest },
-  selection,
-}: {
+interface SelectEventProps {
   readonly group: EventGroup;
   readonly selection: Selection;
-}) =>
-  isTestEvent(id) ? null : (
+}
+
+const SelectEvent = ({ group, selection }: SelectEventProps) => {
+  const { id, newest } = group;
+  if (isTestEvent(id) || deliveriesIn(group).length === 0) return null;
+  return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: keeps a click on the box from opening the row; keys act on the box
     <label class="select-box" onClick={(event) => event.stopPropagation()}>
       <input
@@ -61,6 +66,7 @@ const SelectEvent = ({
       </span>
     </label>
   );
+};
 
 interface ResultProps {
   readonly entry: WebhookLog;
@@ -68,10 +74,10 @@ interface ResultProps {
   readonly isNamed: boolean;
 }
 
-const Result = ({ entry: { status, response, target }, isNamed }: ResultProps) => (
+const Result = ({ entry, isNamed }: ResultProps) => (
   <span class="result">
-    <Status of={status} /> <span class="code">{codeText(answerIn(response))}</span>
-    {isNamed && <span class="quiet"> {target}</span>}
+    <Status of={entry.status} /> <span class="code">{codeText(answerIn(entry.response))}</span>
+    {isNamed && <span class="quiet"> {placeOf(entry)}</span>}
   </span>
 );
 
@@ -101,7 +107,7 @@ export const EventName = ({ name }: { readonly name: string }) => (
 const Attempts = ({ group: { attempts } }: { readonly group: EventGroup }) => {
   const [isOpen, setOpen] = useState(false);
   const [newest] = attempts;
-  if (attempts.length < 2) return <>1, {newest ? durationText(answerIn(newest.response)) : '–'}</>;
+  if (attempts.length < 2) return <>1 ({newest ? durationText(answerIn(newest.response)) : '–'})</>;
   return (
     <>
       <button type="button" class="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -114,7 +120,7 @@ const Attempts = ({ group: { attempts } }: { readonly group: EventGroup }) => {
               <Link to={`/webhooks/${entry.id}`}>
                 <Time at={entry.created_at} />
               </Link>{' '}
-              {entry.target}: {codeText(answerIn(entry.response))}, {durationText(answerIn(entry.response))}
+              {placeOf(entry)}: {codeText(answerIn(entry.response))}, {durationText(answerIn(entry.response))}
             </li>
           ))}
         </ul>

@@ -21,6 +21,10 @@ export const groupsOf = (entries: readonly WebhookLog[]): readonly EventGroup[] 
     return [{ id, newest, attempts, byTarget: targets.flatMap(([first]) => first ?? []) }];
   });
 
+/** The newest delivery to each target, without the receipt of a provider's event. */
+export const deliveriesIn = ({ byTarget }: EventGroup): readonly WebhookLog[] =>
+  byTarget.filter(({ direction }) => direction === 'outbound');
+
 /** A page of the log may end within an event, so its attempts are grouped over all pages that were read. */
 export const inGroups = (pages: LoadedPages<WebhookLog>): LoadedPages<EventGroup> => ({
   ...pages,

@@ -4,20 +4,20 @@
  * user of their session. The page reads the log again while it is open.
  */
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
-import { providerName } from '../api/providers.ts';
 import { may } from '../api/session.ts';
 import type { WebhookLog } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Filters, SelectFilter, TextFilter } from '../view/filters.tsx';
 import { count } from '../view/format.ts';
 import { type LoadedPages, type PageOf, useLoaded, usePages } from '../view/load.ts';
-import { Done, Loading, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
+import { Done, Loading, PageHead, ProblemNote } from '../view/parts.tsx';
 import { place, setQuery } from '../view/route.tsx';
-import { type Column, Table } from '../view/table.tsx';
-import { deliveryColumns, EventName } from './delivery-columns.tsx';
-import { type EventGroup, inGroups } from './delivery-groups.ts';
+import { Table } from '../view/table.tsx';
+import { deliveryColumns } from './delivery-columns.tsx';
+import { deliveriesIn, type EventGroup, inGroups } from './delivery-groups.ts';
 import { RatesView, readRates } from './rates.tsx';
 import { readLog } from './read-log.ts';
 import { CANONICAL_EVENTS, TestEventDialog } from './test-event.tsx';
@@ -27,17 +27,22 @@ const FILTERS = ['status', 'event', 'target'] as const;
 
 const filter = (name: (typeof FILTERS)[number]): string | undefined => place.value.query.get(name) || undefined;
 
-type Direction = WebhookLog['direction'];
+/** The service's own events, or the events that providers sent, with their deliveries to targets. */
+type Origin = 'own' | 'provider';
 
-const directionShown = (): Direction => (place.value.query.get('events') === 'provider' ? 'inbound' : 'outbound');
+const originShown = (): Origin => (place.value.query.get('events') === 'provider' ? 'provider' : 'own');
 
-/** The API filters by status and event. The console itself filters by direction and target. */
+/** The name of a provider's event begins with its slot. */
+const originOf = ({ direction, event_type: type }: WebhookLog): Origin =>
+  direction === 'inbound' || type.includes(':') ? 'provider' : 'own';
+
+/** The API filters by status and event. The console itself filters by origin and target. */
 const readPage = async (cursor: string | undefined): Promise<PageOf<WebhookLog>> => {
   const status = STATUSES.find((known) => known === filter('status'));
-  const [direction, target] = [directionShown(), filter('target')];
+  const [origin, target] = [originShown(), filter('target')];
   const { rows, next } = await readLog({ status, event_type: filter('event') }, cursor);
   const isShown = (row: WebhookLog): boolean =>
-    row.direction === direction && (target === undefined || row.target === target);
+    originOf(row) === origin && (target === undefined || row.target === target);
   return { rows: rows.filter(isShown), next };
 };
 
@@ -66,7 +71,7 @@ export const WebhooksPage = () => {
   const [isLong, setLong] = useState(false);
   const [turn, next] = useTurns(isTesting || isLong);
   const rates = useLoaded('rates', readRates);
-  const pages = usePages(`${turn} ${directionShown()} ${FILTERS.map(filter).join('|')}`, readPage);
+  const pages = usePages(`${turn} ${originShown()} ${FILTERS.map(filter).join('|')}`, readPage);
   useEffect(() => setLong(pages.rows.length > FIRST_PAGE), [pages.rows.length]);
   const refresh = (): void => {
     rates.reload();
@@ -106,52 +111,46 @@ export const WebhooksPage = () => {
           ]}
         />
         <TextFilter label="Event" name="event" placeholder="payment.succeeded" />
-        {directionShown() === 'outbound' && (
-          <SelectFilter
-            label="Target"
-            name="target"
-            choices={targets.map((target) => ({ value: target, text: target }))}
-          />
-        )}
+        <SelectFilter
+          label="Target"
+          name="target"
+          choices={targets.map((target) => ({ value: target, text: target }))}
+        />
       </Filters>
-      <div role="tabpanel" aria-label={TABS[directionShown()]} class="part">
-        {directionShown() === 'outbound' ? (
-          <Deliveries pages={pages} chosen={chosen} onChoose={setChosen} onSent={refresh} />
-        ) : (
-          <ProviderEvents pages={pages} />
-        )}
+      <div role="tabpanel" aria-label="Log entries" class="part">
+        <Deliveries pages={pages} chosen={chosen} onChoose={setChosen} onSent={refresh} />
       </div>
       {isTesting && <TestEventDialog onClose={closeTest} />}
     </>
   );
 };
 
-const TABS: Readonly<Record<Direction, string>> = { outbound: 'Own events', inbound: 'Provider’s events' };
-const ORDER: readonly Direction[] = ['outbound', 'inbound'];
+const TABS: Readonly<Record<Origin, string>> = { own: 'Own events', provider: 'Provider’s events' };
+const ORDER: readonly Origin[] = ['own', 'provider'];
 
 /** The left and right arrow keys move between the tabs. */
 const Tabs = () => {
-  const choose = (direction: Direction): void =>
-    setQuery({ events: direction === 'inbound' ? 'provider' : '', target: '', event: '', status: '' });
+  const choose = (origin: Origin): void =>
+    setQuery({ events: origin === 'provider' ? 'provider' : '', target: '', event: '', status: '' });
   const move = (event: KeyboardEvent): void => {
     if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
-    const other = ORDER.find((direction) => direction !== directionShown()) ?? 'outbound';
+    const other = originShown() === 'own' ? 'provider' : 'own';
     choose(other);
     document.getElementById(`tab-${other}`)?.focus();
   };
   return (
-    <div role="tablist" aria-label="Events" class="tabs" onKeyDown={move}>
-      {ORDER.map((direction) => (
+    <div role="tablist" aria-label="Log" class="tabs" onKeyDown={move}>
+      {ORDER.map((origin) => (
         <button
-          key={direction}
-          id={`tab-${direction}`}
+          key={origin}
+          id={`tab-${origin}`}
           type="button"
           role="tab"
-          aria-selected={direction === directionShown()}
-          tabIndex={direction === directionShown() ? 0 : -1}
-          onClick={() => choose(direction)}
+          aria-selected={origin === originShown()}
+          tabIndex={origin === originShown() ? 0 : -1}
+          onClick={() => choose(origin)}
         >
-          {TABS[direction]}
+          {TABS[origin]}
         </button>
       ))}
     </div>
@@ -182,12 +181,12 @@ const Deliveries = ({ pages, chosen, onChoose, onSent }: DeliveriesProps) => {
     <>
       {may('webhooks:write') && <SendSelected selected={selected} onClear={() => onChoose(new Set())} onSent={sent} />}
       <Table
-        name="Deliveries"
+        name={originShown() === 'own' ? 'Deliveries' : TABS.provider}
         columns={deliveryColumns({ ids: chosen, choose })}
         pages={groups}
         keyOf={({ id }) => id}
         pageOf={({ newest }) => `/webhooks/${newest.id}`}
-        empty={FILTERS.some((name) => filter(name) !== undefined) ? <NothingFound /> : <NoDeliveries />}
+        empty={FILTERS.some((name) => filter(name) !== undefined) ? <NothingFound /> : EMPTY[originShown()]}
       />
     </>
   );
@@ -212,10 +211,11 @@ const SendSelected = ({ selected, onClear, onSent }: SendSelectedProps) => {
   const [sent, setSent] = useState(0);
   const sending = useAction(async () => {
     setSent(0);
-    for (const { id, byTarget } of selected) {
-      await sendAgain(byTarget);
-      setSent((before) => before + byTarget.length);
-      onSent(id);
+    for (const group of selected) {
+      const deliveries = deliveriesIn(group);
+      await sendAgain(deliveries);
+      setSent((before) => before + deliveries.length);
+      onSent(group.id);
     }
   });
   return (
@@ -241,30 +241,6 @@ const SendSelected = ({ selected, onClear, onSent }: SendSelectedProps) => {
   );
 };
 
-const PROVIDER_COLUMNS: readonly Column<WebhookLog>[] = [
-  { title: 'Time', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: 'Event', cell: ({ event_type }) => <EventName name={event_type} /> },
-  { title: 'Status', cell: ({ status }) => <Status of={status} /> },
-  { title: 'Provider', isExtra: true, cell: ({ provider }) => providerName(provider) },
-  { title: 'Event ID', isExtra: true, cell: ({ event_id: id }) => <span class="clip quiet">{id}</span> },
-];
-
-const ProviderEvents = ({ pages }: Pick<DeliveriesProps, 'pages'>) => (
-  <Table
-    name="Provider’s events"
-    columns={PROVIDER_COLUMNS}
-    pages={pages}
-    keyOf={({ id }) => id}
-    pageOf={({ id }) => `/webhooks/${id}`}
-    empty={
-      <>
-        <strong>No event of a provider</strong>
-        <p>Events appear here once a provider sends them to the address that its dashboard names.</p>
-      </>
-    }
-  />
-);
-
 const targetsOf = (deliveries: readonly WebhookLog[]): readonly string[] =>
   [
     ...new Set([
@@ -289,3 +265,13 @@ const NoDeliveries = () => (
     </p>
   </>
 );
+
+const EMPTY: Readonly<Record<Origin, ComponentChildren>> = {
+  own: <NoDeliveries />,
+  provider: (
+    <>
+      <strong>No event of a provider</strong>
+      <p>Events appear here once a provider sends them to the address that its dashboard names.</p>
+    </>
+  ),
+};

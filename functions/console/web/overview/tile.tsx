@@ -57,7 +57,7 @@ interface ChangeProps {
   readonly isRiseBad?: boolean;
 }
 
-/** `points` of a rate are percentage points; other figures change by a share of the figure before. */
+/** The change as a share of the figure before. */
 export const Change = ({ now, before, beforeText, isRiseBad = false }: ChangeProps) => {
   if (now === undefined || before === undefined) return null;
   const rise = now - before;
@@ -69,8 +69,10 @@ export const Change = ({ now, before, beforeText, isRiseBad = false }: ChangePro
   );
 };
 
+/** A change of more than all is shown without decimals. */
 const changeText = (rise: number, before: number): string => {
   if (rise === 0) return 'No change';
-  const arrow = rise > 0 ? '▲' : '▼';
-  return before === 0 ? `${arrow} New` : `${arrow} ${percent(Math.abs(rise / before))}`;
+  if (before === 0) return 'New';
+  const part = Math.abs(rise / before);
+  return `${rise > 0 ? '+' : '−'}${percent(part > 1 ? Math.round(part * 100) / 100 : part)}`;
 };
