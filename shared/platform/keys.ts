@@ -40,6 +40,7 @@ type PlainKind =
   | 'DISCOUNTUSE'
   | 'REDEMPTION'
   | 'PAYER'
+  | 'SUMMED'
   | 'REF'
   | 'GONE'
   | 'ERASING'
@@ -224,7 +225,7 @@ export const subscriptionScopes: readonly string[] = Array.from({ length: SUBSCR
 /** In place of the day. It sorts after all days, so that one query reads the days from one on and the present sums. */
 export const PRESENT = 'PRESENT';
 /** What the sums of all payments hold of a refund, by the refund's version. */
-export const refundSumKey = (refundId: string): Key => ({ pk: recordKey('RFD', refundId).pk, sk: 'SUMMED' });
+export const refundSumKey = (refundId: string): Key => recordKey('SUMMED', refundId);
 /** Names the first payment of a payer that succeeded. @param payer from `payerOfDiscount` */
 export const payerKey = (payer: string): Key => recordKey('PAYER', payer);
 export const idempotencyKey = (scope: string): Key => recordKey('IDEM', scope);

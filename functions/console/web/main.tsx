@@ -26,7 +26,7 @@ import { DevelopersPage } from './operations/developers.tsx';
 import { HealthPage } from './operations/health.tsx';
 import { WebhooksPage } from './operations/webhooks.tsx';
 import { OverviewPage } from './overview/overview.tsx';
-import { NotFoundPage } from './pages/not-found.tsx';
+import { NotFoundPage, NotPermittedPage } from './pages/not-found.tsx';
 import { PaymentPage } from './pages/payment.tsx';
 import { PaymentsPage } from './pages/payments.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
@@ -88,6 +88,8 @@ const pageShown = () => {
   for (const page of PAGES) {
     const parameters = matchPath(page.path, place.value.path);
     if (parameters && isOpen(page)) return page.show(parameters);
+    const scope = page.scope ?? page.staffScope;
+    if (parameters && scope && may('payments:read')) return <NotPermittedPage scope={scope} />;
   }
   return <NotFoundPage />;
 };

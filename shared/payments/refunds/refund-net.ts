@@ -1,6 +1,6 @@
 /**
  * @module What refunds take from the net in the sums of all payments. A provider may report the settlement of a refund
- * long after its success, without a new version of the payment. So an item beside each refund holds what is counted.
+ * long after its success, without a new version of the payment. So an item per refund holds what is counted.
  */
 
 import * as z from 'zod';
@@ -70,7 +70,7 @@ const ERASED = 1;
 const updates = (shares: readonly Share[]): readonly TransactionStep[] =>
   additionsOf(shares).map(({ key, add }) => ({ update: key, changes: { add } }));
 
-/** What the sums hold of refunds that are erased with their payment, and the steps that remove the items beside them. */
+/** What the sums hold of refunds that are erased with their payment, and the steps that remove these items. */
 export const countedRefunds = async (
   table: Table,
   refundIds: readonly string[],
