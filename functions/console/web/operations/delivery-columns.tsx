@@ -42,7 +42,7 @@ const actions = (selection: Selection): readonly Column<EventGroup>[] => [
         <SendAgain key={id} logId={id} eventId={event_id} what={`${event_type} to ${target}`} />
       )),
   },
-  { title: 'Select', cell: (group) => <SelectEvent group={group} selection={selection} /> },
+  { title: 'Select', isExtra: true, cell: (group) => <SelectEvent group={group} selection={selection} /> },
 ];
 
 interface SelectEventProps {
