@@ -223,7 +223,7 @@ export const subscriptionScopes: readonly string[] = Array.from({ length: SUBSCR
   subscriptionSums(shard),
 );
 /** In place of the day. It sorts after all days, so that one query reads the days from one on and the present sums. */
-export const PRESENT = 'PRESENT';
+export const PRESENT_SUMS = 'PRESENT';
 /** What the sums of all payments hold of a refund, by the refund's version. */
 export const refundSumKey = (refundId: string): Key => recordKey('SUMMED', refundId);
 /** Names the first payment of a payer that succeeded. @param payer from `payerOfDiscount` */

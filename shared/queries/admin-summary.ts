@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { DAY_MS } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { type AttributeSums, amountSum, NO_SUMS, sumNamed } from '../payments/summary-sums.ts';
-import { allScopes, PRESENT, subscriptionScopes } from '../platform/keys.ts';
+import { allScopes, PRESENT_SUMS, subscriptionScopes } from '../platform/keys.ts';
 import type { Item, StoreDeps, Table } from '../platform/table.ts';
 import { recurringSums } from '../subscriptions/record/subscription-sums.ts';
 import { summaryMeta } from './list-meta.ts';
@@ -21,7 +21,6 @@ import {
   periodField,
   periodOf,
   placeOf,
-  rangeOf,
   rowsOf,
   SUMMARY_COLUMNS,
   type SummaryQuery,
@@ -29,6 +28,7 @@ import {
   type SummedRow,
   summaryFigureFields,
   summaryGroupFields,
+  summaryRangeOf,
   summaryRow,
   sumsOf,
 } from './payment-summary.ts';
@@ -120,7 +120,7 @@ export const summaryOfAll = async (
   { table, now }: StoreDeps,
   { query, csvPage }: ApiRequest<unknown, SummaryQuery>,
 ): Promise<Reply> => {
-  const range = rangeOf(query, now());
+  const range = summaryRangeOf(query, now());
   if (csvPage) {
     const rows = everyRow(await sumsOf(table, allScopes, range), query);
     return csvRows(rows.map(inCsv), csvPage);
@@ -216,11 +216,11 @@ const recurringOver = async (
   for (const [currency, own] of [...byCurrency].sort(([one], [other]) => (one < other ? -1 : 1))) {
     const byDay = Map.groupBy(own, (item) => placeOf(item).day);
     const sums = recurringSums();
-    for (const item of byDay.get(PRESENT) ?? []) sums.add(item, 1);
+    for (const item of byDay.get(PRESENT_SUMS) ?? []) sums.add(item, 1);
     const takeOut = (day: string): void => {
       for (const item of byDay.get(day) ?? []) sums.add(item, -1);
     };
-    for (const day of byDay.keys()) if (day > to && day !== PRESENT) takeOut(day);
+    for (const day of byDay.keys()) if (day > to && day !== PRESENT_SUMS) takeOut(day);
     atEnd.set(currency, sums.figures());
     const found = new Map<string, Recurring>();
     for (const day of days.toReversed()) {

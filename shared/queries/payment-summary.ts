@@ -101,7 +101,7 @@ export const ownerSummary = async (
   if (query.project_id !== undefined) {
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'summaries have no project_id' });
   }
-  const range = rangeOf(query, now());
+  const range = summaryRangeOf(query, now());
   const items = await sumsOf(table, [ownerPartition(owner, 'PAY')], range);
   const rows = rowsOf(items, query).map(({ labels, sums }) => ({ ...labels, ...figuresOf(sums) }));
   return csvPage ? csvRows(rows, csvPage) : { data: bounded(rows), meta: metaOf(range, query) };
@@ -133,7 +133,7 @@ export interface SummaryRange {
 }
 
 /** Both days are included. By default the range is 31 days long and ends on `to`, or today without `to`. */
-export const rangeOf = (query: SummaryQuery, now: Instant): SummaryRange => {
+export const summaryRangeOf = (query: SummaryQuery, now: Instant): SummaryRange => {
   const to = query.to ?? laterOf(utcDay(iso(now)), query.from);
   const from = query.from ?? dayBefore(to, DEFAULT_DAYS - 1);
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;

@@ -23,7 +23,7 @@ import { type ProjectedChange, writePaymentEntries } from '../queries/payment-en
 import { removeSubscriptionEntry, writeSubscriptionEntry } from '../queries/subscription-entry.ts';
 import { subscriptionOf } from '../subscriptions/record/subscription.ts';
 import { removeHistoryOf, subscriptionEntry } from '../subscriptions/record/subscription-history.ts';
-import { type SubscriptionChange, subscriptionProjections } from '../subscriptions/record/subscription-sums.ts';
+import { type SummedChange, subscriptionProjections } from '../subscriptions/record/subscription-sums.ts';
 import { settleRedemptions } from './settle-redemptions.ts';
 import { writeProjections } from './write-projections.ts';
 
@@ -122,13 +122,13 @@ const projectSubscriptions: Project = async (deps, records) => {
   return count;
 };
 
-const subscriptionChangeOf = (record: DynamoDBRecord): SubscriptionChange | undefined => {
+const subscriptionChangeOf = (record: DynamoDBRecord): SummedChange | undefined => {
   const change = changeOf(record);
   const after = change && subscriptionOf(change.after);
   return after && { before: change.before && subscriptionOf(change.before), after };
 };
 
-const projectVersions = async (table: Table, changes: readonly SubscriptionChange[]): Promise<void> => {
+const projectVersions = async (table: Table, changes: readonly SummedChange[]): Promise<void> => {
   const versions = await subscriptionProjections(table, changes);
   await writeProjections(
     table,

@@ -93,7 +93,7 @@ describe('the overview page', () => {
     test('shows net, recurring revenue and new payers as the summary says, beside the days before', async () => {
       const { body } = await service.get('/admin/summary', admin.options);
       const total = present(body.meta.totals.find(({ currency }: ParsedJson) => currency === 'USD'));
-      const [settled] = total.settlements;
+      const settled = present(total.settlements[0]);
       expect(total).toMatchObject({ active_subscriptions: 1, new_payers: 1, before: { count: 0 } });
       await soon(() => figure('Net')).toMatch(
         `${shown(settled.net_cents)} fees ${shown(settled.fee_cents)} New before: USD 0.00`,

@@ -224,6 +224,20 @@ export const erasePeople = async (shop: Shop): Promise<void> => {
   }
 };
 
+/** Deletes all customers of a person, with their payments and refunds. @returns how many payments are gone */
+export const deleteCustomers = async (shop: Shop): Promise<number> => {
+  const { service, users } = shop;
+  const user = users[1];
+  if (!user) return 0;
+  const before = (await everyOf(shop, '/admin/payments')).length;
+  const { body } = await service.get('/customers', user.options);
+  for (const { id } of body) {
+    expect(await service.request('DELETE', `/customers/${id}`, user.options)).toMatchObject({ status: 204 });
+  }
+  await service.settle();
+  return before - (await everyOf(shop, '/admin/payments')).length;
+};
+
 const dayOf = (time: string): string => time.slice(0, 10);
 
 /** Every record of a list. Without `from`, a list goes back 30 days. */

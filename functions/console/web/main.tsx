@@ -13,6 +13,7 @@ import { isAdmin, may, mayOpen, session } from './api/session.ts';
 import { site } from './api/site.ts';
 import type { Scope } from './api/types.ts';
 import { readNeeds } from './attention/attention.ts';
+import { Badge } from './attention/badge.tsx';
 import { CustomerPage } from './customers/customer.tsx';
 import { CustomersPage } from './customers/customers.tsx';
 import { DiscountPage } from './discounts/discount.tsx';
@@ -82,7 +83,9 @@ const isOpen = ({ scope, staffScope, isForAdmins }: Page): boolean =>
   (isForAdmins === undefined || isAdmin.value);
 
 const navigation = (): readonly NavigationItem[] =>
-  PAGES.filter(isOpen).flatMap(({ path, name }) => (name === undefined ? [] : [{ path, name }]));
+  PAGES.filter(isOpen).flatMap(({ path, name }) =>
+    name === undefined ? [] : [{ path, name, badge: <Badge page={path} /> }],
+  );
 
 const pageShown = () => {
   for (const page of PAGES) {

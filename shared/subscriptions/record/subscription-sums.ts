@@ -1,6 +1,6 @@
 /**
  * @module The sums behind the recurring revenue: how many subscriptions are active or past due, and what they pay per
- * period, by currency and length of the period. A day holds the changes of that day, and PRESENT holds the present sums.
+ * period, by currency and length of the period. A day holds the changes of that day, and PRESENT_SUMS holds the present sums.
  * Exact fractions of a month are added up when the sums are read.
  */
 
@@ -10,7 +10,7 @@ import { rowOf } from '../../core/rows.ts';
 import { utcDay } from '../../core/time.ts';
 import type { Projection } from '../../payments/payment-history.ts';
 import { additionsOf, type Share, takenBack } from '../../payments/summary-sums.ts';
-import { historyKey, type Key, PRESENT, subscriptionScope, sumKey } from '../../platform/keys.ts';
+import { historyKey, type Key, PRESENT_SUMS, subscriptionScope, sumKey } from '../../platform/keys.ts';
 import type { Item, Table } from '../../platform/table.ts';
 import { isVisibleSubscription, type Subscription } from './subscription.ts';
 import { subscriptionEntry } from './subscription-history.ts';
@@ -42,19 +42,19 @@ const sharesOf = (subscription: Subscription, keys: readonly Key[]): readonly Sh
   );
 };
 
-export interface SubscriptionChange {
+export interface SummedChange {
   readonly before: Subscription | undefined;
   readonly after: Subscription;
 }
 
 /** @param wasSummed true if the sums hold the version before */
 const changeShares = (
-  { before, after }: SubscriptionChange,
+  { before, after }: SummedChange,
   { spread, wasSummed }: { readonly spread: string; readonly wasSummed: boolean },
 ): readonly Share[] => {
   const scope = subscriptionScope(spread);
   const keysOf = ({ currency }: Subscription): readonly Key[] =>
-    [PRESENT, utcDay(after.updatedAt)].map((day) => sumKey(scope, day, currency));
+    [PRESENT_SUMS, utcDay(after.updatedAt)].map((day) => sumKey(scope, day, currency));
   const shares = [
     ...(before && wasSummed ? takenBack(sharesOf(before, keysOf(before))) : []),
     ...sharesOf(after, keysOf(after)),
@@ -68,7 +68,7 @@ const changeShares = (
  */
 export const subscriptionProjections = async (
   table: Table,
-  changes: readonly SubscriptionChange[],
+  changes: readonly SummedChange[],
 ): Promise<readonly Projection[]> => {
   const spread = changes[0]?.after.id ?? '';
   const entries = changes.flatMap((change) => {
@@ -88,7 +88,7 @@ export const subscriptionProjections = async (
 const versionOf = ({ id, version }: Subscription): string => `${id} ${version}`;
 
 /** The versions before the changes that the sums hold, or will hold after this batch. */
-const summedBefore = async (table: Table, changes: readonly SubscriptionChange[]): Promise<ReadonlySet<string>> => {
+const summedBefore = async (table: Table, changes: readonly SummedChange[]): Promise<ReadonlySet<string>> => {
   const own = new Set(changes.map(({ after }) => versionOf(after)));
   const earlier = changes.flatMap(({ before }) =>
     before && isVisibleSubscription(before) && isCounted(before.status) && !own.has(versionOf(before)) ? [before] : [],

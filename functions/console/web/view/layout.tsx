@@ -6,7 +6,6 @@ import { clockOffsetMs } from '../api/local.ts';
 import { signOutAddress } from '../api/oidc.ts';
 import { endSession, session } from '../api/session.ts';
 import { site } from '../api/site.ts';
-import { Badge } from '../attention/badge.tsx';
 import { duration, inWords } from './format.ts';
 import { arrivals, go, Link, place } from './route.tsx';
 import { browserZone, chooseZone, isLocalZone } from './zone.ts';
@@ -15,6 +14,8 @@ import { browserZone, chooseZone, isLocalZone } from './zone.ts';
 export interface NavigationItem {
   readonly path: string;
   readonly name: string;
+  /** What stands beside the name. */
+  readonly badge?: ComponentChildren;
 }
 
 interface LayoutProps {
@@ -62,10 +63,10 @@ const Navigation = ({ items }: Pick<LayoutProps, 'items'>) => {
   }, [shown]);
   return (
     <nav aria-label="Pages" ref={element}>
-      {items.map(({ path, name }) => (
+      {items.map(({ path, name, badge }) => (
         <Link key={path} to={path} current={isCurrent(path)}>
           {name}
-          <Badge page={path} />
+          {badge}
         </Link>
       ))}
     </nav>
