@@ -3,7 +3,6 @@ import { guestIntentBody } from '../builders/intent.ts';
 import { productBody } from '../builders/reference.ts';
 import { changeTable, itemsOf, signIn, type User } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
-import type { ParsedJson } from './routes.ts';
 
 const service = withHost({ frozen: true });
 
@@ -18,7 +17,7 @@ describe('GET /products', () => {
     expect(await service.put(path, productBody(fields), admin.options)).toMatchObject({ status: 200 });
   };
   const list = async (query = '', options: RequestOptions = buyer.options) => {
-    const { status, body }: { status: number; body: ParsedJson } = await service.get(`/products${query}`, options);
+    const { status, body } = await service.get(`/products${query}`, options);
     expect({ status, body }).toMatchObject({ status: 200 });
     return body;
   };
