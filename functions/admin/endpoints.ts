@@ -15,9 +15,10 @@ import {
 import { searchQuery } from '../../shared/admin/search.ts';
 import { searchHits, searchMeta } from '../../shared/admin/search-hits.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { cursorMeta, summaryMeta } from '../../shared/queries/list-meta.ts';
+import { EVERY_SUMMARY_COLUMNS, everySummaryMeta, everySummaryRow } from '../../shared/queries/admin-summary.ts';
+import { cursorMeta } from '../../shared/queries/list-meta.ts';
 import { EVERY_PAYMENT_COLUMNS } from '../../shared/queries/payment-csv.ts';
-import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries/payment-summary.ts';
+import { summaryQuery } from '../../shared/queries/payment-summary.ts';
 
 const none = z.object({});
 
@@ -123,17 +124,18 @@ export const adminSummaryEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/admin/summary',
   summary: 'Sum up all payments and refunds by day, week or month',
   description: `Amounts and counts of all owners, per period and currency, read from stored counters, so the cost does not grow with
-    the number of payments. A change counts within moments. More than 10,000 rows get 400 \`UNSUPPORTED_FILTER\`; request fewer days,
+    the number of payments. By currency the rows have first payments of payers, and fees and net by settlement currency, and \`meta\` has
+    the recurring revenue. \`meta.totals\` has the whole range beside the period before. A change counts within moments. More than 10,000 rows get 400 \`UNSUPPORTED_FILTER\`; request fewer days,
     or CSV.`,
   auth: 'platform-admin',
   params: none,
   query: summaryQuery,
   body: null,
-  response: () => summaryRows,
-  meta: () => summaryMeta,
+  response: () => z.array(everySummaryRow),
+  meta: () => everySummaryMeta,
   status: 200,
   form: 'envelope',
-  csv: { name: 'summary', columns: SUMMARY_COLUMNS },
+  csv: { name: 'summary', columns: EVERY_SUMMARY_COLUMNS },
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER'],
   uses: ['table:read'],
 }));

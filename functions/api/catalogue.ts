@@ -20,6 +20,7 @@ import { methodEndpoints } from '../payment-methods/endpoints.ts';
 import { paymentEndpoints } from '../payments/endpoints.ts';
 import { capturePaymentEndpoint, changeMetadataEndpoint } from '../payments/hold-endpoints.ts';
 import { linkPaymentEndpoint } from '../payments/link-endpoints.ts';
+import { productEndpoints } from '../products/endpoints.ts';
 import { projectEndpoints } from '../projects/endpoints.ts';
 import { refundEndpoints } from '../refunds/endpoints.ts';
 import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
@@ -49,6 +50,7 @@ export const endpoints: readonly Endpoint[] = [
   ...paymentLinkEndpoints,
   ...membershipEndpoints,
   ...organizationEndpoints,
+  ...productEndpoints,
   ...projectEndpoints,
   ...webhookEndpoints,
   ...adminEndpoints,

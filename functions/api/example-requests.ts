@@ -171,6 +171,8 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'payment-links.update': { params: PAYMENT_LINK, body: { description: 'Evening workshop' } },
   'payment-links.archive': { params: PAYMENT_LINK },
 
+  'products.list': { query: { limit: '2' } },
+
   'memberships.list-tiers': {},
   'memberships.get': { params: MEMBERSHIP },
   'memberships.list': { query: { entity_type: 'user', entity_id: 'user_demo_owner' } },
@@ -208,7 +210,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'admin.export-refunds': {},
   'admin.export-person': { params: { id: 'guest:nobody.known@example.com' } },
   'admin.search': { query: { q: '4242' } },
-  'admin.summary': { query: { interval: 'month', group_by: 'provider' } },
+  'admin.summary': { query: { interval: 'month' } },
   'admin.clear-cache': { body: { cache_type: 'organization_membership' } },
   'admin.request-erasure': { body: { email: 'departed.guest@example.com' } },
   'admin.get-erasure': { params: ERASURE },

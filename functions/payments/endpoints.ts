@@ -26,7 +26,7 @@ import { getPaymentQuery, PAYMENT_SENT_BACK } from '../../shared/queries/include
 import { paymentsMeta, summaryMeta, userContextSchema } from '../../shared/queries/list-meta.ts';
 import { guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
 import { PAYMENT_CSV_COLUMNS } from '../../shared/queries/payment-csv.ts';
-import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRows } from '../../shared/queries/payment-summary.ts';
+import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRow } from '../../shared/queries/payment-summary.ts';
 import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
 import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
 import { cancelIntentEndpoint } from './hold-endpoints.ts';
@@ -321,7 +321,7 @@ export const paymentSummaryEndpoint = /* @__PURE__ */ endpoint(() => ({
   params: none,
   query: ownerSummaryQuery,
   body: null,
-  response: () => summaryRows,
+  response: () => z.array(summaryRow),
   status: 200,
   form: 'envelope',
   csv: { name: 'payments-summary', columns: SUMMARY_COLUMNS },

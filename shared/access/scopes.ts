@@ -165,6 +165,7 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'subscriptions.change': { merchant: 'subscriptions:operate', payer: 'subscriptions:write' },
   'subscriptions.preview-change': { merchant: 'subscriptions:operate', payer: 'subscriptions:write' },
   'subscriptions.withdraw-change': { merchant: 'subscriptions:operate', payer: 'subscriptions:write' },
+  'products.list': reads('subscriptions:read'),
   'memberships.get': reads('subscriptions:read'),
   'memberships.list': readsList('subscriptions:read', 'GET /admin/subscriptions', 'entity_id'),
   'organizations.create': forPayer('organizations:write'),

@@ -156,7 +156,7 @@ export const REFERENCES: Readonly<Record<ReferenceKind, CatalogKind>> = {
     body: REFERENCE_BODIES.products,
     parse: (item) => productSchema.parse(item),
     view: (item) => productView(productSchema.parse(item)),
-    listFields: () => ({}),
+    listFields: (item) => ({ a: item['is_active'] === true }),
   },
   projects: {
     resource: 'project',

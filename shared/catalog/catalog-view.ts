@@ -33,7 +33,7 @@ const BUYER_FIELDS = [
   ...(['billing_interval', 'interval_multiplier', 'trial_days', 'min_quantity', 'max_quantity'] as const),
 ] satisfies readonly (keyof ReturnType<typeof productView>)[];
 
-const buyersProductView = (product: Product) => {
+export const buyersProductView = (product: Product) => {
   const whole = productView(product);
   return Object.fromEntries(BUYER_FIELDS.map((field) => [field, whole[field]]));
 };

@@ -15,6 +15,10 @@ const GROUPS = {
     `A discount code lowers the price of a payment or of the periods of a subscription. The merchant writes codes as reference
     records of the kind \`discounts\`; payers send them with the create.`,
   ],
+  products: [
+    'Products',
+    'What can be bought. The merchant writes products as reference records of the kind `products`.',
+  ],
   refunds: [
     'Refunds',
     `A refund returns the money of a succeeded payment, in whole or in part. The merchant makes refunds: platform admins, and staff and

@@ -15,12 +15,15 @@ import {
   wordKey,
 } from '../platform/keys.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
+import { forgetPayerStep } from './first-payments.ts';
 import { moneyAccount, openDisputesOf } from './money-account.ts';
 import { isVisiblePayment, type Payment, type PaymentStatus, paymentOf, type VisiblePayment } from './payment.ts';
 import { providerIdsOf } from './payment-aliases.ts';
 import { causeGroup } from './payment-fields.ts';
 import { countersWithout, refundChangeOf } from './payment-history.ts';
-import type { CountedRefund } from './summary-sums.ts';
+import { refundKey } from './refunds/refund.ts';
+import { countedRefunds } from './refunds/refund-net.ts';
+import { type CountedRefund, payerShares } from './summary-sums.ts';
 
 /** The statuses in which money may be moving. The record would be the only trace of it. */
 const IN_FLIGHT: readonly PaymentStatus[] = ['pending', 'processing', 'requires_capture'];
@@ -37,14 +40,24 @@ export const erasePayment = async (table: Table, id: string): Promise<void> => {
   const item = await table.get(paymentKey(id));
   const payment = item && paymentOf(item);
   if (!payment || !isVisiblePayment(payment) || isInFlight(payment)) return;
-  const [history, beside] = await Promise.all([historyOf(table, id), besideOf(table, id)]);
+  const [history, beside, forgetPayer] = await Promise.all([
+    historyOf(table, id),
+    besideOf(table, id),
+    forgetPayerStep(table, payment),
+  ]);
+  const refunds = await countedRefunds(table, refundIdsIn(beside));
   const unchanged: Clause[] = [{ equals: ['version', payment.version] }, { equals: ['status', payment.status] }];
   const steps: readonly TransactionStep[] = [
     { delete: paymentKey(id), if: unchanged },
     { delete: entryKey('PAY', payment.createdAt, id) },
     ...WORD_ITEMS.map((of): TransactionStep => ({ delete: wordKey('PAY', id, of) })),
     ...[...aliasesOf(payment), ...beside.slice(0, MAX_BESIDE)].map((key): TransactionStep => ({ delete: key })),
-    ...countersWithout(payment, refundsIn(payment, history)),
+    ...refunds.map(({ step }) => step),
+    ...(forgetPayer ? [forgetPayer] : []),
+    ...countersWithout(payment, refundsIn(payment, history), [
+      ...refunds.flatMap(({ shares }) => shares),
+      ...(forgetPayer ? payerShares(payment, payment.id) : []),
+    ]),
   ];
   const first = history.length - Math.min(history.length, MAX_STEPS - steps.length);
   // A retry needs the entries that show the counted refunds, so these entries go last.
@@ -55,6 +68,11 @@ export const erasePayment = async (table: Table, id: string): Promise<void> => {
   ]);
   if (removed.ok) for (const key of beside.slice(MAX_BESIDE)) await table.remove(key);
 };
+
+const refundIdsIn = (beside: readonly Key[]): readonly string[] =>
+  beside.filter(({ sk }) => sk === REFUND).map(({ pk }) => pk.slice(REFUND.length + 1));
+
+const REFUND = refundKey('').sk;
 
 const besideOf = async (table: Table, id: string): Promise<readonly Key[]> => {
   const keys: Key[] = [];

@@ -5,7 +5,15 @@ import { utcDay } from '../core/time.ts';
 import { countKey, hasSums, historyKey, ownerPartition, projectPartition } from '../platform/keys.ts';
 import type { Item, TransactionStep } from '../platform/table.ts';
 import { isShown, isVisiblePayment, type Payment } from './payment.ts';
-import { additionsOf, type CountedRefund, refundShares, type Share, sharesOf, takenBack } from './summary-sums.ts';
+import {
+  additionsOf,
+  type CountedRefund,
+  payerShares,
+  refundShares,
+  type Share,
+  sharesOf,
+  takenBack,
+} from './summary-sums.ts';
 
 export interface Projection {
   /** Written once. The transaction that writes this entry also counts the version's shares. */
@@ -15,12 +23,14 @@ export interface Projection {
 
 /**
  * @param spread chooses the shard of the sums of all payments; any shard is right, because readers add the shards up
+ * @param isFirst true if the payment is the first of its payer that succeeded
  * @returns undefined if readers do not see the change
  */
 export const projectionOf = (
   before: Payment | undefined,
   after: Payment,
   spread: string = after.id,
+  isFirst = false,
 ): Projection | undefined => {
   if (!isVisiblePayment(after) || before?.version === after.version) return undefined;
   const refund = refundChangeOf(after, before?.refundedCents);
@@ -50,9 +60,21 @@ export const projectionOf = (
       ...(was ? takenBack(allSharesOf(was, spread)) : []),
       ...allSharesOf(after, spread),
       ...(refund ? refundShares(after, refund, spread) : []),
+      ...(isFirst ? firstShares(was, after, spread) : []),
     ],
   };
 };
+
+/** True if readers see the payment as succeeded before or after this version, and not both. */
+export const changesPaid = (before: Payment | undefined, after: Payment): boolean => isPaid(before) !== isPaid(after);
+
+const isPaid = (payment: Payment | undefined): boolean =>
+  payment !== undefined && isShown(payment) && payment.status === 'succeeded';
+
+const firstShares = (was: Payment | undefined, after: Payment, spread: string): readonly Share[] => [
+  ...(was && isPaid(was) ? takenBack(payerShares(was, spread)) : []),
+  ...(isPaid(after) ? payerShares(after, spread) : []),
+];
 
 /** The code that this version puts on the payment, or takes off. */
 const discountEntry = (before: Payment | undefined, after: Payment) => {
@@ -76,13 +98,18 @@ export const refundChangeOf = (
 ): CountedRefund | undefined =>
   cause === 'refund' && refund ? { ...refund, refundedBy: refundedCents - refundedBefore } : undefined;
 
-/** Takes an erased payment out of the counters and sums, with its refunds. */
-export const countersWithout = (payment: Payment, refunds: readonly CountedRefund[]): readonly TransactionStep[] =>
+/** Takes an erased payment out of the counters and sums, with its refunds. @param others further shares to take out */
+export const countersWithout = (
+  payment: Payment,
+  refunds: readonly CountedRefund[],
+  others: readonly Share[],
+): readonly TransactionStep[] =>
   isShown(payment)
     ? updates(
         takenBack([
           ...allSharesOf(payment, payment.id),
           ...refunds.flatMap((refund) => refundShares(payment, refund, payment.id)),
+          ...others,
         ]),
       )
     : [];

@@ -3,30 +3,35 @@
  * day and currency. Each item holds counts and amounts by status (payments by their day of creation, with their
  * refunds), by method (succeeded payments by their day of completion, with their refunds) and by provider (succeeded
  * payments by their day of completion, refunds by the day on which they succeeded, lost disputes by the day of the loss).
- * The sums always equal the shares of
- * all payments.
+ * The sums of all payments also hold the first payments of payers, and fees and net by settlement currency.
+ * The sums always equal the shares of all payments.
  */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
+import { fractionOf, roundedHalfUp } from '../core/fraction.ts';
+import type { Settlement } from '../core/payment-facts.ts';
 import { utcDay } from '../core/time.ts';
 import { allScope, hasSums, type Key, ownerPartition, sumKey } from '../platform/keys.ts';
 import { moneyAccount } from './money-account.ts';
 import type { Payment } from './payment.ts';
+import type { Refund } from './refunds/refund.ts';
 
-const GROUPS = ['status', 'provider', 'method'] as const;
+/** The value of `settled` is a settlement currency. */
+const GROUPS = ['status', 'provider', 'method', 'settled'] as const;
 export type Group = (typeof GROUPS)[number];
-const MEASURES = ['count', 'cents', 'refunds', 'refunded', 'lost'] as const;
+const MEASURES = ['count', 'cents', 'refunds', 'refunded', 'lost', 'payers', 'fee', 'net'] as const;
 type Measure = (typeof MEASURES)[number];
 
 /** An amount has two attributes, with the billions apart, because large sums exceed what a number holds exactly. */
 const ATTRIBUTES = [
   ...(['count', 'cents', 'centsE9', 'refunds', 'refunded', 'refundedE9'] as const),
-  ...(['lost', 'lostE9'] as const),
+  ...(['lost', 'lostE9', 'payers', 'fee', 'feeE9', 'net', 'netE9'] as const),
 ] as const;
 type Attribute = (typeof ATTRIBUTES)[number];
 
-type AmountMeasure = Exclude<Measure, 'count' | 'refunds'>;
-const isAmount = (measure: Measure): measure is AmountMeasure => measure !== 'count' && measure !== 'refunds';
+const COUNTS = ['count', 'refunds', 'payers'] as const;
+type AmountMeasure = Exclude<Measure, (typeof COUNTS)[number]>;
+const isAmount = (measure: Measure): measure is AmountMeasure => !COUNTS.some((count) => count === measure);
 
 const BILLION = 1_000_000_000;
 
@@ -48,6 +53,11 @@ export const NO_SUMS: Readonly<AttributeSums> = {
   refundedE9: 0,
   lost: 0,
   lostE9: 0,
+  payers: 0,
+  fee: 0,
+  feeE9: 0,
+  net: 0,
+  netE9: 0,
 };
 
 /** The sum of an amount; rounded to 53 bits if it is larger. */
@@ -85,16 +95,26 @@ interface Amounts {
   readonly spread: string;
 }
 
-const share = (
-  payment: Payment,
+const share = (payment: Payment, group: readonly [Group, string], amounts: Amounts): Share[] =>
+  scopesOf(payment, amounts.spread).flatMap((scope) => shareIn(scope, payment.currency, group, amounts));
+
+const shareIn = (
+  scope: string,
+  currency: string,
   [group, value]: readonly [Group, string],
-  { day, measures, spread }: Amounts,
-): Share[] =>
-  scopesOf(payment, spread).flatMap((scope) =>
-    MEASURES.flatMap((measure) => inParts(measure, measures[measure] ?? 0))
-      .filter(([, by]) => by !== 0)
-      .map(([name, by]) => ({ key: sumKey(scope, day, payment.currency), name: nameOf(group, value, name), by })),
-  );
+  { day, measures }: Amounts,
+): readonly Share[] =>
+  MEASURES.flatMap((measure) => inParts(measure, measures[measure] ?? 0))
+    .filter(([, by]) => by !== 0)
+    .map(([name, by]) => ({ key: sumKey(scope, day, currency), name: nameOf(group, value, name), by }));
+
+/** Only in the sums of all payments, because only the merchant sees what the provider charges. */
+const settledShare = (
+  currency: string,
+  { feeCents: fee, netCents: net, currency: settled }: Pick<Settlement, 'feeCents' | 'netCents' | 'currency'>,
+  { day, spread }: Pick<Amounts, 'day' | 'spread'>,
+): readonly Share[] =>
+  shareIn(allScope(spread), currency, ['settled', settled], { day, measures: { fee, net }, spread });
 
 /**
  * A payment's refunds and losses move with its status and its method; `refundShares` adds refunds to their days.
@@ -115,23 +135,47 @@ export const sharesOf = (payment: Payment, spread: string): readonly Share[] => 
     ...made,
     ...share(payment, ['provider', payment.providerId], { day, measures, spread }),
     ...share(payment, ['method', methodKeyOf(payment)], { day, measures: { ...measures, ...moneyBack }, spread }),
+    ...settledShare(payment.currency, settlementOf(payment), { day, spread }),
     ...(payment.disputes ?? []).flatMap((dispute) => lossShares(payment, dispute, spread)),
   ];
 };
+
+/** A payment whose settlement is not known counts as it is, without a fee. */
+const settlementOf = ({ settlement, totalCents, currency }: Payment): Settlement =>
+  settlement ?? { feeCents: 0, netCents: totalCents, currency };
 
 /** A lost dispute on the day of the loss. */
 const lossShares = (
   payment: Payment,
   { amountCents, lostAt }: NonNullable<Payment['disputes']>[number],
   spread: string,
-): readonly Share[] =>
-  lostAt === undefined
-    ? []
-    : share(payment, ['provider', payment.providerId], {
-        day: utcDay(lostAt),
-        measures: { lost: amountCents },
-        spread,
-      });
+): readonly Share[] => {
+  if (lostAt === undefined) return [];
+  const day = utcDay(lostAt);
+  return [
+    ...share(payment, ['provider', payment.providerId], { day, measures: { lost: amountCents }, spread }),
+    ...settledShare(payment.currency, lossAsSettled(payment, amountCents), { day, spread }),
+  ];
+};
+
+/** The loss in the settlement currency, at the rate of the payment, rounded half up. */
+const lossAsSettled = (payment: Payment, lostCents: number) => {
+  const { feeCents, netCents, currency } = settlementOf(payment);
+  const isConverted = currency !== payment.currency && payment.totalCents > 0;
+  const gross = feeCents + netCents;
+  const loss = isConverted ? roundedHalfUp(fractionOf(lostCents, gross, payment.totalCents)) : lostCents;
+  return { feeCents: 0, netCents: -loss, currency };
+};
+
+/** The first payment of its payer that succeeded, on the day of its success. */
+export const payerShares = (payment: Payment, spread: string): readonly Share[] => {
+  const day = utcDay(payment.completedAt ?? payment.createdAt);
+  return shareIn(allScope(spread), payment.currency, ['provider', payment.providerId], {
+    day,
+    measures: { payers: 1 },
+    spread,
+  });
+};
 
 /** The brand of a card, also of a card in a wallet; `bank_account`; or the wallet. Empty while it is not known. */
 const methodKeyOf = ({ details }: Payment): string => {
@@ -158,6 +202,15 @@ export const refundShares = (
   const measures = { refunds: by, refunded: refundedBy };
   const day = utcDay(completedAt ?? payment.updatedAt);
   return share(payment, ['provider', payment.providerId], { day, measures, spread });
+};
+
+type RefundedMoney = Pick<Refund, 'amountCents' | 'currency' | 'settlement'> & { readonly completedAt: string };
+
+/** What a succeeded refund takes from the net, on the day of its success. Without its settlement, it takes its amount. */
+export const refundNetShares = (refund: RefundedMoney, spread: string): readonly Share[] => {
+  const { amountCents, currency, completedAt, settlement } = refund;
+  const settled = settlement ?? { feeCents: 0, netCents: -amountCents, currency };
+  return settledShare(currency, settled, { day: utcDay(completedAt), spread });
 };
 
 export const takenBack = (shares: readonly Share[]): readonly Share[] =>

@@ -42,6 +42,8 @@ type PlainKind =
   | 'LINK'
   | 'LINKCOUNT'
   | 'LINKPLACE'
+  | 'PAYER'
+  | 'SUMMED'
   | 'REF'
   | 'GONE'
   | 'ERASING'
@@ -223,6 +225,19 @@ const ALL_SHARDS = 8;
 /** The sums of all payments use shards, so that no item gets every write and concurrent writes do not conflict. */
 export const allScope = (spread: string): string => `ALL#${shardOf(spread, ALL_SHARDS)}#PAY`;
 export const allScopes: readonly string[] = Array.from({ length: ALL_SHARDS }, (_, shard) => `ALL#${shard}#PAY`);
+/** The sums of all subscriptions; a transaction of a batch writes one shard. */
+const SUBSCRIPTION_SHARDS = 4;
+const subscriptionSums = (shard: number): string => `ALL#${shard}#SUB`;
+export const subscriptionScope = (spread: string): string => subscriptionSums(shardOf(spread, SUBSCRIPTION_SHARDS));
+export const subscriptionScopes: readonly string[] = Array.from({ length: SUBSCRIPTION_SHARDS }, (_, shard) =>
+  subscriptionSums(shard),
+);
+/** In place of the day. It sorts after all days, so that one query reads the days from one on and the present sums. */
+export const PRESENT_SUMS = 'PRESENT';
+/** What the sums of all payments hold of a refund, by the refund's version. */
+export const refundSumKey = (refundId: string): Key => recordKey('SUMMED', refundId);
+/** Names the first payment of a payer that succeeded. @param payer from `payerOfDiscount` */
+export const payerKey = (payer: string): Key => recordKey('PAYER', payer);
 export const idempotencyKey = (scope: string): Key => recordKey('IDEM', scope);
 /** The counts of a subject's windows. */
 export const rateKey = (name: string, subject: string): Key => ({

@@ -4,11 +4,12 @@ import * as z from 'zod';
 import { DomainError, invalid } from '../core/errors.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, type Instant, iso, utcDay } from '../core/time.ts';
+import type { CsvPage } from '../http/csv.ts';
 import { dayField, idParameter, organizationParameter } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
 import { type AttributeSums, amountSum, type Group, NO_SUMS, sumNamed } from '../payments/summary-sums.ts';
-import { allScopes, ownerPartition, sumKey, sumRange } from '../platform/keys.ts';
+import { ownerPartition, sumKey, sumRange } from '../platform/keys.ts';
 import type { Item, StoreDeps, Table } from '../platform/table.ts';
 
 const INTERVALS = ['day', 'week', 'month'] as const;
@@ -27,7 +28,7 @@ export const summaryQuery = z.object({
       '`status`: payments by the day of their creation, in their present status. `currency` and `provider`: succeeded payments by the day of their completion, refunds by the day they succeeded. `method`: succeeded payments by the day of their completion, with their refunds.',
     ),
 });
-type SummaryQuery = z.output<typeof summaryQuery>;
+export type SummaryQuery = z.output<typeof summaryQuery>;
 
 export const ownerSummaryQuery = summaryQuery.extend({
   organization_id: organizationParameter.describe(
@@ -39,40 +40,45 @@ export const ownerSummaryQuery = summaryQuery.extend({
 });
 type OwnerSummaryQuery = z.output<typeof ownerSummaryQuery>;
 
-export const summaryRows = z.array(
-  z
-    .object({
-      period: z.iso.date().describe('The first UTC day of the day, week (from Monday) or month.'),
-      currency: z.string().describe('The ISO 4217 code of the amounts; each currency has rows of its own.'),
-      status: z
-        .enum(PAYMENT_STATUSES)
-        .optional()
-        .describe('The current status of the payments; only with `group_by=status`.'),
-      provider_id: z.enum(PROVIDER_SLOTS).optional().describe('The provider slot; only with `group_by=provider`.'),
-      method: z
-        .string()
-        .nullable()
-        .optional()
-        .describe(
-          'The brand of a card, also of a card in a wallet (`visa`); `bank_account`; or the wallet that paid (`paypal`). Null while the provider has not reported the method. Only with `group_by=method`.',
-        ),
-      count: z.int().describe('How many payments the row counts.'),
-      amount_cents: z.int().describe('The sum of their totals, in minor units. A sum above 2^53 − 1 is rounded.'),
-      refunded_count: z
-        .int()
-        .describe(
-          "How many refunds succeeded in the period; with `group_by=status` or `method`, how many refunds of the row's payments.",
-        ),
-      refunded_cents: z.int().describe('The sum of these refunds, in minor units.'),
-      lost_cents: z
-        .int()
-        .describe(
-          "The sum of the disputes lost in the period, in minor units; with `group_by=status` or `method`, of the lost disputes of the row's payments.",
-        ),
-    })
-    .meta({ id: 'SummaryRow', description: 'Payments and refunds of one period in one currency.' }),
-);
-type SummaryRow = z.output<typeof summaryRows>[number];
+/** What a row is about, beside its period. */
+export const summaryGroupFields = {
+  currency: z.string().describe('The ISO 4217 code of the amounts; each currency has rows of its own.'),
+  status: z
+    .enum(PAYMENT_STATUSES)
+    .optional()
+    .describe('The current status of the payments; only with `group_by=status`.'),
+  provider_id: z.enum(PROVIDER_SLOTS).optional().describe('The provider slot; only with `group_by=provider`.'),
+  method: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      'The brand of a card, also of a card in a wallet (`visa`); `bank_account`; or the wallet that paid (`paypal`). Null while the provider has not reported the method. Only with `group_by=method`.',
+    ),
+};
+
+export const summaryFigureFields = {
+  count: z.int().describe('How many payments the row counts.'),
+  amount_cents: z.int().describe('The sum of their totals, in minor units. A sum above 2^53 − 1 is rounded.'),
+  refunded_count: z
+    .int()
+    .describe(
+      "How many refunds succeeded in the period; with `group_by=status` or `method`, how many refunds of the row's payments.",
+    ),
+  refunded_cents: z.int().describe('The sum of these refunds, in minor units.'),
+  lost_cents: z
+    .int()
+    .describe(
+      "The sum of the disputes lost in the period, in minor units; with `group_by=status` or `method`, of the lost disputes of the row's payments.",
+    ),
+};
+
+export const periodField = z.iso.date().describe('The first UTC day of the day, week (from Monday) or month.');
+
+export const summaryRow = z
+  .object({ period: periodField, ...summaryGroupFields, ...summaryFigureFields })
+  .meta({ id: 'SummaryRow', description: 'Payments and refunds of one period in one currency.' });
+type SummaryRow = z.output<typeof summaryRow>;
 
 export const SUMMARY_COLUMNS = [
   'period',
@@ -88,51 +94,46 @@ export const SUMMARY_COLUMNS = [
 ] as const satisfies readonly (keyof SummaryRow)[];
 
 export const ownerSummary = async (
-  deps: StoreDeps,
-  request: ApiRequest<unknown, OwnerSummaryQuery>,
+  { table, now }: StoreDeps,
+  { owner, query, csvPage }: ApiRequest<unknown, OwnerSummaryQuery>,
 ): Promise<Reply> => {
-  if (!request.owner) throw new DomainError('AUTHENTICATION_REQUIRED');
-  if (request.query.project_id !== undefined) {
+  if (!owner) throw new DomainError('AUTHENTICATION_REQUIRED');
+  if (query.project_id !== undefined) {
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'summaries have no project_id' });
   }
-  return summaryOf(deps, [ownerPartition(request.owner, 'PAY')], request);
+  const range = summaryRangeOf(query, now());
+  const items = await sumsOf(table, [ownerPartition(owner, 'PAY')], range);
+  const rows = rowsOf(items, query).map(({ labels, sums }) => ({ ...labels, ...figuresOf(sums) }));
+  return csvPage ? csvRows(rows, csvPage) : { data: bounded(rows), meta: metaOf(range, query) };
 };
 
-export const summaryOfAll = (deps: StoreDeps, request: ApiRequest<unknown, SummaryQuery>): Promise<Reply> =>
-  summaryOf(deps, allScopes, request);
+/** The page's rows of a summary as CSV. */
+export const csvRows = (rows: readonly unknown[], { before, limit }: CsvPage): Reply => {
+  const end = before + limit;
+  return { data: rows.slice(before, end), ...(rows.length > end && { more: 'rows' }) };
+};
 
 const MAX_JSON_ROWS = 10_000;
 
-const summaryOf = async (
-  { table, now }: StoreDeps,
-  scopes: readonly string[],
-  { query, csvPage }: ApiRequest<unknown, SummaryQuery>,
-): Promise<Reply> => {
-  const { interval, group_by } = query;
-  const range = rangeOf(query, now());
-  const items = await Promise.all(scopes.map((scope) => sumsOf(table, scope, range)));
-  const rows = rowsOf(items.flat(), query);
-  if (csvPage) {
-    const end = csvPage.before + csvPage.limit;
-    return { data: rows.slice(csvPage.before, end), ...(rows.length > end && { more: 'rows' }) };
-  }
-  if (rows.length > MAX_JSON_ROWS) {
-    const message = `The summary has over ${MAX_JSON_ROWS} rows; narrow from and to, or choose a longer interval`;
-    throw new DomainError('UNSUPPORTED_FILTER', { message });
-  }
-  return { data: rows, meta: { ...range, interval, group_by } };
+/** @throws DomainError UNSUPPORTED_FILTER if a response would be too large */
+export const bounded = <Row>(rows: readonly Row[]): readonly Row[] => {
+  if (rows.length <= MAX_JSON_ROWS) return rows;
+  const message = `The summary has over ${MAX_JSON_ROWS} rows; narrow from and to, or choose a longer interval`;
+  throw new DomainError('UNSUPPORTED_FILTER', { message });
 };
+
+export const metaOf = (range: SummaryRange, { interval, group_by }: SummaryQuery) => ({ ...range, interval, group_by });
 
 const DEFAULT_DAYS = 31;
 const MAX_DAYS = 366;
 
-interface Range {
+export interface SummaryRange {
   readonly from: string;
   readonly to: string;
 }
 
 /** Both days are included. By default the range is 31 days long and ends on `to`, or today without `to`. */
-const rangeOf = (query: SummaryQuery, now: Instant): Range => {
+export const summaryRangeOf = (query: SummaryQuery, now: Instant): SummaryRange => {
   const to = query.to ?? laterOf(utcDay(iso(now)), query.from);
   const from = query.from ?? dayBefore(to, DEFAULT_DAYS - 1);
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
@@ -145,21 +146,49 @@ const rangeOf = (query: SummaryQuery, now: Instant): Range => {
 
 const laterOf = (one: string, other = ''): string => (one > other ? one : other);
 
-const dayBefore = (day: string, days: number): string => utcDay(iso(Date.parse(day) - days * DAY_MS));
+export const dayBefore = (day: string, days: number): string => utcDay(iso(Date.parse(day) - days * DAY_MS));
 
-const sumsOf = async (table: Table, scope: string, { from, to }: Range): Promise<readonly Item[]> => {
-  const items: Item[] = [];
-  const partition = sumKey(scope, '', '').pk;
-  for await (const item of table.eachItem({ partition, ...sumRange(from, to) })) items.push(item);
-  return items;
+/** The sums of the days. */
+export const sumsOf = async (
+  table: Table,
+  scopes: readonly string[],
+  { from, to }: { readonly from: string; readonly to?: string | undefined },
+): Promise<readonly Item[]> => {
+  const lists = scopes.map(async (scope) => {
+    const items: Item[] = [];
+    const partition = sumKey(scope, '', '').pk;
+    for await (const item of table.eachItem({ partition, ...sumRange(from, to) })) items.push(item);
+    return items;
+  });
+  return (await Promise.all(lists)).flat();
 };
 
-/** One row per period, currency and group, in this order. Rows that count nothing are left out. */
-const rowsOf = (items: readonly Item[], query: SummaryQuery): readonly SummaryRow[] => {
+/** The day and the currency of an item with sums. */
+export const placeOf = (item: Item): { readonly day: string; readonly currency: string } => {
+  const [day = '', currency = ''] = String(item['sk']).split('#');
+  return { day, currency };
+};
+
+export interface SummedRow {
+  /** Names period, currency and group value. */
+  readonly key: string;
+  readonly labels: ReturnType<typeof labelsOf>;
+  readonly sums: Readonly<AttributeSums>;
+}
+
+/**
+ * One row per period, currency and group, in this order. Rows that count nothing are left out.
+ * @param periodAt the period of a day, if it is not that of the query's interval
+ */
+export const rowsOf = (
+  items: readonly Item[],
+  query: SummaryQuery,
+  periodAt = (day: string): string => periodOf(day, query.interval),
+): readonly SummedRow[] => {
   const totals = new Map<string, AttributeSums>();
   for (const item of items) {
-    const [day = '', currency = ''] = String(item['sk']).split('#');
-    const period = periodOf(day, query.interval);
+    const { day, currency } = placeOf(item);
+    const period = periodAt(day);
     for (const [name, by] of Object.entries(item)) {
       const sum = sumNamed(name);
       if (!sum || typeof by !== 'number' || sum.group !== groupOf(query)) continue;
@@ -172,15 +201,16 @@ const rowsOf = (items: readonly Item[], query: SummaryQuery): readonly SummaryRo
   return [...totals]
     .filter(([, { count, refunds, lost }]) => count > 0 || refunds > 0 || lost > 0)
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, sums]) => ({
-      ...labelsOf(key, query),
-      count: sums.count,
-      amount_cents: amountSum('cents', sums),
-      refunded_count: sums.refunds,
-      refunded_cents: amountSum('refunded', sums),
-      lost_cents: amountSum('lost', sums),
-    }));
+    .map(([key, sums]) => ({ key, labels: labelsOf(key, query), sums }));
 };
+
+export const figuresOf = (sums: AttributeSums) => ({
+  count: sums.count,
+  amount_cents: amountSum('cents', sums),
+  refunded_count: sums.refunds,
+  refunded_cents: amountSum('refunded', sums),
+  lost_cents: amountSum('lost', sums),
+});
 
 const groupOf = ({ group_by }: SummaryQuery): Group => (group_by === 'currency' ? 'provider' : group_by);
 
@@ -200,7 +230,7 @@ const labelsOf = (key: string, { group_by }: SummaryQuery) => {
 const DAYS_OF_WEEK = 7;
 
 /** The first day of the day's period. A week begins on Monday (ISO 8601). */
-const periodOf = (day: string, interval: SummaryQuery['interval']): string => {
+export const periodOf = (day: string, interval: SummaryQuery['interval']): string => {
   switch (interval) {
     case 'day':
       return day;

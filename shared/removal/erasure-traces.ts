@@ -21,6 +21,7 @@ import {
   keyOf,
   ownerCustomerKey,
   type PayloadKind,
+  payerKey,
   SOUGHT_PREFIX,
   soughtKey,
 } from '../platform/keys.ts';
@@ -206,12 +207,13 @@ export const removeCounter = async (table: Table, { userId, emails }: Sought, it
   return (await table.remove({ pk: String(pk), sk: String(sk) }, unchanged)).ok;
 };
 
-/** Removes a guest's use of a discount code, whose key holds a hash of the e-mail address. */
+/** Removes a guest's use of a discount code or first payment, whose key holds a hash of the e-mail address. */
 export const removeUse = async (table: Table, { userId, emails }: Sought, item: Item): Promise<boolean> => {
   const { pk, sk } = keyOf(item);
-  if (sk !== USE_OF_CODE || userId !== undefined) return false;
+  if ((sk !== USE_OF_CODE && sk !== FIRST_PAYMENT) || userId !== undefined) return false;
   if (!emails.some((email) => pk.endsWith(`#${guestPayer(email)}`))) return false;
   return (await table.remove({ pk, sk }, [{ has: 'pk' }])).ok;
 };
 
 const USE_OF_CODE = discountUseKey('', '').sk;
+const FIRST_PAYMENT = payerKey('').sk;

@@ -8,11 +8,14 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import type { Log } from '../core/logger.ts';
 import { keysOf } from '../core/rows.ts';
 import { customerRecord } from '../customers/customer.ts';
+import { claimPayers } from '../payments/first-payments.ts';
 import { paymentOf } from '../payments/payment.ts';
 import { repairAliases } from '../payments/payment-aliases.ts';
-import { projectionOf } from '../payments/payment-history.ts';
+import { changesPaid, projectionOf } from '../payments/payment-history.ts';
+import { refundOf } from '../payments/refunds/refund.ts';
+import { sumRefunds } from '../payments/refunds/refund-net.ts';
 import type { HistoricKind } from '../platform/keys.ts';
-import { changeOf, type ItemChange, removedItem } from '../platform/stream-images.ts';
+import { changeOf, removedItem } from '../platform/stream-images.ts';
 import type { Table } from '../platform/table.ts';
 import { projectCustomerEmail } from '../queries/customer-emails.ts';
 import { projectCustomerEntry } from '../queries/customer-entry.ts';
@@ -20,6 +23,7 @@ import { type ProjectedChange, writePaymentEntries } from '../queries/payment-en
 import { removeSubscriptionEntry, writeSubscriptionEntry } from '../queries/subscription-entry.ts';
 import { subscriptionOf } from '../subscriptions/record/subscription.ts';
 import { removeHistoryOf, subscriptionEntry } from '../subscriptions/record/subscription-history.ts';
+import { type SummedChange, subscriptionProjections } from '../subscriptions/record/subscription-sums.ts';
 import { settleLinkPlaces } from './settle-link-places.ts';
 import { settleRedemptions } from './settle-redemptions.ts';
 import { writeProjections } from './write-projections.ts';
@@ -33,9 +37,10 @@ export interface ProjectDeps {
 type Project = (deps: ProjectDeps, records: readonly DynamoDBRecord[]) => Promise<number>;
 
 /** By sort key. The stream reports these kinds to the function. */
-export const PROJECTIONS: Readonly<Record<HistoricKind | 'CUS', Project>> = {
+export const PROJECTIONS: Readonly<Record<HistoricKind | 'RFD' | 'CUS', Project>> = {
   PAY: (deps, records) => projectPayments(deps, records),
   SUB: (deps, records) => projectSubscriptions(deps, records),
+  RFD: (deps, records) => projectRefunds(deps, records),
   CUS: (deps, records) => projectCustomers(deps, records),
 };
 
@@ -73,8 +78,10 @@ const projectPayments: Project = async (deps, records) => {
     .map(({ before, after }): ProjectedChange => ({ before: before && paymentOf(before), after: paymentOf(after) }));
   await repairPaymentAliases(deps, changes);
   const spread = changes[0]?.after.id;
+  const paid = changes.filter(({ before, after }) => changesPaid(before, after)).map(({ after }) => after);
+  const first = await claimPayers(table, paid);
   const projections = changes
-    .map(({ before, after }) => projectionOf(before, after, spread))
+    .map(({ before, after }) => projectionOf(before, after, spread, first.has(after.id)))
     .filter((projection) => projection !== undefined);
   await writeProjections(table, projections);
   await writePaymentEntries(table, changes);
@@ -99,15 +106,45 @@ const eachInOrder = async (
   return counts.reduce((sum, count) => sum + count, 0);
 };
 
+/** Versions that change the sums are written together, so that concurrent batches seldom meet in an item. */
 const projectSubscriptions: Project = async (deps, records) => {
+  const { table } = deps;
+  await projectVersions(
+    table,
+    records.map(subscriptionChangeOf).filter((change) => change !== undefined),
+  );
   const count = await eachInOrder(records, async (record) => {
-    const change = changeOf(record);
-    const isShown = change !== undefined && (await projectSubscription(deps, change));
+    const change = subscriptionChangeOf(record);
+    const isShown = change !== undefined && subscriptionEntry(change.before, change.after) !== undefined;
+    if (isShown) await writeSubscriptionEntry(table, change.after);
     await forgetRemoved(deps, record);
     return isShown;
   });
   await settleRedemptions(deps, 'SUB', records);
   return count;
+};
+
+const subscriptionChangeOf = (record: DynamoDBRecord): SummedChange | undefined => {
+  const change = changeOf(record);
+  const after = change && subscriptionOf(change.after);
+  return after && { before: change.before && subscriptionOf(change.before), after };
+};
+
+const projectVersions = async (table: Table, changes: readonly SummedChange[]): Promise<void> => {
+  const versions = await subscriptionProjections(table, changes);
+  await writeProjections(
+    table,
+    versions.filter(({ shares }) => shares.length > 0),
+  );
+  await Promise.all(
+    versions.filter(({ shares }) => shares.length === 0).map(({ history }) => table.put(history, [{ absent: true }])),
+  );
+};
+
+const projectRefunds: Project = async ({ table }, records) => {
+  const refunds = records.map(changeOf).flatMap((change) => (change ? [refundOf(change.after)] : []));
+  await sumRefunds(table, refunds);
+  return refunds.length;
 };
 
 /** A removed customer may leave a tombstone, which has no e-mail address. */
@@ -119,15 +156,6 @@ const projectCustomers: Project = ({ table }, records) =>
     await Promise.all([projectCustomerEmail(table, { before, after }), projectCustomerEntry(table, { before, after })]);
     return before?.email !== after?.email;
   });
-
-/** @returns true if readers see the change */
-const projectSubscription = async ({ table }: ProjectDeps, { before, after }: ItemChange): Promise<boolean> => {
-  const subscription = subscriptionOf(after);
-  const history = subscription && subscriptionEntry(before && subscriptionOf(before), subscription);
-  if (!history) return false;
-  await Promise.all([table.put(history, [{ absent: true }]), writeSubscriptionEntry(table, subscription)]);
-  return true;
-};
 
 /** Removes the history and the entry. The stream has reported all earlier versions, so none is written afterwards. */
 const forgetRemoved = async ({ table }: ProjectDeps, record: DynamoDBRecord): Promise<void> => {

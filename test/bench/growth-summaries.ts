@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { DAY_MS, utcDay } from '../../shared/core/time.ts';
 import type { Share } from '../../shared/payments/summary-sums.ts';
-import { seed } from './seed.ts';
+import { type Seeding, seed, seededPayment } from './seed.ts';
 import { type Json, type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
 import { tallyOf } from './tally.ts';
@@ -16,8 +16,9 @@ export const benchSummaryGrowth = async (many = LARGE): Promise<boolean> => {
   const service = await startService(() => false);
   try {
     const shares: Share[] = [];
-    const small = await measured(service, { count: SMALL, total: SMALL }, shares);
-    const large = await measured(service, { count: many, total: SMALL + many }, shares);
+    const sums: PaidSums = { count: 0, cents: 0 };
+    const small = await measured(service, { count: SMALL, total: SMALL }, { shares, sums });
+    const large = await measured(service, { count: many, total: SMALL + many }, { shares, sums });
     return printed(small, large);
   } finally {
     await service.stop();
@@ -42,20 +43,48 @@ interface Size {
   readonly total: number;
 }
 
-const measured = async (service: Service, { count, total }: Size, shares: Share[]): Promise<readonly Measured[]> => {
+/** The payments that succeeded, of all owners so far. */
+interface PaidSums {
+  count: number;
+  cents: number;
+}
+
+interface Seeded {
+  readonly shares: Share[];
+  readonly sums: PaidSums;
+}
+
+const addPaid = (sums: PaidSums, seeding: Seeding): void => {
+  for (let index = 0; index < seeding.count; index += 1) {
+    const { status, totalCents } = seededPayment(seeding, index);
+    if (status !== 'succeeded') continue;
+    sums.count += 1;
+    sums.cents += totalCents;
+  }
+};
+
+const measured = async (
+  service: Service,
+  { count, total }: Size,
+  { shares, sums }: Seeded,
+): Promise<readonly Measured[]> => {
   const to = Date.parse(utcDay(new Date(service.now()).toISOString()));
   const from = to - DAYS * DAY_MS;
   const userId = `user_of_${count}`;
-  await seed(service, [{ userId, count, from, days: DAYS }], shares);
+  const seeding = { userId, count, from, days: DAYS };
+  await seed(service, [seeding], shares);
+  addPaid(sums, seeding);
   const claims = { user_id: userId, email: `${userId}@example.com`, is_admin: true };
   const { session_id } = await service.control('/sessions', claims);
   const headers = { 'x-session-id': String(session_id) };
-  const range = `from=${utcDay(new Date(from).toISOString())}&to=${utcDay(new Date(to).toISOString())}&group_by=status`;
+  const days = `from=${utcDay(new Date(from).toISOString())}&to=${utcDay(new Date(to).toISOString())}`;
+  const range = `${days}&group_by=status`;
   await service.must({ method: 'GET', path: '/payments?limit=1', headers });
   const csv = { ...headers, accept: 'text/csv' };
   return [
     await summary(service, { path: `/payments/summary?${range}`, headers, payments: count, of: 'payments.summary' }),
     await summary(service, { path: `/admin/summary?${range}`, headers, payments: total, of: 'admin.summary' }),
+    await totals(service, { path: `/admin/summary?${days}`, headers, sums }),
     await page(service, { name: 'CSV, first page', path: '/payments', headers: csv, rows: CSV_ROWS }),
     await lastPage(service, csv, count),
   ];
@@ -76,6 +105,21 @@ const summary = async (
   const counted = body.data.reduce((sum: number, { count }: Json) => sum + count, 0);
   const wrong = counted === payments ? {} : { wrong: `${counted} payments counted, ${payments} seeded` };
   return { name: of, requests, readUnits: units.read, ...wrong };
+};
+
+/** The totals by currency equal the payments: gross, and net, which no fee lowers here. */
+const totals = async (
+  service: Service,
+  { path, headers, sums }: Asked & { readonly sums: PaidSums },
+): Promise<Measured> => {
+  await service.take();
+  const { meta } = await service.must({ method: 'GET', path, headers });
+  const { requests, units } = tallyOf(await service.take(), 'admin.summary').parts.own;
+  const [total] = meta.totals;
+  const shown = [total?.count, total?.amount_cents, total?.settlements[0]?.net_cents];
+  const wanted = [sums.count, sums.cents, sums.cents];
+  const wrong = String(shown) === String(wanted) ? {} : { wrong: `totals ${shown}, payments ${wanted}` };
+  return { name: 'admin.summary, totals', requests, readUnits: units.read, ...wrong };
 };
 
 const page = async (

@@ -93,6 +93,33 @@ describe('the console’s pages of customers', () => {
       await expectNoViolation(page);
     });
 
+    test('show a platform admin all customers, found by e-mail, and one with its lifetime net', async () => {
+      const other = await visitConsole(browser, service, width);
+      const { page } = other;
+      await enterSession(other, admin.session);
+      await other.open('/customers');
+      await soon(() => rows(page, 'Customers').count()).toBeGreaterThan(0);
+      await openFilters(page);
+      await page.getByLabel('Search customers').fill('ADA@example.com');
+      await page.keyboard.press('Enter');
+      await soon(() => rows(page, 'Customers').allInnerTexts()).toEqual([
+        expect.stringMatching(/ada@example.com\s+Ada Lovelace/),
+      ]);
+      await expectNoViolation(page);
+      await rows(page, 'Customers').click();
+      const lifetime = page.getByRole('region', { name: 'Lifetime' });
+      await expectRecords(page);
+      const { body } = await service.get('/admin/payments?limit=1', admin.options);
+      const net = ((body.data[0]?.settlement?.net_cents ?? 0) / 100).toFixed(2);
+      await soon(() => lifetime.innerText()).toMatch(
+        new RegExp(`Lifetime net\\s+USD\\s${net}[\\s\\S]+Paid\\s+USD\\s19.00`),
+      );
+      await expectNoViolation(page);
+      await expectNoSidewaysScroll(page);
+      expectQuiet(other, service);
+      await page.close();
+    });
+
     test('show a platform admin any customer, and the customers of an organization', async () => {
       const firm = await company(service);
       const customer = await createCustomer(service, firm.owner.options, {
@@ -106,7 +133,6 @@ describe('the console’s pages of customers', () => {
       await expectRecords(page);
       await expectNoViolation(page);
       await other.open('/customers');
-      await page.getByText('No customers').waitFor();
       await openFilters(page);
       await page.getByLabel('Organization').fill(firm.id);
       await page.keyboard.press('Enter');

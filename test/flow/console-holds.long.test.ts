@@ -137,8 +137,8 @@ describe('holds in the console', () => {
       const { id: later } = await held(payer);
       await service.settle();
       await open('/overview');
-      const tile = page.locator('.tile').filter({ has: page.getByText('Holds ending', { exact: true }) });
-      await soon(() => tile.locator('dd').innerText()).toMatch(/^[1-9]/);
+      const list = page.getByRole('region', { name: 'Needs attention today' });
+      await soon(() => list.innerText()).toMatch(/[1-9]\d* Holds ending/);
       await open('/health');
       const rows = page.getByRole('table', { name: 'Holds that end within 24 hours' }).locator('tbody');
       await soon(() => rows.innerText()).toContain(id);

@@ -10,6 +10,7 @@ import {
   enterSession,
   expectAccessible,
   expectNoSidewaysScroll,
+  expectNoViolation,
   expectQuiet,
   openFilters,
   soon,
@@ -115,6 +116,55 @@ describe('the console’s pages for operators and developers', () => {
       await page.getByRole('heading', { name: `Payment ${payment.id}` }).waitFor();
     });
 
+    test('group the attempts of an event, and send several events again at once', async () => {
+      const { page, open } = visit;
+      await open('/webhooks?event=payment.succeeded');
+      const row = rows('Deliveries').filter({ hasText: payment.id });
+      await row.waitFor();
+      expect(await row.count()).toBe(1);
+      // A narrow screen shows the attempts and their actions on the page of the delivery.
+      if (width !== WIDTHS[0]) return;
+      await row.getByRole('button', { name: '2 attempts' }).click();
+      expect(await row.getByRole('listitem').allInnerTexts()).toEqual([
+        expect.stringMatching(/WEBHOOK_1: 200, \d+ ms/),
+        expect.stringMatching(/WEBHOOK_1: 200, \d+ ms/),
+      ]);
+      const other = await createIntent(service, user);
+      await service.settle();
+      await open('/webhooks');
+      await rows('Deliveries').filter({ hasText: other.id }).getByRole('checkbox').check();
+      await rows('Deliveries').filter({ hasText: payment.id }).first().getByRole('checkbox').check();
+      const before = (await deliveredTo(service, 'default')).length;
+      await expectNoViolation(page);
+      await page.getByRole('button', { name: 'Send 2 again' }).click();
+      await page.getByText('Queued: 2 deliveries').waitFor();
+      await service.settle();
+      expect((await deliveredTo(service, 'default')).length).toBe(before + 2);
+      expect(await page.getByRole('button', { name: /^Send \d+ again/ }).count()).toBe(0);
+    });
+
+    test('show new events without a click while the page is open', async () => {
+      const { open } = visit;
+      await open('/webhooks');
+      await rows('Deliveries').first().waitFor();
+      const made = await createIntent(service, user);
+      await service.settle();
+      await soon(() => rows('Deliveries').first().innerText()).toContain(made.id);
+    });
+
+    test('show the provider’s events under their own tab, which the arrow keys reach', async () => {
+      const { page, open } = visit;
+      await open('/webhooks');
+      const own = page.getByRole('tab', { name: 'Own events' });
+      await own.focus();
+      await page.keyboard.press('ArrowRight');
+      expect(await page.getByRole('tab', { name: 'Provider’s events' }).getAttribute('aria-selected')).toBe('true');
+      await soon(() => rows('Provider’s events').first().innerText()).toContain('provider_a:');
+      expect(await page.getByRole('table', { name: 'Deliveries' }).count()).toBe(0);
+      await expectNoViolation(page);
+      await expectNoSidewaysScroll(page);
+    });
+
     test('offer a test event of every kind, deliver it, and show the target’s response', async () => {
       const { page, open } = visit;
       await open('/webhooks');
@@ -134,7 +184,7 @@ describe('the console’s pages for operators and developers', () => {
       expect(received.at(-1)).toMatchObject({ headers: { 'webhook-test': 'true' }, body: { test: true } });
       await dialog.getByRole('button', { name: 'Close' }).click();
       await soon(() => rows('Deliveries').first().innerText()).toContain('subscription.cancelled');
-      expect(await rows('Deliveries').first().locator('button').count()).toBe(0);
+      expect(await rows('Deliveries').first().locator('button, input').count()).toBe(0);
       await rows('Deliveries').first().click();
       await soon(() => page.getByLabel('Payload', { exact: true }).innerText()).toContain('"test": true');
       expect(await page.getByRole('button', { name: 'Send again' }).count()).toBe(0);
@@ -144,7 +194,11 @@ describe('the console’s pages for operators and developers', () => {
       const { page, open } = visit;
       await service.webhookMode('drop');
       await open('/health');
-      await page.getByText('No payment has an unknown outcome').waitFor();
+      const well = page.getByRole('region', { name: 'All well' });
+      await soon(() => well.innerText()).toContain('no payment has an unknown outcome');
+      for (const folded of ['Payments with unknown outcome', 'Refunds with unknown outcome']) {
+        expect(await page.getByRole('heading', { name: folded }).count()).toBe(0);
+      }
       const unclear = await createIntent(service, user, { payment_method_id: 'pm_card_visa' });
       await service.fault({ path: '/confirm', action: 'reset', times: 1 });
       await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', action: 'rate_limit' });
@@ -162,7 +216,7 @@ describe('the console’s pages for operators and developers', () => {
       await service.webhookMode('normal');
       await service.advance(2 * HOUR_SECONDS);
       await open('/health');
-      await page.getByText('No payment has an unknown outcome').waitFor();
+      await soon(() => well.innerText()).toContain('no payment has an unknown outcome');
     });
 
     test('list disputes whose evidence is due, and failed deliveries, under Health', async () => {
@@ -172,7 +226,9 @@ describe('the console’s pages for operators and developers', () => {
       await confirm(service, disputed.id, user.options);
       await service.settle();
       await open('/health');
-      await soon(() => page.getByLabel('Failed deliveries').innerText()).toMatch(/Failed\s+[1-9]\d* attempt/);
+      await soon(() => page.getByRole('region', { name: 'Failed deliveries' }).innerText()).toMatch(
+        /Failed\s+[1-9]\d* attempt/,
+      );
       await soon(() => page.getByRole('table', { name: 'Disputes due' }).innerText()).toContain('fraudulent');
       await expectAccessible(page);
       await page.getByRole('link', { name: 'Show failed deliveries' }).click();
@@ -183,7 +239,7 @@ describe('the console’s pages for operators and developers', () => {
     test('name no command under Health, but name the checks of engineers under Developers', async () => {
       const { page, open } = visit;
       await open('/health');
-      await page.getByText('Works and responds to requests').waitFor();
+      await page.getByText('the service works and responds to requests').waitFor();
       expect(await page.locator('main').innerText()).not.toMatch(/npm|payctl/);
       await page.locator('main').getByRole('link', { name: 'Developers' }).click();
       await soon(() => page.getByLabel('Checks by an engineer').innerText()).toContain('payctl doctor');

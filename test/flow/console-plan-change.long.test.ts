@@ -29,6 +29,9 @@ describe('changes of a plan in the console', () => {
     browser = await startBrowser();
     small = await plan(service, 1_000);
     large = await plan(service, 3_000, { max_quantity: 5 });
+    await plan(service, 2_000, { currency: 'EUR' });
+    await plan(service, 2_000, { is_active: false });
+    await plan(service, 2_000, { billing_interval: null });
   });
   afterAll(() => browser?.close());
 
@@ -54,7 +57,7 @@ describe('changes of a plan in the console', () => {
 
     const previewed = async (product: string, quantity: number): Promise<void> => {
       await visit.page.getByRole('button', { name: 'Change plan' }).click();
-      await dialog().getByLabel('Product ID').fill(product);
+      await dialog().getByLabel('Product').selectOption(product);
       await dialog().getByLabel('Quantity').fill(String(quantity));
       await dialog().getByRole('button', { name: 'Preview' }).click();
     };
@@ -63,11 +66,21 @@ describe('changes of a plan in the console', () => {
       await soon(actions).toEqual(['Change plan', 'Pause', 'Cancel']);
       await previewed(small, 1);
       await soon(() => dialog().getByRole('alert').innerText()).toContain('nothing would change');
-      await dialog().getByLabel('Product ID').fill(large);
+      await dialog().getByLabel('Product').selectOption(large);
       await dialog().getByLabel('Quantity').fill('6');
       await dialog().getByRole('button', { name: 'Preview' }).click();
       await soon(() => dialog().getByRole('alert').innerText()).toContain('from 1 to 5');
       await expectAccessible(visit.page);
+      await dialog().getByRole('button', { name: 'Close' }).click();
+    });
+
+    test('offers the products that are sold, with name, price and interval, and none in another currency', async () => {
+      await visit.page.getByRole('button', { name: 'Change plan' }).click();
+      const options = dialog().getByLabel('Product').getByRole('option');
+      await soon(async () => (await options.allInnerTexts()).toSorted()).toEqual([
+        'Plan 1000, USD 10.00 per month (present plan)',
+        'Plan 3000, USD 30.00 per month',
+      ]);
       await dialog().getByRole('button', { name: 'Close' }).click();
     });
 
@@ -164,5 +177,31 @@ describe('changes of a plan in the console', () => {
     );
     expect(await page.getByRole('button', { name: 'Change plan' }).count()).toBe(0);
     await page.context().close();
+  });
+
+  test('the price of another payer is changed by finance after a preview, and never its product', async () => {
+    const owner = await subscriber(service);
+    const { body } = await service.post('/subscriptions', { ...owner.names, product_id: small }, owner.options);
+    await service.settle();
+    const staff = await signIn(service, { staff_role: 'finance', expires_in: YEAR_SECONDS });
+    const visit = await visitConsole(browser, service, WIDTHS[0]);
+    await enterSession(visit, staff.session);
+    await visit.open(`/subscriptions/${body.id}`);
+    await visit.page.getByRole('button', { name: 'Change price' }).click();
+    const dialog = visit.page.getByRole('dialog', { name: 'Change price' });
+    expect(await dialog.getByLabel('Product').count()).toBe(0);
+    await dialog.getByLabel('Total per period, in USD').fill('15.00');
+    await dialog.getByRole('button', { name: 'Preview' }).click();
+    await soon(() => dialog.innerText()).toMatch(
+      /Not possible now: Only the payer pays now[\s\S]+Next charge\s+USD\s15\.00/,
+    );
+    await expectNoViolation(visit.page);
+    await dialog.getByRole('button', { name: 'Schedule change' }).click();
+    await soon(() => visit.page.getByRole('region', { name: 'Change of plan' }).innerText()).toContain('USD 15.00');
+    expect(await readSubscription(service, owner, body.id)).toMatchObject({
+      ...{ product_id: small, total_cents: 1_000, scheduled_change: { total_cents: 1_500 } },
+    });
+    expectQuiet(visit, service);
+    await visit.page.context().close();
   });
 });

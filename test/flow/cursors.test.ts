@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { fieldsOf } from '../builders/hostile-requests.ts';
 import { guestIntentBody } from '../builders/intent.ts';
+import { productBody } from '../builders/reference.ts';
 import { createIntent, signIn, type User } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { newOrganization } from './organization-steps.ts';
@@ -23,6 +24,7 @@ const LISTS = (named: Named): readonly (readonly [name: string, path: string, qu
   ['GET /admin/keys', '/admin/keys', ''],
   ['GET /admin/customers', '/admin/customers', ''],
   ['GET /payment-links', '/payment-links', ''],
+  ['GET /products', '/products', ''],
   ['GET /admin/export/payments', '/admin/export/payments', ''],
   ['GET /admin/export/refunds', '/admin/export/refunds', ''],
   ['GET /payments/{id}/timeline', `/payments/${named.paymentId}/timeline`, ''],
@@ -78,6 +80,7 @@ describe('a cursor', () => {
       await service.post(`/payments/${paid.id}/refunds`, { amount_cents: 100 }, other.options);
       paymentId = paid.id;
       await service.control('POST', `/simulator/payments/${paid.id}/disputes`, { reason: 'fraudulent' });
+      await service.put(`/admin/products/${count}-plan.é`, productBody(), options);
       await service.post('/admin/keys', { name: 'backend', scopes: ['payments:read'] }, options);
       await service.post('/payment-links', { total_cents: 500, currency: 'USD' }, options);
       await service.settle();

@@ -18,6 +18,7 @@ import type { methodEndpoints } from '../../functions/payment-methods/endpoints.
 import type { paymentEndpoints } from '../../functions/payments/endpoints.ts';
 import type { capturePaymentEndpoint } from '../../functions/payments/hold-endpoints.ts';
 import type { linkPaymentEndpoint } from '../../functions/payments/link-endpoints.ts';
+import type { productEndpoints } from '../../functions/products/endpoints.ts';
 import type { projectEndpoints } from '../../functions/projects/endpoints.ts';
 import type { refundEndpoints } from '../../functions/refunds/endpoints.ts';
 import type { subscriptionEndpoints } from '../../functions/subscriptions/endpoints.ts';
@@ -47,6 +48,7 @@ type Declared =
   | (typeof paymentLinkEndpoints)[number]
   | (typeof paymentEndpoints)[number]
   | (typeof planEndpoints)[number]
+  | (typeof productEndpoints)[number]
   | (typeof projectEndpoints)[number]
   | (typeof referenceEndpoints)[number]
   | (typeof refundEndpoints)[number]

@@ -51,9 +51,20 @@ interface Watch {
 
 /**
  * The epoch of the caches and the name of the table, which are read now and then, and the projection's writes of a
- * record's history and its list entry do not count.
+ * record's history, its list entry and beside its sums do not count.
  */
-const NOT_COUNTED = ['CACHE#EPOCH', 'TABLE#', 'HIST#', 'ALLPAY#', 'ALLSUB#', 'WORD#', 'KEYUSE#', 'EMAIL#'];
+const NOT_COUNTED = [
+  'CACHE#EPOCH',
+  'TABLE#',
+  'HIST#',
+  'ALLPAY#',
+  'ALLSUB#',
+  'WORD#',
+  'KEYUSE#',
+  'EMAIL#',
+  'PAYER#',
+  'SUMMED#',
+];
 const PROVIDER = '/stripe';
 
 export const withStops = (env: Env = {}): (() => Stoppable) => {

@@ -92,10 +92,37 @@ describe('the summary of payments', () => {
     expect(await summary(`?organization_id=${organizationId}`)).toEqual([
       { period: today, currency: 'USD', count: 1, amount_cents: 50, ...none },
     ]);
+    const settled = (currency: string, fee_cents: number, net_cents: number) => ({
+      settlements: [{ currency, fee_cents, net_cents }],
+    });
     expect(await summary('', admin, '/admin/summary')).toEqual([
-      { period: today, currency: 'EUR', count: 1, amount_cents: 250, ...none },
-      { period: today, currency: 'USD', count: 2, amount_cents: 1_050, ...none },
-      { period: tomorrow, currency: 'USD', count: 1, amount_cents: 700, ...none },
+      {
+        period: today,
+        currency: 'EUR',
+        count: 1,
+        amount_cents: 250,
+        ...none,
+        new_payers: 0,
+        ...settled('EUR', 37, 213),
+      },
+      {
+        period: today,
+        currency: 'USD',
+        count: 2,
+        amount_cents: 1_050,
+        ...none,
+        new_payers: 2,
+        ...settled('USD', 90, 960),
+      },
+      {
+        period: tomorrow,
+        currency: 'USD',
+        count: 1,
+        amount_cents: 700,
+        ...none,
+        new_payers: 0,
+        ...settled('USD', 0, 700),
+      },
     ]);
     expect(await summary('', admin)).toEqual([]);
   });

@@ -11,7 +11,8 @@ import {
 import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { advancePayment } from '../../shared/payments/payment-versions.ts';
 import { type Owner, paymentKey } from '../../shared/platform/keys.ts';
-import { ownerSummary, summaryOfAll, summaryQuery } from '../../shared/queries/payment-summary.ts';
+import { summaryOfAll } from '../../shared/queries/admin-summary.ts';
+import { ownerSummary, summaryQuery } from '../../shared/queries/payment-summary.ts';
 import { apiRequest } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON, payment } from '../builders/payment.ts';

@@ -9,9 +9,11 @@ import { useEffect, useState } from 'preact/hooks';
 import { readClock } from './api/local.ts';
 import { readOrganizations } from './api/organizations.ts';
 import { readProviders } from './api/providers.ts';
-import { isAdmin, may, session } from './api/session.ts';
+import { isAdmin, may, mayOpen, session } from './api/session.ts';
 import { site } from './api/site.ts';
 import type { Scope } from './api/types.ts';
+import { readNeeds } from './attention/attention.ts';
+import { Badge } from './attention/badge.tsx';
 import { CustomerPage } from './customers/customer.tsx';
 import { CustomersPage } from './customers/customers.tsx';
 import { DiscountPage } from './discounts/discount.tsx';
@@ -26,7 +28,7 @@ import { DevelopersPage } from './operations/developers.tsx';
 import { HealthPage } from './operations/health.tsx';
 import { WebhooksPage } from './operations/webhooks.tsx';
 import { OverviewPage } from './overview/overview.tsx';
-import { NotFoundPage } from './pages/not-found.tsx';
+import { NotFoundPage, NotPermittedPage } from './pages/not-found.tsx';
 import { PaymentPage } from './pages/payment.tsx';
 import { PaymentsPage } from './pages/payments.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
@@ -43,6 +45,8 @@ interface Page extends Partial<NavigationItem> {
   readonly path: string;
   /** Set if the page shows the records of all owners, so that the user needs this scope. */
   readonly scope?: Scope;
+  /** The scope that staff need. A payer needs none, because the page shows the payer's own records. */
+  readonly staffScope?: Scope;
   /** True if only platform admins may read the data of the page, because no scope permits it. */
   readonly isForAdmins?: true;
   readonly show: (parameters: Readonly<Record<string, string>>) => ReturnType<typeof PaymentsPage>;
@@ -52,17 +56,22 @@ const PAGES: readonly Page[] = [
   { path: '/overview', name: 'Overview', show: () => <OverviewPage /> },
   { path: '/payments', name: 'Payments', show: () => <PaymentsPage /> },
   { path: '/payments/:id', show: ({ id = '' }) => <PaymentPage id={id} /> },
-  { path: '/subscriptions', name: 'Subscriptions', show: () => <SubscriptionsPage /> },
+  {
+    path: '/subscriptions',
+    name: 'Subscriptions',
+    staffScope: 'subscriptions:read',
+    show: () => <SubscriptionsPage />,
+  },
   { path: '/subscriptions/:id', show: ({ id = '' }) => <SubscriptionPage id={id} /> },
-  { path: '/customers', name: 'Customers', show: () => <CustomersPage /> },
-  { path: '/customers/:id', show: ({ id = '' }) => <CustomerPage id={id} /> },
+  { path: '/customers', name: 'Customers', staffScope: 'customers:read', show: () => <CustomersPage /> },
+  { path: '/customers/:id', staffScope: 'customers:read', show: ({ id = '' }) => <CustomerPage id={id} /> },
   { path: '/refunds', name: 'Refunds', scope: 'payments:read', show: () => <RefundsPage /> },
   { path: '/disputes', name: 'Disputes', scope: 'payments:read', show: () => <DisputesPage /> },
   { path: '/links', name: 'Links', scope: 'links:write', show: () => <LinksPage /> },
   { path: '/discounts', name: 'Discounts', scope: 'catalog:write', show: () => <DiscountsPage /> },
   { path: '/discounts/:id', scope: 'catalog:write', show: ({ id = '' }) => <DiscountPage id={id} /> },
-  { path: '/webhooks', name: 'Webhooks', show: () => <WebhooksPage /> },
-  { path: '/webhooks/:id', show: ({ id = '' }) => <DeliveryPage id={id} /> },
+  { path: '/webhooks', name: 'Webhooks', staffScope: 'webhooks:read', show: () => <WebhooksPage /> },
+  { path: '/webhooks/:id', staffScope: 'webhooks:read', show: ({ id = '' }) => <DeliveryPage id={id} /> },
   { path: '/health', name: 'Health', scope: 'payments:read', show: () => <HealthPage /> },
   { path: '/keys', name: 'Keys', isForAdmins: true, show: () => <KeysPage /> },
   { path: '/keys/:id', isForAdmins: true, show: ({ id = '' }) => <KeyPage id={id} /> },
@@ -70,16 +79,22 @@ const PAGES: readonly Page[] = [
   { path: '/search', scope: 'payments:read', show: () => <SearchPage /> },
 ];
 
-const isOpen = ({ scope, isForAdmins }: Page): boolean =>
-  (scope === undefined || may(scope)) && (isForAdmins === undefined || isAdmin.value);
+const isOpen = ({ scope, staffScope, isForAdmins }: Page): boolean =>
+  (scope === undefined || may(scope)) &&
+  (staffScope === undefined || mayOpen(staffScope)) &&
+  (isForAdmins === undefined || isAdmin.value);
 
 const navigation = (): readonly NavigationItem[] =>
-  PAGES.filter(isOpen).flatMap(({ path, name }) => (name === undefined ? [] : [{ path, name }]));
+  PAGES.filter(isOpen).flatMap(({ path, name }) =>
+    name === undefined ? [] : [{ path, name, badge: <Badge page={path} /> }],
+  );
 
 const pageShown = () => {
   for (const page of PAGES) {
     const parameters = matchPath(page.path, place.value.path);
     if (parameters && isOpen(page)) return page.show(parameters);
+    const scope = page.scope ?? page.staffScope;
+    if (parameters && scope && may('payments:read')) return <NotPermittedPage scope={scope} />;
   }
   return <NotFoundPage />;
 };
@@ -96,7 +111,9 @@ const App = () => {
     void readProviders().catch(() => undefined);
   }, []);
   useEffect(() => {
-    if (isSignedIn) void readOrganizations().catch(() => undefined);
+    if (!isSignedIn) return;
+    void readOrganizations().catch(() => undefined);
+    void readNeeds();
   }, [isSignedIn]);
   useEffect(() => {
     if (isSignedIn && isAtRoot) go(navigation()[0]?.path ?? '/', 'replace');

@@ -703,6 +703,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     changes: false,
     ask: async (_, fixtures, { column }) => ({ path: '/memberships', query: entityIn(fixtures, column) }),
   },
+  'products.list': always(reading(SIGNED_IN), { path: '/products' }),
   'memberships.list-tiers': always(reading(PUBLIC), { path: '/memberships/tiers' }),
   'api.health': always(reading(PUBLIC), { path: '/health' }),
   'api.config': always(reading(PUBLIC), { path: '/config' }),

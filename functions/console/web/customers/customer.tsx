@@ -2,16 +2,19 @@
 
 import { answerOf, api } from '../api/client.ts';
 import { providerName } from '../api/providers.ts';
+import { may, mayOpen } from '../api/session.ts';
 import type { Customer, PaymentMethod } from '../api/types.ts';
 import { OWN_PAYMENT_COLUMNS } from '../pages/payment-columns.tsx';
 import { OwningOrganization, savedMethodInShort } from '../pages/payment-parts.tsx';
 import { OWN_SUBSCRIPTION_COLUMNS } from '../subscriptions/subscription-columns.tsx';
 import { inWords } from '../view/format.ts';
 import { usePages } from '../view/load.ts';
+import { NotPermitted } from '../view/not-permitted.tsx';
 import { Fact, Id, Json, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
 import { type Column, Table } from '../view/table.tsx';
 import { readMethods, readPayments, readSubscriptions } from './customer-records.ts';
+import { Lifetime } from './lifetime.tsx';
 
 const readCustomer = async (id: string): Promise<Customer> =>
   (await answerOf(api.GET('/customers/{id}', { params: { path: { id } } }))).data;
@@ -36,6 +39,7 @@ interface CustomerProps {
 
 const CustomerView = ({ customer }: CustomerProps) => (
   <>
+    {may('payments:read') && <Lifetime customer={customer} />}
     <div class="columns">
       <section class="card" aria-label="Details">
         <h2>Details</h2>
@@ -54,11 +58,19 @@ const CustomerView = ({ customer }: CustomerProps) => (
     </section>
     <section class="part" aria-label="Subscriptions">
       <h2>Subscriptions</h2>
-      <Subscriptions customer={customer} />
+      {mayOpen('subscriptions:read') ? (
+        <Subscriptions customer={customer} />
+      ) : (
+        <NotPermitted what="Subscriptions" scope="subscriptions:read" />
+      )}
     </section>
     <section class="part" aria-label="Payments">
       <h2>Payments</h2>
-      <Payments customer={customer} />
+      {mayOpen('payments:read') ? (
+        <Payments customer={customer} />
+      ) : (
+        <NotPermitted what="Payments" scope="payments:read" />
+      )}
     </section>
   </>
 );

@@ -1,17 +1,29 @@
-/** @module The page with the customers of the caller or of an organization. */
+/** @module The page with the customers of all owners for staff, else of the caller or of an organization. */
 
-import { answerOf, api, nextOffset } from '../api/client.ts';
+import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';
 import { providerName } from '../api/providers.ts';
 import { may } from '../api/session.ts';
 import type { Customer } from '../api/types.ts';
 import { anyOwnerFilter, ownersFilter, providerFilter } from '../lists/filter-fields.tsx';
-import { ownersChoice, providerChoice } from '../lists/filter-values.ts';
+import { filterText, ownersChoice, providerChoice } from '../lists/filter-values.ts';
 import { ListPage } from '../lists/list-page.tsx';
 import type { PageOf } from '../view/load.ts';
 import { Time } from '../view/parts.tsx';
 import type { Column } from '../view/table.tsx';
 
-const readPage = async (cursor = '0'): Promise<PageOf<Customer>> => {
+/** The list of an organization has no search. */
+const isOfAll = (): boolean => may('customers:read') && ownersChoice() === '';
+
+const readPage = (cursor: string | undefined): Promise<PageOf<Customer>> =>
+  isOfAll() ? readOfAll(cursor) : readOfOwner(cursor);
+
+const readOfAll = async (cursor: string | undefined): Promise<PageOf<Customer>> => {
+  const query = { provider_id: providerChoice(), search: filterText('search'), limit: 50, cursor };
+  const { data } = await answerOf(api.GET('/admin/customers', { params: { query } }));
+  return { rows: data.data, next: nextCursor(data.meta) };
+};
+
+const readOfOwner = async (cursor = '0'): Promise<PageOf<Customer>> => {
   const query = { provider_id: providerChoice(), organization_id: ownersChoice(), offset: Number(cursor) };
   const { data, response } = await answerOf(api.GET('/customers', { params: { query } }));
   return { rows: data, next: nextOffset(response) };
@@ -46,6 +58,8 @@ export const CustomersPage = () => (
   <ListPage
     title="Customers"
     one="customer"
+    {...(isOfAll() && { search: { label: 'Search customers', placeholder: 'E-mail, name or ID' } })}
+    hint="An e-mail address, a name or an ID is found as a whole. Change or clear the filters."
     filters={[...(may('customers:read') ? [anyOwnerFilter()] : ownersFilter('None (my own)')), providerFilter()]}
     columns={COLUMNS}
     read={readPage}
@@ -60,7 +74,7 @@ const NoCustomers = () => (
     <strong>No customers</strong>
     <p>
       {may('customers:read')
-        ? 'The list shows your own customers. Enter an organization to list its customers. Payments and subscriptions of a person link to their customer.'
+        ? 'Customers appear here moments after they are created. A customer from before the list existed appears after its next change.'
         : 'Customers appear here as soon as they are created through the API.'}
     </p>
   </>

@@ -14,6 +14,7 @@ export const CANONICAL_EVENTS = [
   'payment.succeeded',
   'payment.failed',
   'payment.created',
+  'payment.updated',
   'payment.authorized',
   'payment.capture_due',
   'payment.released',

@@ -1,111 +1,86 @@
 /**
- * @module The page of the attempts to deliver events to targets. Users with the scope webhooks:read see the attempts of
- * all owners. Other users see those of the organization or the user of their session.
+ * @module The page of the events that were sent to targets, each with its attempts, and of the events that providers
+ * sent. Users with the scope webhooks:read see the log of all owners. Other users see that of the organization or the
+ * user of their session. The page reads the log again while it is open.
  */
 
-import { useState } from 'preact/hooks';
-import { answerOf, api, nextOffset } from '../api/client.ts';
-import { serviceNow } from '../api/local.ts';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { answerOf, api } from '../api/client.ts';
 import { may } from '../api/session.ts';
 import type { WebhookLog } from '../api/types.ts';
-import { SendAgain } from '../pages/log-parts.tsx';
+import { newKey, useAction } from '../view/action.ts';
 import { Filters, SelectFilter, TextFilter } from '../view/filters.tsx';
-import { count, percent } from '../view/format.ts';
-import { type PageOf, useLoaded, usePages } from '../view/load.ts';
-import { Loading, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
-import { Link, place } from '../view/route.tsx';
-import { type Column, Table } from '../view/table.tsx';
-import { answerIn, codeText, durationText, paymentIn } from './log-response.ts';
+import { count } from '../view/format.ts';
+import { type LoadedPages, type PageOf, useLoaded, usePages } from '../view/load.ts';
+import { Done, Loading, PageHead, ProblemNote } from '../view/parts.tsx';
+import { place, setQuery } from '../view/route.tsx';
+import { Table } from '../view/table.tsx';
+import { deliveryColumns } from './delivery-columns.tsx';
+import { deliveriesIn, type EventGroup, inGroups } from './delivery-groups.ts';
+import { RatesView, readRates } from './rates.tsx';
+import { readLog } from './read-log.ts';
 import { CANONICAL_EVENTS, TestEventDialog } from './test-event.tsx';
 
 const STATUSES = ['success', 'failed'] as const;
 const FILTERS = ['status', 'event', 'target'] as const;
-const PER_PAGE = 100;
 
 const filter = (name: (typeof FILTERS)[number]): string | undefined => place.value.query.get(name) || undefined;
 
-interface LogPage extends PageOf<WebhookLog> {}
+/** The service's own events, or the events that providers sent, with their deliveries to targets. */
+type Origin = 'own' | 'provider';
 
-const readLog = async (
-  query: { readonly status?: WebhookLog['status'] | undefined; readonly event_type?: string | undefined },
-  cursor = '0',
-): Promise<LogPage> => {
-  const asked = { ...query, limit: PER_PAGE, offset: Number(cursor) };
-  const { data, response } = await answerOf(api.GET('/webhooks/logs', { params: { query: asked } }));
-  return { rows: data.filter(({ direction }) => direction === 'outbound'), next: nextOffset(response) };
-};
+const originShown = (): Origin => (place.value.query.get('events') === 'provider' ? 'provider' : 'own');
 
-/** The API filters by status and event. The console itself filters its rows by target. */
+/** The name of a provider's event begins with its slot. */
+const originOf = ({ direction, event_type: type }: WebhookLog): Origin =>
+  direction === 'inbound' || type.includes(':') ? 'provider' : 'own';
+
+/** The API filters by status and event. The console itself filters by origin and target. */
 const readPage = async (cursor: string | undefined): Promise<PageOf<WebhookLog>> => {
   const status = STATUSES.find((known) => known === filter('status'));
+  const [origin, target] = [originShown(), filter('target')];
   const { rows, next } = await readLog({ status, event_type: filter('event') }, cursor);
-  const target = filter('target');
-  return { rows: rows.filter((row) => target === undefined || row.target === target), next };
+  const isShown = (row: WebhookLog): boolean =>
+    originOf(row) === origin && (target === undefined || row.target === target);
+  return { rows: rows.filter(isShown), next };
 };
 
-const columns = (): readonly Column<WebhookLog>[] => [
-  { title: 'Time', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: 'Event', cell: (entry) => <EventCell entry={entry} /> },
-  { title: 'Target', isExtra: true, cell: ({ target }) => target },
-  {
-    title: 'Status',
-    cell: ({ status, response }) => (
-      <>
-        <Status of={status} /> <span class="code">{codeText(answerIn(response))}</span>
-      </>
-    ),
-  },
-  { title: 'Attempt', align: 'end', isExtra: true, cell: ({ attempt }) => count(attempt) },
-  { title: 'Duration', align: 'end', isExtra: true, cell: ({ response }) => durationText(answerIn(response)) },
-  ...(may('webhooks:write')
-    ? [
-        {
-          title: 'Action',
-          isExtra: true,
-          cell: ({ id, event_id, event_type, target }: WebhookLog) => (
-            <SendAgain logId={id} eventId={event_id} what={`${event_type} to ${target}`} />
-          ),
-        },
-      ]
-    : []),
-];
+const REFRESH_MS = 15_000;
 
-/** The whole name of the event, and the payment that it reports. */
-const EventCell = ({ entry: { event_type, payload } }: { readonly entry: WebhookLog }) => {
-  const payment = paymentIn(payload);
-  return (
-    <>
-      <EventName name={event_type} />
-      {payment !== undefined && (
-        <Link to={`/payments/${payment}`} class="second-line clip">
-          {payment}
-        </Link>
-      )}
-    </>
-  );
+/** Counts up while the page is visible, so that the log is read again. @param isPaused true while that would disturb */
+const useTurns = (isPaused: boolean): readonly [turn: number, next: () => void] => {
+  const [turn, setTurn] = useState(0);
+  const next = (): void => setTurn((before) => before + 1);
+  useEffect(() => {
+    if (isPaused) return undefined;
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') next();
+    }, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [isPaused]);
+  return [turn, next];
 };
 
-/** Breaks a long name only between its words. */
-const EventName = ({ name }: { readonly name: string }) => (
-  <span class="whole">
-    {name.split(/(?<=[.:_])/).flatMap((word, index) => (index === 0 ? [word] : [<wbr key={index} />, word]))}
-  </span>
-);
+/** The first page of the log. A further page that was loaded would be lost with the next read. */
+const FIRST_PAGE = 100;
 
 export const WebhooksPage = () => {
   const [isTesting, setTesting] = useState(false);
-  const [turn, setTurn] = useState(0);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [isLong, setLong] = useState(false);
+  const [turn, next] = useTurns(isTesting || isLong);
   const rates = useLoaded('rates', readRates);
-  const pages = usePages(`${turn} ${FILTERS.map(filter).join('|')}`, readPage);
+  const pages = usePages(`${turn} ${originShown()} ${FILTERS.map(filter).join('|')}`, readPage);
+  useEffect(() => setLong(pages.rows.length > FIRST_PAGE), [pages.rows.length]);
   const refresh = (): void => {
     rates.reload();
-    setTurn((before) => before + 1);
+    next();
   };
   const closeTest = (): void => {
     setTesting(false);
     refresh();
   };
-  const isFiltered = FILTERS.some((name) => filter(name) !== undefined);
   const targets = targetsOf([...pages.rows, ...(rates.data?.deliveries ?? [])]);
   return (
     <>
@@ -125,6 +100,7 @@ export const WebhooksPage = () => {
         {rates.isLoading && !rates.data && <Loading what="success rates" lines={1} />}
         {rates.data && <RatesView rates={rates.data} />}
       </section>
+      <Tabs />
       <Filters names={FILTERS}>
         <SelectFilter
           label="Status"
@@ -141,15 +117,126 @@ export const WebhooksPage = () => {
           choices={targets.map((target) => ({ value: target, text: target }))}
         />
       </Filters>
-      <Table
-        name="Deliveries"
-        columns={columns()}
-        pages={pages}
-        keyOf={({ id }) => id}
-        pageOf={({ id }) => `/webhooks/${id}`}
-        empty={isFiltered ? <NothingFound /> : <NoDeliveries />}
-      />
+      <div role="tabpanel" aria-label="Log entries" class="part">
+        <Deliveries pages={pages} chosen={chosen} onChoose={setChosen} onSent={refresh} />
+      </div>
       {isTesting && <TestEventDialog onClose={closeTest} />}
+    </>
+  );
+};
+
+const TABS: Readonly<Record<Origin, string>> = { own: 'Own events', provider: 'Provider’s events' };
+const ORDER: readonly Origin[] = ['own', 'provider'];
+
+/** The left and right arrow keys move between the tabs. */
+const Tabs = () => {
+  const choose = (origin: Origin): void =>
+    setQuery({ events: origin === 'provider' ? 'provider' : '', target: '', event: '', status: '' });
+  const move = (event: KeyboardEvent): void => {
+    if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
+    const other = originShown() === 'own' ? 'provider' : 'own';
+    choose(other);
+    document.getElementById(`tab-${other}`)?.focus();
+  };
+  return (
+    <div role="tablist" aria-label="Log" class="tabs" onKeyDown={move}>
+      {ORDER.map((origin) => (
+        <button
+          key={origin}
+          id={`tab-${origin}`}
+          type="button"
+          role="tab"
+          aria-selected={origin === originShown()}
+          tabIndex={origin === originShown() ? 0 : -1}
+          onClick={() => choose(origin)}
+        >
+          {TABS[origin]}
+        </button>
+      ))}
+    </div>
+  );
+};
+
+interface DeliveriesProps {
+  readonly pages: LoadedPages<WebhookLog>;
+  readonly chosen: ReadonlySet<string>;
+  readonly onChoose: (ids: ReadonlySet<string>) => void;
+  readonly onSent: () => void;
+}
+
+const Deliveries = ({ pages, chosen, onChoose, onSent }: DeliveriesProps) => {
+  const groups = inGroups(pages);
+  const choose = (id: string, isChosen: boolean): void => {
+    const others = [...chosen].filter((other) => other !== id);
+    onChoose(new Set(isChosen ? [...others, id] : others));
+  };
+  const selected = groups.rows.filter(({ id }) => chosen.has(id));
+  const remaining = new Set(chosen);
+  const sent = (id: string): void => {
+    remaining.delete(id);
+    onChoose(new Set(remaining));
+    if (remaining.size === 0) onSent();
+  };
+  return (
+    <>
+      {may('webhooks:write') && <SendSelected selected={selected} onClear={() => onChoose(new Set())} onSent={sent} />}
+      <Table
+        name={originShown() === 'own' ? 'Deliveries' : TABS.provider}
+        columns={deliveryColumns({ ids: chosen, choose })}
+        pages={groups}
+        keyOf={({ id }) => id}
+        pageOf={({ newest }) => `/webhooks/${newest.id}`}
+        empty={FILTERS.some((name) => filter(name) !== undefined) ? <NothingFound /> : EMPTY[originShown()]}
+      />
+    </>
+  );
+};
+
+interface SendSelectedProps {
+  readonly selected: readonly EventGroup[];
+  readonly onClear: () => void;
+  /** Called for each event that was sent, with its id. */
+  readonly onSent: (id: string) => void;
+}
+
+const sendAgain = async (entries: readonly WebhookLog[]): Promise<void> => {
+  for (const { id } of entries) {
+    const params = { path: { id }, header: { 'Idempotency-Key': newKey() } };
+    await answerOf(api.POST('/webhooks/logs/{id}/replay', { params, body: {} }));
+  }
+};
+
+/** Sends the selected events to their targets again, one after another. It stops at a failure; the rest stays selected. */
+const SendSelected = ({ selected, onClear, onSent }: SendSelectedProps) => {
+  const [sent, setSent] = useState(0);
+  const sending = useAction(async () => {
+    setSent(0);
+    for (const group of selected) {
+      const deliveries = deliveriesIn(group);
+      await sendAgain(deliveries);
+      setSent((before) => before + deliveries.length);
+      onSent(group.id);
+    }
+  });
+  return (
+    <>
+      {selected.length > 0 && (
+        <section class="controls" aria-label="Selected events">
+          <span>{count(selected.length)} selected</span>
+          <button type="button" class="primary" disabled={sending.isBusy} onClick={sending.run}>
+            {sending.isBusy ? 'Sending…' : `Send ${count(selected.length)} again`}
+          </button>
+          <button type="button" class="plain" onClick={onClear}>
+            Clear selection
+          </button>
+        </section>
+      )}
+      {sent > 0 && selected.length === 0 && (
+        <Done>
+          Queued: {count(sent)} {sent === 1 ? 'delivery' : 'deliveries'}
+        </Done>
+      )}
+      {sending.problem && <ProblemNote problem={sending.problem} />}
     </>
   );
 };
@@ -161,63 +248,6 @@ const targetsOf = (deliveries: readonly WebhookLog[]): readonly string[] =>
       ...(filter('target') === undefined ? [] : [filter('target') ?? '']),
     ]),
   ].sort();
-
-const DAY_MS = 86_400_000;
-const MOST_PAGES = 10;
-
-/** The deliveries of the last 24 hours, up to ten pages of the log. */
-interface Rates {
-  readonly deliveries: readonly WebhookLog[];
-  /** False if the day has more deliveries than were read. */
-  readonly isWholeDay: boolean;
-}
-
-const readRates = async (): Promise<Rates> => {
-  const since = new Date(serviceNow() - DAY_MS).toISOString();
-  const deliveries: WebhookLog[] = [];
-  let next: string | undefined = '0';
-  let isPast = false;
-  for (let pages = 0; pages < MOST_PAGES && next !== undefined && !isPast; pages += 1) {
-    const page: LogPage = await readLog({}, next);
-    deliveries.push(...page.rows.filter(({ created_at }) => created_at >= since));
-    isPast = page.rows.some(({ created_at }) => created_at < since);
-    next = page.next;
-  }
-  return { deliveries, isWholeDay: isPast || next === undefined };
-};
-
-const RatesView = ({ rates: { deliveries, isWholeDay } }: { readonly rates: Rates }) => {
-  if (deliveries.length === 0) return <p class="quiet">No event was sent in the last 24 hours.</p>;
-  const targets = [...new Set(deliveries.map(({ target }) => target ?? ''))].sort();
-  return (
-    <>
-      <dl class="tiles">
-        {targets.map((target) => {
-          const ofTarget = deliveries.filter((delivery) => delivery.target === target);
-          const delivered = ofTarget.filter(({ status }) => status === 'success').length;
-          return (
-            <div key={target} class="tile">
-              <dt>{target}</dt>
-              <dd>
-                <strong>{percent(delivered / ofTarget.length)}</strong>
-                <span class="quiet">
-                  {count(delivered)} of {count(ofTarget.length)} attempts
-                </span>
-              </dd>
-            </div>
-          );
-        })}
-      </dl>
-      {!isWholeDay && (
-        <p class="quiet">
-          Covers the last {count(deliveries.length)} attempts, since{' '}
-          <Time at={deliveries.at(-1)?.created_at ?? ''} exact={true} />, because the day has more deliveries than this
-          page reads.
-        </p>
-      )}
-    </>
-  );
-};
 
 const NothingFound = () => (
   <>
@@ -235,3 +265,13 @@ const NoDeliveries = () => (
     </p>
   </>
 );
+
+const EMPTY: Readonly<Record<Origin, ComponentChildren>> = {
+  own: <NoDeliveries />,
+  provider: (
+    <>
+      <strong>No event of a provider</strong>
+      <p>Events appear here once a provider sends them to the address that its dashboard names.</p>
+    </>
+  ),
+};

@@ -1,6 +1,7 @@
 /** @module Sums per currency, from the rows of the summary routes. Amounts are in minor units. */
 
 import type { SummaryRow } from '../api/types.ts';
+import type { Summary, Rows as SummaryRows } from './read-summary.ts';
 
 export interface Sum {
   readonly count: number;
@@ -17,14 +18,6 @@ export interface Figures {
 export interface PeriodFigures extends Figures {
   /** The first day of the period, as YYYY-MM-DD. */
   readonly period: string;
-}
-
-/**
- * The rows grouped by currency (`bySuccess`) and by status (`byStatus`). Only the second group counts failed payments.
- */
-export interface Summary {
-  readonly bySuccess: readonly SummaryRow[];
-  readonly byStatus: readonly SummaryRow[];
 }
 
 const NOTHING: Sum = { count: 0, cents: 0 };
@@ -48,12 +41,12 @@ interface Rows {
   readonly failures: readonly SummaryRow[];
 }
 
-const rowsOf = ({ bySuccess, byStatus }: Summary, currency: string): Rows => ({
+const rowsOf = ({ bySuccess, byStatus }: SummaryRows, currency: string): Rows => ({
   successes: bySuccess.filter((row) => row.currency === currency),
   failures: byStatus.filter((row) => row.currency === currency && row.status === 'failed'),
 });
 
-export const totalsOf = (summary: Summary, currency: string): Figures => {
+export const totalsOf = (summary: SummaryRows, currency: string): Figures => {
   const { successes, failures } = rowsOf(summary, currency);
   return failures.reduce(withFailure, successes.reduce(withSuccess, NO_FIGURES));
 };
@@ -74,7 +67,7 @@ export const figuresByPeriod = (
 };
 
 /** The share of succeeded payments among the succeeded and failed ones; undefined without any. */
-export const successRateOf = ({ byStatus }: Summary, currency: string): number | undefined => {
+export const successRateOf = ({ byStatus }: Pick<SummaryRows, 'byStatus'>, currency: string): number | undefined => {
   const countOf = (status: SummaryRow['status']): number =>
     byStatus
       .filter((row) => row.currency === currency && row.status === status)
@@ -84,8 +77,8 @@ export const successRateOf = ({ byStatus }: Summary, currency: string): number |
 };
 
 /** The currencies of a summary, most frequent first. */
-export const currenciesOf = ({ byStatus, bySuccess }: Summary): readonly string[] => {
-  const counts = new Map<string, number>();
+export const currenciesOf = ({ byStatus, bySuccess, all }: Summary): readonly string[] => {
+  const counts = new Map<string, number>(all?.recurring.map(({ currency }) => [currency, 0]));
   for (const row of [...byStatus, ...bySuccess]) {
     counts.set(row.currency, (counts.get(row.currency) ?? 0) + row.count + row.refunded_count);
   }

@@ -34,6 +34,18 @@ export const rangeInAddress = (): Range => {
 
 const lengthOf = ({ from, to }: Range): number => (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
 
+/** The days before the range, as many as it has. */
+export const rangeBefore = (range: Range): Range => ({
+  from: daysBefore(range.from, lengthOf(range)),
+  to: daysBefore(range.from, 1),
+});
+
+/** The range in words, such as `30 days`. */
+export const lengthInWords = (range: Range): string => {
+  const days = lengthOf(range);
+  return days === 1 ? 'day' : `${days} days`;
+};
+
 export const intervalOf = (range: Range): 'day' | 'week' => (lengthOf(range) <= MOST_DAILY ? 'day' : 'week');
 
 /** The Monday on which the week of a day begins. */

@@ -55,9 +55,10 @@ interface SendAgainProps {
   readonly onSent?: () => void;
 }
 
-const isTestEvent = (eventId: string): boolean => eventId.startsWith('msg_test_');
+/** Test events are not stored, so they cannot be sent again. */
+export const isTestEvent = (eventId: string): boolean => eventId.startsWith('msg_test_');
 
-/** Sends the event of a delivery to its target again. Test events are not stored, so they cannot be sent again. */
+/** Sends the event of a delivery to its target again. */
 export const SendAgain = ({ logId, eventId, what, onSent }: SendAgainProps) => {
   const [isSent, setSent] = useState(false);
   const sending = useAction(async () => {

@@ -1,3 +1,5 @@
+import type { Scope } from '../api/types.ts';
+import { NotPermitted } from '../view/not-permitted.tsx';
 import { PageHead } from '../view/parts.tsx';
 import { Link } from '../view/route.tsx';
 
@@ -7,5 +9,13 @@ export const NotFoundPage = () => (
     <p>
       The console has no page at this address. <Link to="/payments">Show the payments</Link>
     </p>
+  </>
+);
+
+/** For staff, at the address of a page whose records they may not see. */
+export const NotPermittedPage = ({ scope }: { readonly scope: Scope }) => (
+  <>
+    <PageHead title="Not permitted" tab="Not permitted" />
+    <NotPermitted what="The records of this page" scope={scope} />
   </>
 );

@@ -4,11 +4,15 @@
  */
 
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { readNames } from '../api/people.ts';
 import { providerName } from '../api/providers.ts';
+import { mayOpen } from '../api/session.ts';
 import type { TimelineEntry } from '../api/types.ts';
 import { inWords } from '../view/format.ts';
+import { NotPermitted } from '../view/not-permitted.tsx';
 import { Status, Time } from '../view/parts.tsx';
+import { ActorName, usersIn } from './actor.tsx';
 import { PayloadOfLog, SendAgain } from './log-parts.tsx';
 
 type ProviderEvent = Extract<TimelineEntry, { kind: 'provider_event' }>;
@@ -37,6 +41,7 @@ const PREVIEW = 60;
 export const Timeline = <Changed extends Change>({ entries, show, onSent }: TimelineProps<Changed>) => {
   const [isWhole, setWhole] = useState(false);
   const [withIgnored, setWithIgnored] = useState(false);
+  useEffect(() => void readNames(usersIn(entries.map(({ actor }) => actor))), [entries]);
   const ignored = entries.filter(isIgnored).length;
   const listed = withIgnored ? entries : entries.filter((entry) => !isIgnored(entry));
   const hidden = isWhole ? 0 : Math.max(0, listed.length - PREVIEW);
@@ -50,6 +55,7 @@ export const Timeline = <Changed extends Change>({ entries, show, onSent }: Time
           </button>
         )}
       </div>
+      {!mayOpen('webhooks:read') && <NotPermitted what="Events and deliveries" scope="webhooks:read" />}
       {hidden > 0 && (
         <button type="button" onClick={() => setWhole(true)}>
           Show {hidden} earlier entries
@@ -169,7 +175,11 @@ const Frame = ({ entry, title, badge, controls, children }: FrameProps) => (
     {children}
     <p class="entry-by">
       <Time at={entry.at} exact={true} />
-      {entry.actor && <span>by {actorOf(entry.actor)}</span>}
+      {entry.actor && (
+        <span>
+          by <ActorName actor={entry.actor} />
+        </span>
+      )}
       {entry.request_id !== null && (
         <span>
           {originOf(entry)} <code>{entry.request_id}</code>
@@ -188,26 +198,6 @@ const originOf = ({ kind, actor }: AnyEntry): 'event' | 'message' | 'request' =>
   if (kind === 'provider_event' || actor?.type === 'provider') return 'event';
   const isWork = actor?.type === 'system' && actor.id !== OPERATORS_TOOL;
   return kind === 'delivery' || isWork ? 'message' : 'request';
-};
-
-/** The words for an actor. Staff and platform admins see the id of every actor. */
-const actorOf = ({ type, id = '', on_behalf_of: payer }: NonNullable<TimelineEntry['actor']>): string => {
-  switch (type) {
-    case 'provider':
-      return providerName(id);
-    case 'system':
-      return `the service (${id})`;
-    case 'admin':
-      return `staff member ${id}`;
-    case 'key':
-      return payer ? `service key ${id} for ${payer.type} ${payer.id}` : `service key ${id}`;
-    case 'link':
-      return payer ? `the hosted page, for ${payer.type} ${payer.id}` : 'the hosted page';
-    case 'guest':
-      return `guest ${id}`;
-    case 'user':
-      return id;
-  }
 };
 
 /** More pages than any record has. The first page has the newest entries. */

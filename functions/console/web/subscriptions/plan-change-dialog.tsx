@@ -1,6 +1,5 @@
 /**
- * @module The dialog that changes the plan of a subscription. Its first step takes the product and the quantity. Its
- * second step shows the previews of the API, and sends the change with the amount that the user has seen.
+ * @module The dialog that changes the plan of a subscription. Its first step takes the plan. Its second step shows the previews of the API, and sends the change with the amount that the user has seen.
  */
 
 import { useState } from 'preact/hooks';
@@ -13,17 +12,13 @@ import { dateInUtc, money } from '../view/format.ts';
 import { asProblem } from '../view/load.ts';
 import { Choice, Fact, Money, ProblemNote } from '../view/parts.tsx';
 import { PlanChangeLines } from './plan-change-lines.tsx';
+import { bodyOf, draftOf, type PlanDraft } from './plan-draft.ts';
+import { PriceFields, ProductFields } from './plan-form.tsx';
 
 interface PlanChangeDialogProps {
   readonly subscription: Subscription;
   readonly onChanged: () => void;
   readonly onClose: () => void;
-}
-
-/** The fields as the user enters them. */
-interface PlanDraft {
-  readonly productId: string;
-  readonly quantity: number;
 }
 
 type When = PlanPreview['when'];
@@ -36,23 +31,22 @@ interface Offer {
 }
 
 export const PlanChangeDialog = ({ subscription, onChanged, onClose }: PlanChangeDialogProps) => {
-  const { id, product_id: productId, quantity } = subscription;
-  const [draft, setDraft] = useState<PlanDraft>({ productId: productId ?? '', quantity });
+  const [draft, setDraft] = useState<PlanDraft>(() => draftOf(subscription));
   const [offer, setOffer] = useState<Offer>();
   const [refusal, setRefusal] = useState<Problem>();
   const asking = useAction(async () => {
     setRefusal(undefined);
-    setOffer(await readOffer(id, draft));
+    setOffer(await readOffer(subscription, draft));
   });
   const refuse = (problem: Problem): void => {
     setRefusal(problem);
     setOffer(undefined);
   };
   return (
-    <Dialog title="Change plan" onClose={onClose}>
+    <Dialog title={draft.kind === 'product' ? 'Change plan' : 'Change price'} onClose={onClose}>
       {offer ? (
         <OfferedChange
-          subscriptionId={id}
+          subscription={subscription}
           draft={draft}
           offer={offer}
           onChanged={onChanged}
@@ -62,6 +56,7 @@ export const PlanChangeDialog = ({ subscription, onChanged, onClose }: PlanChang
         />
       ) : (
         <DraftForm
+          subscription={subscription}
           draft={draft}
           asking={asking}
           problem={asking.problem ?? refusal}
@@ -74,11 +69,11 @@ export const PlanChangeDialog = ({ subscription, onChanged, onClose }: PlanChang
 };
 
 /** Previews the change for both times. @throws Problem if the API accepts neither */
-const readOffer = async (id: string, draft: PlanDraft): Promise<Offer> => {
+const readOffer = async (subscription: Subscription, draft: PlanDraft): Promise<Offer> => {
   const read = async (when: When) => {
     const call = api.POST('/subscriptions/{id}/change/preview', {
-      params: { path: { id } },
-      body: { product_id: draft.productId, quantity: draft.quantity, when },
+      params: { path: { id: subscription.id } },
+      body: { ...bodyOf(draft, subscription), when },
     });
     return { ...(await answerOf(call)).data, key: newKey() };
   };
@@ -89,6 +84,7 @@ const readOffer = async (id: string, draft: PlanDraft): Promise<Offer> => {
 };
 
 interface DraftFormProps {
+  readonly subscription: Subscription;
   readonly draft: PlanDraft;
   readonly asking: ReturnType<typeof useAction>;
   readonly problem: Problem | undefined;
@@ -96,37 +92,19 @@ interface DraftFormProps {
   readonly onClose: () => void;
 }
 
-const MAX_QUANTITY = 10_000;
-
-const DraftForm = ({ draft, asking, problem, onChange, onClose }: DraftFormProps) => {
+const DraftForm = ({ subscription, draft, asking, problem, onChange, onClose }: DraftFormProps) => {
   const submit = (event: Event): void => {
     event.preventDefault();
     asking.run();
   };
+  const fields = { subscription, onChange };
   return (
     <form class="form" onSubmit={submit}>
-      <label class="field">
-        <span>Product ID</span>
-        <input
-          type="text"
-          required
-          autocomplete="off"
-          spellcheck={false}
-          value={draft.productId}
-          onInput={({ currentTarget }) => onChange({ ...draft, productId: currentTarget.value.trim() })}
-        />
-      </label>
-      <label class="field">
-        <span>Quantity</span>
-        <input
-          type="number"
-          required
-          min={1}
-          max={MAX_QUANTITY}
-          value={draft.quantity}
-          onInput={({ currentTarget }) => onChange({ ...draft, quantity: currentTarget.valueAsNumber })}
-        />
-      </label>
+      {draft.kind === 'product' ? (
+        <ProductFields {...fields} draft={draft} />
+      ) : (
+        <PriceFields {...fields} draft={draft} />
+      )}
       {problem && <ProblemNote problem={problem} />}
       <FormActions onClose={onClose} act={['Preview', 'Computing…']} isBusy={asking.isBusy} />
     </form>
@@ -134,7 +112,7 @@ const DraftForm = ({ draft, asking, problem, onChange, onClose }: DraftFormProps
 };
 
 interface OfferedChangeProps {
-  readonly subscriptionId: string;
+  readonly subscription: Subscription;
   readonly draft: PlanDraft;
   readonly offer: Offer;
   readonly onChanged: () => void;
@@ -145,7 +123,7 @@ interface OfferedChangeProps {
 }
 
 const OfferedChange = (props: OfferedChangeProps) => {
-  const { subscriptionId: id, draft, offer, onChanged, onRefused, onBack, onClose } = props;
+  const { subscription, draft, offer, onChanged, onRefused, onBack, onClose } = props;
   const { previews, whyLater } = offer;
   // An upgrade is proposed for now. A downgrade now leaves paid time without use, so it is proposed for later.
   const [when, setWhen] = useState<When>(previews[0]?.kind === 'upgrade' ? 'now' : 'period_end');
@@ -153,7 +131,7 @@ const OfferedChange = (props: OfferedChangeProps) => {
   const changing = useAction(async () => {
     if (!chosen) return;
     try {
-      await sendChange(id, draft, chosen);
+      await sendChange(subscription, draft, chosen);
     } catch (reason) {
       const problem = asProblem(reason);
       if (isRefusal(problem)) onRefused(problem);
@@ -199,12 +177,12 @@ const nameOfAct = ({ when, due_now_cents: due, currency }: PlanPreview): string 
 };
 
 /** Sends the moment and the amount of the preview, so that the API charges exactly this amount or refuses. */
-const sendChange = (id: string, { productId, quantity }: PlanDraft, preview: Offer['previews'][number]) => {
+const sendChange = (subscription: Subscription, draft: PlanDraft, preview: Offer['previews'][number]) => {
   const { key, when, proration_at, due_now_cents: due } = preview;
-  const body = { product_id: productId, quantity, when, expected_cents: due };
+  const body = { ...bodyOf(draft, subscription), when, expected_cents: due };
   return answerOf(
     api.POST('/subscriptions/{id}/change', {
-      params: { path: { id }, header: { 'Idempotency-Key': key } },
+      params: { path: { id: subscription.id }, header: { 'Idempotency-Key': key } },
       body: when === 'now' ? { ...body, proration_at } : body,
     }),
   );

@@ -19,6 +19,7 @@ interface ActionsProps {
 
 const NAMES: Readonly<Record<Command, string>> = {
   change: 'Change plan',
+  price: 'Change price',
   cancel: 'Cancel',
   reactivate: 'Reactivate',
   pause: 'Pause',
@@ -39,9 +40,11 @@ export const SubscriptionActions = ({ subscription, onChanged }: ActionsProps) =
           {NAMES[command]}
         </button>
       ))}
-      {open === 'change' && <PlanChangeDialog {...props} />}
+      {(open === 'change' || open === 'price') && <PlanChangeDialog {...props} />}
       {open === 'cancel' && <CancelDialog {...props} />}
-      {open !== undefined && open !== 'change' && open !== 'cancel' && <CommandDialog {...props} command={open} />}
+      {open !== undefined && open !== 'change' && open !== 'price' && open !== 'cancel' && (
+        <CommandDialog {...props} command={open} />
+      )}
     </>
   );
 };
@@ -50,7 +53,7 @@ interface DialogProps extends ActionsProps {
   readonly onClose: () => void;
 }
 
-type PlainCommand = Exclude<Command, 'change' | 'cancel'>;
+type PlainCommand = Exclude<Command, 'change' | 'price' | 'cancel'>;
 
 const give = (command: PlainCommand, id: string, key: string) => {
   const params = { path: { id }, header: { 'Idempotency-Key': key } };

@@ -3,12 +3,12 @@ import { may, session } from '../api/session.ts';
 import type { Subscription } from '../api/types.ts';
 
 /** The commands for a subscription. The console offers only those that the API would accept from the caller. */
-export type Command = 'change' | 'cancel' | 'reactivate' | 'pause' | 'resume';
+export type Command = 'change' | 'price' | 'cancel' | 'reactivate' | 'pause' | 'resume';
 
 const MANAGING_ROLES: readonly string[] = ['owner', 'admin', 'billing'];
 
 /** True for the owner, and for the managing members of the organization that owns the subscription. */
-const mayManage = ({ organization_id: organization, user_id: user }: Subscription): boolean => {
+export const mayManage = ({ organization_id: organization, user_id: user }: Subscription): boolean => {
   if (organization === null) return user !== null && user === session.value?.userId;
   return organizations.value.some(({ id, role }) => id === organization && MANAGING_ROLES.includes(role));
 };
@@ -38,6 +38,11 @@ export const mayWithdraw = (subscription: Subscription): boolean =>
 export const commandsFor = (subscription: Subscription): readonly Command[] => {
   const fitting = fittingCommands(subscription);
   if (mayManage(subscription)) return isChangeable(subscription) ? ['change', ...fitting] : fitting;
-  // With the scope a user may cancel any subscription, but may not change those of others in other ways.
-  return may('subscriptions:operate') ? fitting.filter((command) => command === 'cancel') : [];
+  // With the scope a user may cancel any subscription and set its price, but may not change those of others otherwise.
+  if (!may('subscriptions:operate')) return [];
+  const isOwn = organizations.value.some(({ id }) => id === subscription.organization_id);
+  return [
+    ...(isChangeable(subscription) && !isOwn ? (['price'] as const) : []),
+    ...fitting.filter((one) => one === 'cancel'),
+  ];
 };

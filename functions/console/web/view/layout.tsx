@@ -14,6 +14,8 @@ import { browserZone, chooseZone, isLocalZone } from './zone.ts';
 export interface NavigationItem {
   readonly path: string;
   readonly name: string;
+  /** What stands beside the name. */
+  readonly badge?: ComponentChildren;
 }
 
 interface LayoutProps {
@@ -61,9 +63,10 @@ const Navigation = ({ items }: Pick<LayoutProps, 'items'>) => {
   }, [shown]);
   return (
     <nav aria-label="Pages" ref={element}>
-      {items.map(({ path, name }) => (
+      {items.map(({ path, name, badge }) => (
         <Link key={path} to={path} current={isCurrent(path)}>
           {name}
+          {badge}
         </Link>
       ))}
     </nav>

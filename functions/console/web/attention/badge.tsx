@@ -1,0 +1,17 @@
+import { count } from '../view/format.ts';
+import { needsOf } from './attention.ts';
+
+/** The number of records behind a page of the navigation that need a person today. */
+export const Badge = ({ page }: { readonly page: string }) => {
+  const open = needsOf(page);
+  return open === 0 ? null : (
+    <>
+      <span class="badge" aria-hidden="true">
+        {count(open)}
+      </span>
+      <span class="unseen">
+        {count(open)} {open === 1 ? 'needs' : 'need'} attention
+      </span>
+    </>
+  );
+};

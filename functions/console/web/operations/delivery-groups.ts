@@ -1,0 +1,32 @@
+/** @module The attempts of a log, grouped by the event that they deliver. */
+
+import type { WebhookLog } from '../api/types.ts';
+import type { LoadedPages } from '../view/load.ts';
+
+/** An event with its attempts, newest first. */
+export interface EventGroup {
+  /** The id of the event. */
+  readonly id: string;
+  readonly newest: WebhookLog;
+  readonly attempts: readonly WebhookLog[];
+  /** The newest attempt at each target. */
+  readonly byTarget: readonly WebhookLog[];
+}
+
+export const groupsOf = (entries: readonly WebhookLog[]): readonly EventGroup[] =>
+  [...Map.groupBy(entries, ({ event_id: id }) => id)].flatMap(([id, attempts]) => {
+    const [newest] = attempts;
+    if (!newest) return [];
+    const targets = [...Map.groupBy(attempts, ({ target }) => target).values()];
+    return [{ id, newest, attempts, byTarget: targets.flatMap(([first]) => first ?? []) }];
+  });
+
+/** The newest delivery to each target, without the receipt of a provider's event. */
+export const deliveriesIn = ({ byTarget }: EventGroup): readonly WebhookLog[] =>
+  byTarget.filter(({ direction }) => direction === 'outbound');
+
+/** A page of the log may end within an event, so its attempts are grouped over all pages that were read. */
+export const inGroups = (pages: LoadedPages<WebhookLog>): LoadedPages<EventGroup> => ({
+  ...pages,
+  rows: groupsOf(pages.rows),
+});
