@@ -119,9 +119,9 @@ module.exports = {
     },
     {
       name: 'stores-are-private',
-      comment: "a resource may not import another's store; only queries, removal and webhooks work across resources",
+      comment: "a resource may not import another's store; only queries, removal, webhooks and hosted-pages work across resources",
       severity: 'error',
-      from: { path: '^shared/([^/]+)/', pathNot: '^shared/(queries|removal|webhooks)/' },
+      from: { path: '^shared/([^/]+)/', pathNot: '^shared/(queries|removal|webhooks|hosted-pages)/' },
       to: { path: '^shared/.*/(payment|refund|subscription|organization)-store\\.ts$', pathNot: '^shared/$1/' },
     },
     {

@@ -56,6 +56,7 @@ describe('the pages of the console', () => {
     ['a customer', () => `/customers/${ids.customer}`],
     ['Refunds', () => '/refunds'],
     ['Disputes', () => '/disputes'],
+    ['Links', () => '/links'],
     ['Webhooks', () => '/webhooks'],
     ['a delivery', () => `/webhooks/${ids.delivery}`],
     ['Health', () => '/health'],

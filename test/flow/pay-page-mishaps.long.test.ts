@@ -27,8 +27,8 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 /** The request takes effect, and its answer never reaches the page. */
-const loseAnswer = (page: Page, url: RegExp): Promise<void> =>
-  page.route(
+const loseAnswer = async (page: Page, url: RegExp): Promise<void> => {
+  await page.route(
     url,
     async (route) => {
       await route.fetch();
@@ -36,6 +36,7 @@ const loseAnswer = (page: Page, url: RegExp): Promise<void> =>
     },
     { times: 1 },
   );
+};
 
 const loseAnswerOfProvider = (provider: string, path: string) =>
   service.post('/_local/simulator/faults', { provider, path, method: 'POST', action: 'timeout_after', times: 1 });

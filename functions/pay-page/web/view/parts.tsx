@@ -68,7 +68,7 @@ interface NewsProps {
 }
 
 const PATHS = {
-  good: 'M7 16.5l6 6L25.5 10',
+  good: 'M9.5 16.5l4.5 4.5L22.5 12',
   wait: 'M16 8v8.5l5.5 3.5',
   gone: 'M10.5 10.5l11 11M21.5 10.5l-11 11',
 } as const;
