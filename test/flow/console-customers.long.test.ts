@@ -29,7 +29,10 @@ describe('the console’s pages of customers', () => {
   beforeAll(async () => {
     browser = await startBrowser();
     admin = await signInAdmin(service);
-    owner = await subscriber(service, 'pm_card_visa', { email: 'ada@example.com', name: 'Ada Lovelace' });
+    owner = await subscriber(service);
+    const named = { email: 'ada@example.com', name: 'Ada Lovelace' };
+    const answer = await service.put(`/customers/${owner.names.customer_id}`, named, owner.options);
+    expect(answer).toMatchObject({ status: 200 });
     subscription = await subscribe(service, owner, { concept: 'Magazine' });
     await service.settle();
   });
