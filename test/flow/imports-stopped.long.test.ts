@@ -4,7 +4,9 @@ import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { itemsOf, PATIENT, signIn } from './flow.ts';
 import { foreign, importedOutcomes, importer, tryImport } from './foreigners.ts';
+import { saveReadyMethod } from './payers.ts';
 import { withStops } from './stops.ts';
+import { subscriptionEventsOf } from './subscribers.ts';
 
 /** Imports whose function ends between two calls, and imports that something at Stripe overtakes. */
 const stoppable = withStops(PATIENT);
@@ -12,11 +14,11 @@ const stoppable = withStops(PATIENT);
 const MINUTES = 60_000;
 const DAY = 86_400;
 
-const prepare = async (subscription: Readonly<Record<string, unknown>> = {}) => {
+const prepare = async ({ card = 'pm_card_visa', ...subscription }: Readonly<Record<string, unknown>> = {}) => {
   const { service } = stoppable();
   const [who, user] = [await importer(service), await signIn(service, { expires_in: YEAR_SECONDS })];
   const made = await foreign(service, {
-    customers: [{ payment_methods: [{ token: 'pm_card_visa' }], default_payment_method: 0 }],
+    customers: [{ payment_methods: [{ token: card }], default_payment_method: 0 }],
     subscriptions: [{ customer: 0, items: [{ unit_amount: 1_000 }], ...subscription }],
   });
   const row = { provider_customer_id: present(made.customers[0]).id, owner: `user:${user.userId}` };
@@ -82,8 +84,8 @@ describe('an import whose function ends', () => {
 });
 
 describe('an import that is overtaken', () => {
-  const secondsAgo = (prepared: { service: { now: () => number } }, seconds: number): string =>
-    new Date(prepared.service.now() - seconds * 1_000).toISOString();
+  const secondsAgo = ({ service }: { readonly service: { readonly now: () => number } }, seconds: number): string =>
+    new Date(service.now() - seconds * 1_000).toISOString();
 
   test(
     'by a renewal, records that charge once',
@@ -117,6 +119,83 @@ describe('an import that is overtaken', () => {
       }
     },
     20 * MINUTES,
+  );
+
+  /** A subscription whose renewal is declined: its period ends in a second, and no charge of its card succeeds. */
+  const prepareDeclining = () =>
+    prepare({
+      card: 'pm_card_chargeCustomerFail',
+      billing_cycle_anchor: secondsAgo(stoppable(), 30 * DAY - 1),
+      items: [{ unit_amount: 700, interval: 'day', interval_count: 30 }],
+    });
+
+  /** How Stripe and the service show the subscription, once every retry of a function has ended. */
+  const settledStates = async (prepared: Prepared) => {
+    const { service, user, subscription } = prepared;
+    await service.advance(3 * 3_600);
+    await service.settle();
+    const there = await atStripe(service, `GET subscriptions/${subscription}`);
+    const here = present((await service.get('/subscriptions', user.options)).body[0]);
+    return { there, here };
+  };
+
+  const expectDeclinedOnce = async (name: string, prepared: Prepared): Promise<void> => {
+    const { service, user } = prepared;
+    const { there, here } = await settledStates(prepared);
+    expect({ name, status: there.status }).toEqual({ name, status: 'past_due' });
+    expect({ name, status: here.status, billing: here.billing_status }).toEqual({
+      ...{ name, status: 'past_due', billing: 'retrying' },
+    });
+    const sent = await subscriptionEventsOf(service, here.id);
+    // An import that reads the decline says so in its own event.
+    const failed = sent.filter((event) => event !== 'subscription.created imported');
+    const imported = (await service.busEvents()).find(
+      ({ detail, 'detail-type': type }) =>
+        type === 'subscription.created' && detail.payload.data.subscription_id === here.id,
+    );
+    const isReadDeclined = imported?.detail.payload.data.status === 'past_due';
+    expect({ name, failed }).toEqual({ name, failed: isReadDeclined ? [] : ['subscription.updated payment_failed'] });
+    expect({ name, charges: await chargesOf(prepared) }).toEqual({ name, charges: [] });
+    const method = await saveReadyMethod(service, user.options, { provider_payment_method_token: 'pm_card_visa' });
+    const body = { payment_method_id: method.id };
+    const paid = await service.request('PATCH', `/subscriptions/${here.id}`, { ...user.options, body });
+    expect({ name, status: paid.status, said: paid.body.status }).toEqual({ name, status: 200, said: 'active' });
+    await service.advance(DAY);
+    await service.settle();
+    const payments = await paymentsOf(prepared);
+    const charges = await chargesOf(prepared);
+    expect({ name, charges: charges.map(({ amount }) => amount) }).toEqual({ name, charges: [700] });
+    expect({ name, payments: payments.map(({ status, total_cents }) => [status, total_cents]) }).toEqual({
+      ...{ name, payments: [['succeeded', 700]] },
+    });
+  };
+
+  test(
+    'by a declined renewal, ends past due as Stripe says, with one event and no further charge',
+    async () => {
+      const { service, watch, overtaken } = stoppable();
+      const before = await prepareDeclining();
+      await run(before);
+      await service.advance(2);
+      await expectDeclinedOnce('import just before', before);
+      const after = await prepareDeclining();
+      await service.advance(2);
+      await run(after);
+      await expectDeclinedOnce('import just after', after);
+      const calls = await watch(async () => run(await prepareDeclining()));
+      for (const call of calls.keys()) {
+        const name = `${call + 1} ${calls[call]}`;
+        const prepared = await prepareDeclining();
+        await overtaken(
+          call + 1,
+          () => service.advance(2),
+          async () => expect((await run(prepared)).status).toBe(200),
+        );
+        await run(prepared);
+        await expectDeclinedOnce(name, prepared);
+      }
+    },
+    30 * MINUTES,
   );
 
   test(
