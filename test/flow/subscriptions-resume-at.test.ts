@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { atStripe } from './at-stripe.ts';
 import type { TestHost } from './host.ts';
 import { withHost } from './host.ts';
 import {
+  BILLERS,
   command,
   OWN_BILLING,
   paymentsOf,
@@ -71,6 +73,67 @@ describe.each(PLACES)('a pause with an end where %s', (...[_, env, provider_id, 
     await service.advance(HOUR_SECONDS);
     await service.settle();
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused' });
+  });
+});
+
+describe.each(BILLERS)('a pause with an end where %s bills', (_, env) => {
+  const service = withHost({ frozen: true, env });
+
+  test('loses its end when a cancellation is scheduled, so nothing resumes before it', async () => {
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    const body = { resume_at: at(service, 10 * DAY_SECONDS) };
+    expect((await command(service, who, { id, name: 'pause', body })).body).toMatchObject(body);
+    const canceled = await command(service, who, { id, name: 'cancel' });
+    expect(canceled.body).toMatchObject({ status: 'paused', cancel_at_period_end: true, resume_at: null });
+    await service.advance(12 * DAY_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused' });
+    await service.advance(30 * DAY_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
+    expect(await paymentsOf(service, who, id)).toHaveLength(1);
+  });
+});
+
+describe('a pause with an end that did not happen at Stripe', () => {
+  const service = withHost({ frozen: true });
+
+  test.each(['error_500', 'rate_limit', 'timeout_before'])('gives no later pause its end (%s)', async (action) => {
+    const who = await subscriber(service);
+    const { id, provider_subscription_id: there } = await subscribe(service, who);
+    await service.fault({ provider: 'provider_a', method: 'POST', path: '/v1/subscriptions/', times: 20, action });
+    const body = { resume_at: at(service, 20 * DAY_SECONDS) };
+    expect((await command(service, who, { id, name: 'pause', body })).status).toBeGreaterThanOrEqual(500);
+    await service.clearFaults();
+    await service.advance(10 * MINUTE_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active', resume_at: null });
+    await atStripe(service, `POST subscriptions/${there}`, { 'pause_collection[behavior]': 'void' });
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused', resume_at: null });
+    await service.advance(60 * DAY_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused' });
+    expect(await paymentsOf(service, who, id)).toHaveLength(1);
+  });
+
+  test('keeps its end if Stripe carried it out and the response was lost', async () => {
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    await service.fault({
+      ...{ provider: 'provider_a', method: 'POST', path: '/v1/subscriptions/' },
+      ...{ times: 1, action: 'timeout_after' },
+    });
+    const body = { resume_at: at(service, 40 * DAY_SECONDS) };
+    await command(service, who, { id, name: 'pause', body });
+    await service.clearFaults();
+    await service.advance(10 * MINUTE_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused', ...body });
+    await service.advance(40 * DAY_SECONDS + HOUR_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active', resume_at: null });
   });
 });
 

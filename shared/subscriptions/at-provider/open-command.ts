@@ -16,6 +16,7 @@ export type OpenCommand = NonNullable<Subscription['openCommand']>['kind'];
 /** True if the subscription has the state that the command requests. */
 export const IS_MET: Readonly<Record<OpenCommand, (subscription: Subscription) => boolean>> = {
   cancel: (subscription) => subscription.status === 'canceled' || endsWithPeriod(subscription),
+  pause: ({ status }) => status === 'paused',
   reactivate: (subscription) => isLive(subscription) && !subscription.cancelAtPeriodEnd,
   resume: ({ status }) => status === 'active',
 };
@@ -39,8 +40,12 @@ export const endOpenCommand = (deps: BillingDeps, synced: Subscription): Promise
         const kind = current.openCommand?.kind;
         if (kind === undefined) return current;
         const ended = { ...current, openCommand: undefined };
-        return IS_MET[kind](ended) ? ended : edit(ended, { reason: FAILURE_OF[kind].reason, now: deps.now() }, {});
+        return IS_MET[kind](ended) ? ended : withoutEffect(ended, kind, deps.now());
       });
+
+/** The error of its request has reported a pause, so only its date ends. */
+const withoutEffect = (ended: Subscription, kind: OpenCommand, now: Instant): Subscription =>
+  kind === 'pause' ? { ...ended, resumeAt: undefined } : edit(ended, { reason: FAILURE_OF[kind].reason, now }, {});
 
 /**
  * Reports that the charge of a reactivation or a resumption was dropped after its request had ended. The request reports

@@ -1,5 +1,6 @@
 /** @module Pauses and resumes subscriptions. */
 
+import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
 import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError, invalid } from '../../core/errors.ts';
 import { allows } from '../../core/states.ts';
@@ -61,7 +62,10 @@ const moveResumption = (paused: Subscription, resumeAt: string | undefined, now:
     ? paused
     : edit(paused, { reason: 'paused', now }, { resumeAt });
 
-/** The date is stored before the provider pauses, so that no pause loses it. Readers see it with the pause. */
+/**
+ * The date is stored before the provider pauses, so that no pause loses it. Readers see it with the pause. The open
+ * command ends the date of a pause that did not happen, so that no later pause has it.
+ */
 const pauseUntil = async (
   deps: BillingDeps,
   record: Subscription,
@@ -70,7 +74,8 @@ const pauseUntil = async (
   const store = subscriptionStore(deps.table);
   const dated = await store.change(record, (current) => {
     if (current.status === 'paused') return moveResumption(current, resumeAt, deps.now());
-    return current.resumeAt === resumeAt ? current : { ...current, resumeAt };
+    if (resumeAt === undefined) return current.resumeAt === undefined ? current : { ...current, resumeAt };
+    return { ...current, resumeAt, openCommand: { kind: 'pause', lookAt: iso(deps.now() + FIRST_LOOK_MS) } };
   });
   return carryOutAtProvider(deps, dated, pauseCommand);
 };

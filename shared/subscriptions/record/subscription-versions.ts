@@ -18,6 +18,9 @@ export interface VersionChange {
   readonly now: Instant;
 }
 
+/** The reasons that end the date of a pause, although the subscription may stay paused. */
+const ENDS_DATE: readonly Reason[] = ['resume_failed', 'cancel_scheduled'];
+
 /** The next visible version. A cancellation ends an open command without a report. */
 export const advanceSubscription = (
   subscription: Subscription,
@@ -32,7 +35,7 @@ export const advanceSubscription = (
     ...subscription,
     busyUntil: undefined,
     ...(to === 'canceled' && { openCommand: undefined }),
-    ...(to !== 'paused' || reason === 'resume_failed' ? { resumeAt: undefined } : {}),
+    ...(to !== 'paused' || ENDS_DATE.includes(reason) ? { resumeAt: undefined } : {}),
     ...(hasNewNotices(subscription, to, changed) && { noticesAt: iso(now + NOTICES_AFTER_MS) }),
     ...changed,
     status: to,

@@ -194,7 +194,7 @@ export const subscriptionSchema = z.lazy(() =>
     /** Epoch seconds of the newest applied event in the interface's shape. Provider events up to then are stale. */
     followedAt: z.int().optional(),
     /** The last command whose response the provider did not give. The next read shows whether it was carried out. */
-    openCommand: z.object({ kind: z.enum(['cancel', 'reactivate', 'resume']), lookAt: z.string() }).optional(),
+    openCommand: z.object({ kind: z.enum(['cancel', 'pause', 'reactivate', 'resume']), lookAt: z.string() }).optional(),
     /** The provider's next retry of a past-due subscription, if reported. */
     retryAt: optional,
     /** When the last recovery from past due was announced. Only for a subscription that the provider bills. */
