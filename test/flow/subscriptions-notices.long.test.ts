@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
+import { putCode } from './discounts.ts';
+import { signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { storedRecord } from './payers.ts';
-import { BILLERS, command, subscribe, subscriber } from './subscribers.ts';
+import { BILLERS, command, paymentsOf, subscribe, subscriber } from './subscribers.ts';
 
 /** Notices before a renewal and before the end of a card, once per cause over 400 days. */
 
@@ -51,5 +53,24 @@ describe.each(BILLERS)('a subscription that %s bills', (_, billing) => {
     expect(Math.abs(renewal.at - (Date.parse(yearly.current_period_end) - 14 * DAY_MS))).toBeLessThan(HOUR_MS);
     expect((await noticesOf(monthly.id)).map(({ reason }) => reason)).toEqual(['method_expiring']);
     expect(await noticesOf(ended.id)).toEqual([]);
+  });
+
+  test.each([
+    ['once', 9_900],
+    ['forever', 4_950],
+  ])('announces what the renewal costs with a code that lasts %s', async (duration, amount) => {
+    const code = `NOTICE-${duration.toUpperCase()}`;
+    await putCode(service, code, { percent_bp: 5_000, duration });
+    const who = await subscriber(service);
+    const price = { billing_interval: 'yearly', subtotal_cents: 9_900, total_cents: 4_950 };
+    const { id } = await subscribe(service, who, { ...price, discount_code: code });
+    for (let day = 0; day < 375; day += 25) {
+      await service.advance(25 * DAY_SECONDS);
+      await service.settle();
+    }
+    expect((await noticesOf(id)).map((notice) => [notice.reason, notice.amount])).toEqual([['renewal_due', amount]]);
+    const mine = await signIn(service, { user_id: who.user.userId });
+    const renewed = (await paymentsOf(service, { ...who, options: mine.options }, id)).at(-1);
+    expect(renewed).toMatchObject({ billing_reason: 'subscription_cycle', total_cents: amount });
   });
 });

@@ -1,5 +1,6 @@
 import { type BusEvent, canonicalBusEvent, orderView, payerOf } from '../../platform/bus-event.ts';
 import { billingStatusOf, isVisibleSubscription, type Subscription, type VisibleSubscription } from './subscription.ts';
+import { isUsedUp } from './subscription-discount.ts';
 
 /** One created, updated or cancelled event per version. Empty if readers do not see the change. */
 export const subscriptionEvents = (before: Subscription | undefined, after: Subscription): readonly BusEvent[] => {
@@ -28,7 +29,7 @@ const dataOf = (before: Subscription | undefined, subscription: VisibleSubscript
   trial_end: subscription.trialEnd ?? null,
   reason: subscription.reason ?? null,
   ...(subscription.reason === 'renewal_due' && {
-    amount: subscription.scheduledChange?.plan.totalCents ?? subscription.totalCents,
+    amount: nextTotalOf(subscription),
     next_billing_date: subscription.currentPeriodEnd,
   }),
   previous: previousPlan(before, subscription),
@@ -36,6 +37,12 @@ const dataOf = (before: Subscription | undefined, subscription: VisibleSubscript
   project: subscription.projectId ? { id: subscription.projectId } : null,
   organization_id: subscription.organizationId ?? null,
 });
+
+/** What the next period costs. A scheduled plan has its own price, and a code without a period left has ended then. */
+const nextTotalOf = ({ scheduledChange, discount, totalCents }: VisibleSubscription): number => {
+  if (scheduledChange) return scheduledChange.plan.totalCents;
+  return discount && isUsedUp({ discount }) ? discount.full.totalCents : totalCents;
+};
 
 /** What the plan was before this version; null if the version does not change it. */
 const previousPlan = (before: Subscription | undefined, after: Subscription) => {
