@@ -58,15 +58,18 @@ export const ofPayment = (before: Payment | undefined, after: Payment | undefine
 export const ofSubscription = (before: Subscription | undefined, after: Subscription | undefined): Decided => {
   const [held, holds] = [redemptionOfSubscription(before), redemptionOfSubscription(after)];
   if (!after) return before?.status === 'creating' ? { paid: [], back: held } : NOTHING;
-  if (before?.status === after.status) return NOTHING;
+  // The billing provider's price may end a code before the first payment.
+  const used = holds.length > 0 ? holds : held;
+  const left = holds.length > 0 ? [] : held;
+  if (before?.status === after.status) return { paid: [], back: left };
   switch (after.status) {
     case 'active':
     case 'trialing':
-      return { paid: holds, back: [] };
+      return { paid: used, back: [] };
     case 'declined':
     case 'canceled':
-      return { paid: [], back: holds.length > 0 ? holds : held };
+      return { paid: [], back: used };
     default:
-      return NOTHING;
+      return { paid: [], back: left };
   }
 };

@@ -45,6 +45,7 @@ describe('the uses that a change of a payment decides about', () => {
 describe('the uses that a change of a subscription decides about', () => {
   const full = { subtotalCents: 1_900, taxCents: 0, discountCents: 0, totalCents: 1_900 };
   const made = subscription({ discount: { ...use('one'), full } });
+  const pending = { ...made, status: 'past_due' as const };
 
   test.each([
     ['becomes active', made, { ...made, status: 'active' as const }, { paid: ['one'], back: [] }],
@@ -52,6 +53,19 @@ describe('the uses that a change of a subscription decides about', () => {
     ['is declined', made, { ...made, status: 'declined' as const }, { paid: [], back: ['one'] }],
     ['waits for its payer', made, { ...made, status: 'past_due' as const }, { paid: [], back: [] }],
     ['is removed unpaid', made, undefined, { paid: [], back: ['one'] }],
+    ['loses its code unpaid', pending, { ...pending, discount: undefined }, { paid: [], back: ['one'] }],
+    [
+      'becomes active at another price',
+      pending,
+      { ...pending, status: 'active' as const, discount: undefined },
+      { paid: ['one'], back: [] },
+    ],
+    [
+      'is canceled after its code has ended',
+      pending,
+      { ...pending, status: 'canceled' as const, discount: undefined },
+      { paid: [], back: ['one'] },
+    ],
   ])('if the subscription %s', (_, before, after, expected) => {
     expect(namesOf(ofSubscription(before, after))).toEqual(expected);
   });
