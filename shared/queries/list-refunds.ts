@@ -152,12 +152,15 @@ export const listDisputes = (deps: StoreDeps, request: InRange): Promise<Reply> 
 
 /** Without `from`, a list goes this far back. */
 const MONTHS_BACK = 24;
+/** With `from`, it goes back to that month, which is at most this far. A month without records costs one read. */
+const MOST_MONTHS_BACK = 240;
 
 /** The months of the range, newest first, as YYYY-MM. */
 const monthsOf = (query: RangeQuery, now: number): readonly string[] => {
   const last = new Date(Math.min(now, query.to === undefined ? now : Date.parse(query.to)));
   const months: string[] = [];
-  for (let back = 0; back <= MONTHS_BACK; back += 1) {
+  const most = query.from === undefined ? MONTHS_BACK : MOST_MONTHS_BACK;
+  for (let back = 0; back <= most; back += 1) {
     const month = iso(Date.UTC(last.getUTCFullYear(), last.getUTCMonth() - back)).slice(0, 'YYYY-MM'.length);
     if (query.from !== undefined && month < query.from.slice(0, month.length)) break;
     months.push(month);

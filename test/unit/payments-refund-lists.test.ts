@@ -9,6 +9,7 @@ import { listRefunds } from '../../shared/queries/list-refunds.ts';
 import { apiRequest } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
+import { present } from '../builders/present.ts';
 
 const PER_DAY = 15;
 const DAYS = 90;
@@ -77,6 +78,22 @@ describe('the list of all refunds', () => {
 
   test('shows each refund once, over all months', async () => {
     expect((await followed(table, {})).shown).toEqual(refunds.map(({ id }) => id));
+  });
+
+  test('goes back 24 months, or to an earlier `from`', async () => {
+    const months = [0, 10, 24, 25, 40, 100].map((back) => new Date(Date.UTC(2026, 2 - back, 1, 11)));
+    const dated = months.map(
+      (at, number): Refund => ({
+        ...present(refunds[0]),
+        id: `rfd_${String(number).padStart(24, '1')}`,
+        createdAt: at.toISOString(),
+      }),
+    );
+    const old = tableOf(dated.map((refund) => recordItem(refundShape, refund)));
+    const ids = dated.map(({ id }) => id);
+    expect((await followed(old, {})).shown).toEqual(ids.slice(0, 3));
+    expect((await followed(old, { from: iso(Date.UTC(2010, 0, 1)) })).shown).toEqual(ids);
+    expect((await followed(old, { limit: 2, from: iso(Date.UTC(2022, 0, 1)) })).shown).toEqual(ids.slice(0, 5));
   });
 
   test('continues after pages that reached their read limit without a match', async () => {
