@@ -5,6 +5,7 @@ import type { Identity } from '../access/identity.ts';
 import { type Owned, ownerOfRecord } from '../access/record-kind.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
 import type { ProviderSlot } from '../core/settings.ts';
+import { SAID_USER_ID } from '../http/fields.ts';
 import { aliasOf } from '../platform/alias.ts';
 import { aliasKey, type Owner, organizationKey, recordKey } from '../platform/keys.ts';
 import type { Item, StoreDeps, Table } from '../platform/table.ts';
@@ -14,15 +15,19 @@ import type { KnownRecord, RowReads } from './import-plan.ts';
 import { type ImportRefusal, type ImportRow, OWNER_FORM } from './import-requests.ts';
 
 interface ReadDeps extends StoreDeps, IdDeps {
-  readonly identity: Pick<Identity, 'users'>;
+  readonly identity: Pick<Identity, 'users' | 'looksUp'>;
 }
 
-/** The users of the rows that the identity service knows. @throws DomainError IDENTITY_UNAVAILABLE */
+/**
+ * The users of the rows that the identity service knows, or all of them as said if there is none.
+ * @throws DomainError IDENTITY_UNAVAILABLE
+ */
 export const readUsers = async (
   { identity }: Pick<ReadDeps, 'identity'>,
   rows: readonly ImportRow[],
 ): Promise<ReadonlySet<string>> => {
   const ids = rows.flatMap(({ owner }) => (owner.startsWith('user:') ? [owner.slice('user:'.length)] : []));
+  if (!identity.looksUp) return new Set(ids.filter((id) => SAID_USER_ID.test(id)));
   return new Set((await identity.users([...new Set(ids)])).map(({ id }) => id));
 };
 

@@ -21,7 +21,7 @@ import type { ImportBody, ImportCounts, ImportedRow, ImportRefusal, ImportRow, S
 import { type Importing, storeRow } from './import-writes.ts';
 
 interface ImportDeps extends SubscriptionDeps {
-  readonly identity: Pick<Identity, 'users'>;
+  readonly identity: Pick<Identity, 'users' | 'looksUp'>;
 }
 
 type ImportRequest = ApiRequest<unknown, unknown, ImportBody>;

@@ -27,7 +27,7 @@ const LONGEST_REFERENCE = 100;
 const MAX_MULTIPLIER = 100;
 
 /** Splits `user:<id>`, `organization:<id>` or `guest:<e-mail>`. */
-export const OWNER_FORM = /^(user|organization):([^\s:]{1,64})$|^(guest):([^\s@]+@[^\s@]+)$/;
+export const OWNER_FORM = /^(user|organization):(\S{1,64})$|^(guest):([^\s@]+@[^\s@]+)$/;
 
 const requiredOfStart = (path: string) => requiredRule(path, 'is required without product_id');
 

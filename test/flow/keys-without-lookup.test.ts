@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { confirm, signIn } from './flow.ts';
+import { foreign, importedOutcomes, tryImport } from './foreigners.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { actingFor, asMerchant, createKey, type TestKey } from './keys.ts';
 import { payer } from './subscribers.ts';
@@ -9,9 +10,9 @@ import { payer } from './subscribers.ts';
 /** Without an identity service, tokens and keys name the users. */
 const service = withHost({ frozen: true, env: { IDENTITY_LOOKUP: 'off' } });
 
-const keyOfAdmin = async (): Promise<TestKey> => {
+const keyOfAdmin = async (fields: { readonly scopes?: readonly string[] } = {}): Promise<TestKey> => {
   const admin = await signIn(service, { is_admin: true });
-  return createKey(service, { ...admin, options: { bearer: admin.token } });
+  return createKey(service, { ...admin, options: { bearer: admin.token } }, fields);
 };
 
 /** Requests with the key for a user, with the e-mail address that the key says. */
@@ -105,6 +106,19 @@ describe('without an identity service', () => {
       status: 403,
       body: { code: 'INSUFFICIENT_PERMISSIONS' },
     });
+  });
+
+  test.each(['auth0|5f7c', 'google-oauth2:42'])('an import takes the user as said: %s', async (id) => {
+    const importing = await keyOfAdmin({ scopes: ['imports:write'] });
+    const card = { payment_methods: [{ token: 'pm_card_visa' }], default_payment_method: 0 };
+    const { customers } = await foreign(service, { customers: [card, card] });
+    const rows = [`user:${id}`, 'user:a#b'].map((owner, at) => ({ provider_customer_id: customers[at]?.id, owner }));
+    expect(importedOutcomes(await tryImport(service, asMerchant(importing), rows))).toEqual([
+      ['customer adopted', 'payment_method adopted'],
+      ['customer refused owner_unknown'],
+    ]);
+    const listed = await service.get('/customers', forSaid(await keyOfAdmin(), id));
+    expect(listed.body).toMatchObject([{ provider_customer_id: customers[0]?.id, user_id: id }]);
   });
 
   test('a member is added by the id that a key says, and listed without names', async () => {
