@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
-import { codeCounts, heldOf, putCode } from './discounts.ts';
+import { codeCounts, heldOf, putCode, signInForYears } from './discounts.ts';
 import { withHost } from './host.ts';
 import { changeTo, plan, preview, priceAtStripe } from './plan-changes.ts';
 import type { ParsedJson } from './routes.ts';
@@ -196,6 +196,31 @@ describe('a change of the plan with a code', () => {
     await service.advance(MONTH_SECONDS);
     expect(await totalsOf(service, who, id)).toEqual([500, 4_000]);
     expect(await readSubscription(service, who, id)).toMatchObject({ discount: null });
+  });
+
+  test.each([
+    ['once', 'period_end', [500, 1_000]],
+    ['once', 'now', [500, 1_000]],
+    ['repeating', 'period_end', [500, 500, 1_000]],
+    ['repeating', 'now', [500, 1_000]],
+  ])('to another interval alone uses the periods of a code that lasts %s (%s)', async (duration, when, totals) => {
+    const code = `INTERVAL-${duration}-${when}`.toUpperCase();
+    const periods = duration === 'repeating' ? { duration_periods: 2 } : {};
+    await putCode(service, code, { percent_bp: 5_000, duration, ...periods });
+    const who = await subscriber(service);
+    const fields = { ...NO_PRICE, product_id: await plan(service, small), discount_code: code };
+    const { id } = await subscribe(service, who, fields);
+    await service.advance(DAY_SECONDS);
+    const { options } = await signInForYears(service, { is_admin: true });
+    const asMerchant = { who: { ...who, options }, id };
+    const change = { billing_interval: 'weekly', when, ...(when === 'now' && { proration: 'none' }) };
+    const seen = await preview(service, asMerchant, change);
+    expect((await changeTo(service, asMerchant, change)).status).toBe(200);
+    const periodsMoved = when === 'now' ? 8 : 38 + 7 * (totals.length - 2);
+    await service.advance(periodsMoved * DAY_SECONDS);
+    const paid = (await totalsOf(service, who, id)).slice(0, totals.length);
+    expect(paid).toEqual(totals);
+    if (when === 'period_end') expect(seen.body.next_total_cents).toBe(paid[1]);
   });
 
   test('to a product that the code is not for ends the code', async () => {

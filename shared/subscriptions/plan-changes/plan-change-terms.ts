@@ -23,7 +23,7 @@ import { hasMostPayments, paidPeriodOf } from '../billing/paid-period.ts';
 import { planOf } from '../billing/subscription-plan.ts';
 import type { SubscriptionPlan } from '../record/plan-change.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
-import { asPlanDiscount, isUsedUp } from '../record/subscription-discount.ts';
+import { asPlanDiscount, isUsedUp, withoutDiscount } from '../record/subscription-discount.ts';
 import type { ChangePlanBody, ChangeTime } from '../record/subscription-requests.ts';
 import { isLentByOther, isLowered, lentError } from './lent-method.ts';
 import { type PayableChange, payableChange } from './plan-change-due.ts';
@@ -69,8 +69,7 @@ export const readWantedChange = async (
   requirePlanChangeable(record);
   const known = await readRecords(deps, request, isClaiming);
   const provider = await deps.providers.require(record.providerId, 'payments');
-  const fullPlan = wantedPlan(request, known.product);
-  const plan = await withCode(request, fullPlan, { product: known.product, provider });
+  const plan = await withCode(request, wantedPlan(request, known.product), { product: known.product, provider });
   if (isClaiming) requireKnownQuantity(request, plan, known.product);
   requireLender(request, plan, known.method);
   requireDifference(record, plan);
@@ -82,7 +81,7 @@ export const readWantedChange = async (
   const first = timedAs(plan);
   const when = chooseTime(deps, request, { isDowngrade: first.kind === 'downgrade', decision });
   const opensPeriod = when === 'period_end' || first.startsPeriod;
-  const timed = isUsedUp(plan) && opensPeriod ? timedAs(fullPlan) : first;
+  const timed = isUsedUp(plan) && opensPeriod ? timedAs(withoutDiscount(plan)) : first;
   const charged = chargedPrice(timed.plan, pricing);
   if (timed !== first) {
     requireDifference(record, timed.plan);
