@@ -146,9 +146,9 @@ describe('an import that is overtaken', () => {
     expect({ name, status: here.status, billing: here.billing_status }).toEqual({
       ...{ name, status: 'past_due', billing: 'retrying' },
     });
-    const told = await subscriptionEventsOf(service, here.id);
+    const sent = await subscriptionEventsOf(service, here.id);
     // An import that reads the decline says so in its own event.
-    const failed = told.filter((event) => event !== 'subscription.created imported');
+    const failed = sent.filter((event) => event !== 'subscription.created imported');
     const imported = (await service.busEvents()).find(
       ({ detail, 'detail-type': type }) =>
         type === 'subscription.created' && detail.payload.data.subscription_id === here.id,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DECIDER_CASES, MORE_DECIDER_CASES } from '../builders/decider-cases.ts';
+import { DISCOUNT_CASES, MORE_DISCOUNT_CASES } from '../builders/discount-cases.ts';
 import { DISPUTE_CASES, MORE_DISPUTE_CASES } from '../builders/dispute-cases.ts';
 import { EVENT_CASES, MORE_CASES } from '../builders/event-cases.ts';
 import {
@@ -25,6 +26,7 @@ import { HOLD_CASES, MORE_HOLD_CASES } from '../builders/hold-cases.ts';
 import { LIMIT_CASES, MORE_LIMIT_CASES } from '../builders/limit-cases.ts';
 import { MIRROR_CASES, MORE_MIRROR_CASES } from '../builders/mirror-cases.ts';
 import { MORE_NATIVE_CASES, NATIVE_CASES } from '../builders/native-cases.ts';
+import { MORE_NOTICE_CASES, NOTICE_CASES } from '../builders/notice-cases.ts';
 import { MORE_PLAN_CASES, PLAN_CASES } from '../builders/plan-cases.ts';
 import { type Case, PROMISE_CASES } from '../builders/promise-cases.ts';
 import { RIGHTS_CASES } from '../builders/rights-cases.ts';
@@ -114,9 +116,11 @@ const CASES: Readonly<Record<string, Case>> = {
   ...EVENT_CASES,
   ...RIGHTS_CASES,
   ...LIMIT_CASES,
+  ...DISCOUNT_CASES,
   ...DISPUTE_CASES,
   ...MIRROR_CASES,
   ...NATIVE_CASES,
+  ...NOTICE_CASES,
   ...STATE_CASES,
   ...PLAN_CASES,
   ...HOLD_CASES,
@@ -372,10 +376,12 @@ describe('the sentences of the simulation', () => {
 
   test.each([
     ...MORE_CASES,
+    ...MORE_DISCOUNT_CASES,
     ...MORE_DISPUTE_CASES,
     ...MORE_HOLD_CASES,
     ...MORE_MIRROR_CASES,
     ...MORE_NATIVE_CASES,
+    ...MORE_NOTICE_CASES,
     ...MORE_PLAN_CASES,
     ...MORE_LIMIT_CASES,
     ...MORE_DECIDER_CASES,

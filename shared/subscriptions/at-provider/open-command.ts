@@ -48,6 +48,16 @@ const withoutEffect = (ended: Subscription, kind: OpenCommand, now: Instant): Su
   kind === 'pause' ? { ...ended, resumeAt: undefined } : edit(ended, { reason: FAILURE_OF[kind].reason, now }, {});
 
 /**
+ * The error of its request has reported a pause, so only its date ends. If the date of a pause has come, due work
+ * resumes again.
+ */
+const withoutEffect = (ended: Subscription, kind: OpenCommand, now: Instant): Subscription => {
+  if (kind === 'pause') return { ...ended, resumeAt: undefined };
+  const isRepeated = kind === 'resume' && ended.resumeAt !== undefined && instant(ended.resumeAt) <= now;
+  return isRepeated ? ended : edit(ended, { reason: FAILURE_OF[kind].reason, now }, {});
+};
+
+/**
  * Reports that the charge of a reactivation or a resumption was dropped after its request had ended. The request reports
  * an earlier end by its response, and a withdrawn charge is reported by nothing.
  */

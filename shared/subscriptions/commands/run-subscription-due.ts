@@ -2,6 +2,7 @@
 
 import { RESEND_WITHIN_MS, RETRY_MS } from '../../calls/call-times.ts';
 import { DomainError } from '../../core/errors.ts';
+import { fieldAt } from '../../core/rows.ts';
 import { DAY_MS, type Instant, instant, iso } from '../../core/time.ts';
 import { findUnattended, type UsableMethod } from '../../payment-methods/usable-method.ts';
 import { findCollectedPayment, publishPayment, releasePayment } from '../../payments/collect-payment.ts';
@@ -310,20 +311,20 @@ const dropCreation = async (work: DueWork): Promise<string> => {
   return commitStep(work, subscription.status === 'past_due' ? markCanceled(dropped, deps.now()) : dropped, DROPPED);
 };
 
-const MAY_SUCCEED: readonly string[] = [
-  ...['PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PAYMENT_IN_PROGRESS', 'VERSION_CONFLICT'],
+const PASSING: readonly string[] = [
+  ...['PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PAYMENT_IN_PROGRESS', 'VERSION_CONFLICT', 'STORAGE_UNAVAILABLE'],
 ];
 
-/** The provider or the service may do it later, so the date stays. A provider that refuses names its reason. */
-const maySucceedLater = ({ code, details = {} }: DomainError): boolean =>
-  MAY_SUCCEED.includes(code) || (code === 'PROVIDER_ERROR' && !('provider_code' in details));
+/** True if the provider or the service may do it later. A refusal names the code of the provider. */
+const maySucceed = ({ code, details }: DomainError): boolean =>
+  PASSING.includes(code) || (code === 'PROVIDER_ERROR' && fieldAt(details, 'provider_code') === undefined);
 
-/** A refused resumption leaves the subscription paused, without a date. */
+/** A refused resumption leaves the subscription paused, without a date. After any other failure, due work resumes again. */
 const resumeDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   try {
     return (await resumeUnattended(deps, subscription)).status;
   } catch (error) {
-    if (!(error instanceof DomainError) || maySucceedLater(error)) throw error;
+    if (!(error instanceof DomainError) || maySucceed(error)) throw error;
     await store.change(subscription, (current) =>
       current.status === 'paused' && current.resumeAt !== undefined && current.charge === undefined
         ? edit(current, { reason: 'resume_failed', now: deps.now() }, {})

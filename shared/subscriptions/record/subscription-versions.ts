@@ -2,7 +2,7 @@
 
 import { codeOnly } from '../../core/person-fields.ts';
 import { allows } from '../../core/states.ts';
-import { type Instant, iso, MINUTE_MS } from '../../core/time.ts';
+import { type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
 import type { HeldMethod } from '../../payment-methods/usable-method.ts';
 import { membershipKey } from '../../platform/keys.ts';
 import type { Table } from '../../platform/table.ts';
@@ -18,15 +18,19 @@ export interface VersionChange {
   readonly now: Instant;
 }
 
-/** The reasons that end the date of a pause, although the subscription may stay paused. */
-const ENDS_DATE: readonly Reason[] = ['resume_failed', 'cancel_scheduled'];
+/** True if the change ends the date of a pause. A failed resumption ends a date that has come. */
+const endsDate = ({ resumeAt }: Subscription, { to, reason, now }: VersionChange): boolean =>
+  to !== 'paused' ||
+  reason === 'cancel_scheduled' ||
+  (reason === 'resume_failed' && resumeAt !== undefined && instant(resumeAt) <= now);
 
 /** The next visible version. A cancellation ends an open command without a report. */
 export const advanceSubscription = (
   subscription: Subscription,
-  { to, cause, reason, now }: VersionChange,
+  change: VersionChange,
   changed: Partial<Subscription> = {},
 ): Subscription => {
+  const { to, cause, reason, now } = change;
   const from = subscription.status;
   if (!allows(SUBSCRIPTION_TRANSITIONS, { from, to, cause })) {
     throw new Error(`no transition of a subscription from ${from} to ${to} by ${cause}`);
@@ -35,7 +39,7 @@ export const advanceSubscription = (
     ...subscription,
     busyUntil: undefined,
     ...(to === 'canceled' && { openCommand: undefined }),
-    ...(to !== 'paused' || ENDS_DATE.includes(reason) ? { resumeAt: undefined } : {}),
+    ...(endsDate(subscription, change) && { resumeAt: undefined }),
     ...(hasNewNotices(subscription, to, changed) && { noticesAt: iso(now + NOTICES_AFTER_MS) }),
     ...changed,
     status: to,

@@ -19,6 +19,7 @@ import {
 } from './changes.ts';
 import { creditWasPaid } from './credits.ts';
 import { onlyPayersRefused, othersDecide } from './deciders.ts';
+import { codesCutExactly, codesEnd, usesCounted, usesLimited } from './discounts.ts';
 import { disputedRefundsAsked, disputeFieldsAgree, lastWordAnnounced, lossesAgree, lostStaysLost } from './disputes.ts';
 import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
 import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
@@ -56,6 +57,7 @@ import {
   sumsAgree,
 } from './money.ts';
 import { nativeFieldsAgree, nothingOwedAfterEnd, renewedOnce } from './native.ts';
+import { noticedAmounts, noticedOnce, renewalsNoticed } from './notices.ts';
 import {
   appliedIsAsked,
   appliedIsPaid,
@@ -220,4 +222,11 @@ export const ORACLES: readonly Oracle[] = [
   erasedIsNameless,
   nothingAfterScheduledEnd,
   periodsFit,
+  usesCounted,
+  usesLimited,
+  codesCutExactly,
+  codesEnd,
+  noticedOnce,
+  noticedAmounts,
+  renewalsNoticed,
 ];

@@ -1,10 +1,10 @@
+import { type Code, codesAtCreation, listPriceOf, reducedBy, totalOf } from '../model/codes.ts';
 import { isCarriedOut, SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { isOfMerchant } from '../model/merchants.ts';
 import { actsOnSubscriptions } from '../model/outside.ts';
 import { changeRequests, isMerchantsChange, isOfChange, plansStarted } from '../model/plans.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
-import { PRODUCTS } from '../world/people.ts';
 
 /** Sentences about changes of the plan of a subscription. */
 
@@ -49,21 +49,28 @@ export const appliedIsPaid: Oracle = {
   },
 };
 
-const TOTALS: ReadonlyMap<string, number> = new Map(
-  Object.values(PRODUCTS).map(({ id, total_cents }) => [id, total_cents]),
-);
+/** The prices of the product, without the code that the subscription began with, and with it. */
+const pricesOf = (productId: string | undefined, quantity: number, code: Code | undefined): readonly number[] => {
+  const full = listPriceOf(productId, quantity);
+  if (!full) return [];
+  return [totalOf(full), ...(code ? [totalOf(reducedBy(code, full, true))] : [])];
+};
 
 /** True if the request asks for the plan that the version brings. */
-const isAsked = ({ sent, sentAt }: HistoryExchange, { plan, wasPlan, at: time }: HistoryItem): boolean => {
+const isAsked = (
+  { sent, sentAt }: HistoryExchange,
+  { plan, wasPlan, at: time }: HistoryItem,
+  code: Code | undefined,
+): boolean => {
   const { product_id: product, quantity, total_cents: total } = sent ?? {};
   const isFree = product === undefined && (total !== undefined || sent?.billing_interval !== undefined);
-  const price = isFree ? total : (TOTALS.get(plan.productId) ?? Number.NaN) * plan.quantity;
+  const prices = isFree ? [total ?? plan.totalCents] : pricesOf(plan.productId, plan.quantity, code);
   return (
     sentAt <= at(time) + SKEW_MS &&
     (product === undefined || product === plan.productId) &&
     (quantity === undefined || quantity === plan.quantity) &&
     (isFree || quantity !== undefined || product !== undefined || plan.quantity === wasPlan.quantity) &&
-    (price === undefined || price === plan.totalCents)
+    prices.includes(plan.totalCents)
   );
 };
 
@@ -72,9 +79,10 @@ export const appliedIsAsked: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const requests = changeRequests(history);
+    const codes = codesAtCreation(history);
     return recordsOf(history).subscriptions.flatMap(({ id }) =>
       plansStarted(history, id)
-        .filter((version) => !(requests.get(id) ?? []).some((one) => isAsked(one, version)))
+        .filter((version) => !(requests.get(id) ?? []).some((one) => isAsked(one, version, codes.get(id))))
         .map(({ plan, at: time }) => `${id} has ${JSON.stringify(plan)} since ${time}, and no one asked for it`),
     );
   },

@@ -302,11 +302,13 @@ const isBehind = (named: Named, stored: HistoryItem | undefined): boolean => {
 const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
   const parts = partsOf(event);
   const { record, name, version } = parts;
-  const { amount, currency, refund, dispute } = event.detail.payload.data;
+  const { amount, currency, refund, dispute, reason } = event.detail.payload.data;
   const stored = named.payments.get(record) ?? atVersion(named, named.subscriptions.get(record), version);
   const lastUpdate = named.updated.get(record);
   const isEarlierPrice = named.repriced.has(record) && version < stored?.['version'];
   const mayDiffer =
+    // The notice of a renewal says what the next period costs.
+    reason === 'renewal_due' ||
     isEarlierPrice ||
     isBehind(named, stored) ||
     (lastUpdate !== undefined && (name === 'payment.created' || version < lastUpdate));

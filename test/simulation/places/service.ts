@@ -21,6 +21,7 @@ import { unpackedItem } from '../../builders/unpacked-item.ts';
 import { currentInvocation } from '../kernel/invocation.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { HistoryProviderCall } from '../model/history.ts';
+import { NOTICE_DAYS } from '../world/people.ts';
 import { type Claims, createClaims } from './claims.ts';
 import { functionsAsSteps } from './functions.ts';
 import { laggingIndexes } from './lagging-indexes.ts';
@@ -51,6 +52,8 @@ const SETTINGS = {
   ID_SECRET: 'the id secret of every simulated run',
   PROVIDER_TIMEOUT_MS: '2000',
   EXTERNAL_WEBHOOK_TIMEOUT: '2000',
+  RENEWAL_NOTICE_DAYS: String(NOTICE_DAYS),
+  RENEWAL_NOTICE_MIN_MONTHS: '1',
 } as const;
 
 const handlers = new Map<string, Handler>();

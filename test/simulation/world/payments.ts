@@ -11,7 +11,7 @@ import {
   type Scene,
   type WorldOperation,
 } from './operation.ts';
-import { ADA, GUESTS, PRODUCTS, PROJECT, ROOT, WORLD_PROVIDERS, type WorldProvider } from './people.ts';
+import { ADA, CODE_WORDS, GUESTS, PRODUCTS, PROJECT, ROOT, WORLD_PROVIDERS, type WorldProvider } from './people.ts';
 import { payInBrowser } from './provider-acts.ts';
 import type { StageAnswer } from './stage.ts';
 
@@ -37,6 +37,16 @@ export const drawOrganization = (scene: Scene, person: Person, chance = 0.4): st
 /** Ada sells through her project; the others may not. */
 export const drawProject = (prng: Prng, { name }: Person): Record<string, unknown> =>
   maybe('project_id', prng.chance(name === ADA.name ? 0.25 : 0.03) ? PROJECT : undefined);
+
+const CODED = 0.3;
+
+/** A discount code, or none. A free price with a code is sent before the code. */
+export const withCode = (prng: Prng, price: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+  const words = prng.fork('code');
+  if (!words.chance(CODED)) return { ...price };
+  const { total_cents: total, ...terms } = price;
+  return { ...terms, ...maybe('subtotal_cents', total), discount_code: words.pick(CODE_WORDS) };
+};
 
 /** A saved method by our id or by the provider's, a one-time token, or none. */
 const drawMethod = (scene: Scene, person: Person, provider: WorldProvider): string | undefined => {
@@ -79,7 +89,7 @@ const createIntent: WorldOperation = {
       method: 'POST',
       path: prng.chance(0.9) ? '/payments/intents' : '/payments',
       body: {
-        ...price,
+        ...withCode(prng, price),
         provider_id: provider,
         ...maybe('payment_method_id', drawMethod(scene, person, provider)),
         ...maybe('organization_id', drawOrganization(scene, person)),
@@ -191,6 +201,14 @@ const confirm: WorldOperation = {
   },
 };
 
+/** Another code, none, or the code that the payment has. */
+const drawOtherCode = (prng: Prng): { readonly discount_code?: string | null } =>
+  prng.weighted([
+    { weight: 6, value: {} },
+    { weight: 2, value: { discount_code: prng.pick(CODE_WORDS) } },
+    { weight: 1, value: { discount_code: null } },
+  ]).value;
+
 const update: WorldOperation = {
   name: 'update a payment',
   weight: 10,
@@ -210,13 +228,19 @@ const update: WorldOperation = {
     if (!payment) return undefined;
     const provider = (payment.fields['provider_id'] ?? 'provider_a') as WorldProvider;
     const amount = prng.chance(0.7) ? drawAmount(prng) : undefined;
+    const code = drawOtherCode(prng.fork('code'));
+    const isCoded = Boolean(payment.fields['discount'] ?? code.discount_code);
     const method = prng.chance(0.5) ? drawMethod(scene, person, provider) : undefined;
     return {
       kind: 'request',
       person,
       method: 'PUT',
       path: `/payments/intents/${payment.id}`,
-      body: { description: 'changed', ...maybe('total_cents', amount), ...maybe('payment_method_id', method) },
+      body: {
+        ...{ description: 'changed', ...code },
+        ...maybe(isCoded ? 'subtotal_cents' : 'total_cents', amount),
+        ...maybe('payment_method_id', method),
+      },
       next: afterUpdate(person, payment, prng),
     };
   },

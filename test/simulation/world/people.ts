@@ -46,5 +46,20 @@ export const PRODUCTS = {
   monthly: { id: 'prod_monthly', total_cents: 1_900, billing_interval: 'monthly', trial_days: 0 },
   trial: { id: 'prod_trial', total_cents: 2_900, billing_interval: 'monthly', trial_days: 5 },
   weekly: { id: 'prod_weekly', total_cents: 500, billing_interval: 'weekly', trial_days: 0 },
-  course: { id: 'prod_course', total_cents: 1_200, billing_interval: 'monthly', trial_days: 0, project_id: PROJECT },
+  course: {
+    ...{ id: 'prod_course', total_cents: 1_200, subtotal_cents: 1_000, tax_cents: 200 },
+    ...{ billing_interval: 'monthly', trial_days: 0, project_id: PROJECT },
+  },
 } as const;
+/** Discount codes, which nothing changes during a run. People compete for the few places of the first. */
+export const CODES = [
+  { id: 'FEW', percent_bp: 3_333, max_redemptions: 3, duration: 'once' },
+  { id: 'TWICE', percent_bp: 5_000, max_redemptions: 40, max_per_payer: 1, duration: 'repeating', duration_periods: 2 },
+  { id: 'LASTING', amounts: { USD: 350 }, max_redemptions: 500, duration: 'forever' },
+] as const;
+/** Days before a renewal, of monthly plans, at which its payer gets a notice. */
+export const NOTICE_DAYS = 2;
+/** A code that was never written. */
+const NO_CODE = 'NONE';
+/** In any case, and sometimes unknown. */
+export const CODE_WORDS = [...CODES.map(({ id }) => id), 'few', 'Lasting', NO_CODE] as const;

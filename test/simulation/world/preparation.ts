@@ -3,12 +3,13 @@ import type { HistoryJson, Person } from '../model/history.ts';
 import type { Client } from './client.ts';
 import { drawFirstToken, drawToken } from './methods-to-try.ts';
 import type { WorldKey } from './operation.ts';
-import { drawAmount } from './payments.ts';
+import { drawAmount, withCode } from './payments.ts';
 import {
   ACCOUNTS,
   ADA,
   BEN,
   CLEO,
+  CODES,
   DAN,
   FAY,
   GUESTS,
@@ -70,11 +71,12 @@ export const prepare = async (client: Client, prng: Prng, merchants: readonly Pe
   });
   for (const { id, ...product } of Object.values(PRODUCTS)) {
     await put(`/admin/products/${id}`, {
-      ...product,
       ...{ name: id, is_active: true, currency: 'USD', subtotal_cents: product.total_cents },
+      ...product,
       metadata: { membership_type_id: TIERS.gold },
     });
   }
+  for (const { id, ...code } of CODES) await put(`/admin/discounts/${id}`, { name: id, ...code });
   await put(`/admin/projects/${PROJECT}`, { name: 'Course', slug: 'course', owner_user_id: ADA.userId });
   const users = [...USERS, ...merchants];
   if (prng.chance(0.85)) await found(client, prng, users);
@@ -158,7 +160,7 @@ const subscribeFirst = async ({ client, prng, person }: First, method: HistoryJs
     customer_id: customer.id,
     payment_method_id: method.id,
     provider_id: method.provider_id,
-    ...drawPrice(prng),
+    ...withCode(prng, drawPrice(prng)),
   };
   await client.ask('subscribe', { kind: 'request', person, method: 'POST', path: '/subscriptions', body }, prng);
 };

@@ -1,7 +1,7 @@
 import type { Prng } from '../kernel/prng.ts';
 import type { Person } from '../model/history.ts';
 import { choose, isDone, maybe, type OperationStep, type Scene, type WorldOperation } from './operation.ts';
-import { drawAmount, drawOrganization, drawPayer, drawProject } from './payments.ts';
+import { drawAmount, drawOrganization, drawPayer, drawProject, withCode } from './payments.ts';
 import { PRODUCTS, ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
@@ -41,7 +41,7 @@ const subscribe: WorldOperation = {
         customer_id: customerId,
         payment_method_id: method.id,
         provider_id: provider,
-        ...drawPrice(scene.prng),
+        ...withCode(scene.prng, drawPrice(scene.prng)),
         ...maybe('organization_id', organization),
         ...drawProject(scene.prng, person),
         ...(person.kind === 'guest' && { guest_data: { email: person.email, name: person.name } }),
