@@ -119,7 +119,8 @@ module.exports = {
     },
     {
       name: 'stores-are-private',
-      comment: "a resource may not import another's store; only queries, removal, webhooks and hosted-pages work across resources",
+      comment:
+        "a resource may not import another's store; only queries, removal, webhooks and hosted-pages work across resources",
       severity: 'error',
       from: { path: '^shared/([^/]+)/', pathNot: '^shared/(queries|removal|webhooks|hosted-pages)/' },
       to: { path: '^shared/.*/(payment|refund|subscription|organization)-store\\.ts$', pathNot: '^shared/$1/' },

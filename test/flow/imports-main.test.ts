@@ -54,6 +54,24 @@ describe('an import of customers at Stripe', () => {
     );
   });
 
+  test.each([
+    ['provider_a', 'pm_card_visa'],
+    ['provider_b', 'SIM-OK'],
+    ['provider_c', 'cnon:card-nonce-ok'],
+  ])('adopts 20 of 21 methods at %s, from all pages of its list', async (provider_id, token) => {
+    const user = await signIn(service);
+    const payment_methods = Array.from({ length: 21 }, () => ({ token }));
+    const { customers } = await foreign(service, { provider: provider_id, customers: [{ payment_methods }] });
+    const row = { provider_customer_id: customers[0]?.id, owner: `user:${user.userId}` };
+    const [records = []] = importedOutcomes(await tryImport(service, await importer(service), [row], { provider_id }));
+    const counts = Map.groupBy(records, (record) => record);
+    expect([...counts].map(([record, { length }]) => `${record}: ${length}`)).toEqual([
+      'customer adopted: 1',
+      'payment_method adopted: 20',
+      'payment_method manual too_many_methods: 1',
+    ]);
+  });
+
   test('lets the owner pay with an old card', async () => {
     const who = await importer(service);
     const user = await signIn(service);

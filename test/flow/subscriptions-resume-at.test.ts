@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
+import { IMPATIENT } from './flow.ts';
 import type { TestHost } from './host.ts';
 import { withHost } from './host.ts';
 import {
@@ -152,6 +153,27 @@ describe('a pause with an end that did not happen at Stripe', () => {
     await service.advance(40 * DAY_SECONDS + HOUR_SECONDS);
     await service.settle();
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active', resume_at: null });
+  });
+});
+
+describe.each([
+  ['Stripe', {}],
+  ['the service', OWN_BILLING],
+])('a pause with an end where %s bills', (_, env) => {
+  const service = withHost({ frozen: true, env: { ...IMPATIENT, ...env } });
+
+  test('keeps its date if the provider does not respond in time', async () => {
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    await command(service, who, { id, name: 'pause', body: { resume_at: at(service, 40 * DAY_SECONDS) } });
+    await service.advance(40 * DAY_SECONDS - MINUTE_SECONDS);
+    await service.settle();
+    await service.fault({ provider: 'provider_a', action: 'timeout_before', times: 1 });
+    await service.advance(HOUR_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active', resume_at: null });
+    expect((await paymentsOf(service, who, id)).filter(({ status }) => status === 'succeeded')).toHaveLength(2);
+    expect((await subscriptionEventsOf(service, id)).join()).not.toContain('resume_failed');
   });
 });
 

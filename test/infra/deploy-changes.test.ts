@@ -170,6 +170,9 @@ describe('a release', () => {
     ['an environment', fn({}), fn({ Environment: {} }), false],
     ['nothing', fn({}), fn({}), false],
     ['another resource', fn({ Code: 'a' }), fn({ Code: 'b' }, { T: { Type: 'AWS::SNS::Topic' } }), false],
+    ['the code and an output', fn({ Code: 'a' }), { ...fn({ Code: 'b' }), Outputs: { Url: { Value: 'u' } } }, false],
+    ['the code and a parameter', fn({ Code: 'a' }), { ...fn({ Code: 'b' }), Parameters: {} }, false],
+    ['the code, and removes a resource', fn({ Code: 'a' }, alias('V1')), fn({ Code: 'b' }), false],
     ['a new stack', undefined, fn({}), false],
   ])('that changes %s is a release of code alone: %#', (_name, before, after, expected) => {
     expect(isCodeOnly([compared(before, after), compared(after, after)])).toBe(expected);

@@ -23,7 +23,7 @@ const resultFor = (fields: Partial<Discount>, { uses = { taken: 0, used: 0 }, ..
     throw error;
   }
 };
-const told = (expected: string): unknown => (expected === 'fits' ? 'fits' : { reason: expected });
+const answerOf = (expected: string): unknown => (expected === 'fits' ? 'fits' : { reason: expected });
 
 describe('a discount code', () => {
   test.each([
@@ -32,7 +32,7 @@ describe('a discount code', () => {
     ['a millisecond before its end', END - 1, 'fits'],
     ['at its end', END, 'ended'],
   ])('%s: %s', (...[, now, expected]) => {
-    expect(resultFor({ starts_at: iso(BEGIN), ends_at: iso(END) }, { now })).toEqual(told(expected));
+    expect(resultFor({ starts_at: iso(BEGIN), ends_at: iso(END) }, { now })).toEqual(answerOf(expected));
   });
 
   test.each([
@@ -41,7 +41,7 @@ describe('a discount code', () => {
     ['at the limit of its payer', { taken: 4, used: 2 }, 'used'],
     ['at both limits', { taken: 5, used: 2 }, 'exhausted'],
   ])('%s: %s', (...[, uses, expected]) => {
-    expect(resultFor({ max_redemptions: 5, max_per_payer: 2 }, { uses })).toEqual(told(expected));
+    expect(resultFor({ max_redemptions: 5, max_per_payer: 2 }, { uses })).toEqual(answerOf(expected));
   });
 
   test.each([
@@ -51,6 +51,6 @@ describe('a discount code', () => {
     ['of amounts in another currency', { percent_bp: null, amounts: { EUR: 100 } }, 'wrong_currency'],
     ['of amounts in this currency', { percent_bp: null, amounts: { EUR: 100, USD: 100 } }, 'fits'],
   ])('%s: %s', (...[, fields, expected]) => {
-    expect(resultFor(fields)).toEqual(told(expected));
+    expect(resultFor(fields)).toEqual(answerOf(expected));
   });
 });

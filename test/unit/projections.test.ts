@@ -6,7 +6,7 @@ import { PAYMENT_STATUSES, type Payment } from '../../shared/payments/payment.ts
 import { projectionOf } from '../../shared/payments/payment-history.ts';
 import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { additionsOf } from '../../shared/payments/summary-sums.ts';
-import { wordPartition } from '../../shared/platform/keys.ts';
+import { recordKey, wordPartition } from '../../shared/platform/keys.ts';
 import type { Item, Table, TransactionStep } from '../../shared/platform/table.ts';
 import { projectChanges } from '../../shared/workers/project-changes.ts';
 import { logLines } from '../builders/log-lines.ts';
@@ -196,8 +196,13 @@ describe('the words of a payment', () => {
     const stored = fields.map((some, index) => paymentItem({ ...payment(), ...some, version: index + 1 }, NOON));
     return stored.flatMap((after, index) => [streamRecord(index, stored[index - 1], after)]);
   };
-  const written = async (records: readonly DynamoDBRecord[], batches: readonly number[]) => {
+  const written = async (
+    records: readonly DynamoDBRecord[],
+    batches: readonly number[],
+    stored: readonly Item[] = [],
+  ) => {
     const { table, items } = memoryTable({ now: () => NOON });
+    for (const item of stored) await table.put(item);
     let from = 0;
     for (const size of batches) {
       await projectChanges({ table, log }, records.slice(from, from + size));
@@ -240,5 +245,15 @@ describe('the words of a payment', () => {
     expect(await written(versions({ ...saved }, { ...saved, description: 'new' }), [1, 1])).toMatchObject({
       'PAY#PEOPLE': { v: 2 },
     });
+  });
+
+  test.each([
+    ['a wallet', { details: { type: 'wallet', walletType: 'paypal' } }],
+    ['no method', { paymentMethodId: undefined }],
+  ] as const)('lose the digits of a saved method once the payment is made with %s', async (_, fields) => {
+    const method = { ...recordKey('PM', 'pm_1'), lastFour: '4242' };
+    const changes = versions({ paymentMethodId: 'pm_1' }, { paymentMethodId: 'pm_1', ...fields });
+    expect(await written(changes, [1], [method])).toMatchObject({ 'PAY#PEOPLE': { owner: word('4242') } });
+    expect(await written(changes, [1, 1], [method])).toMatchObject({ 'PAY#PEOPLE': { v: 2, owner: undefined } });
   });
 });

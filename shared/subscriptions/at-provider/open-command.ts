@@ -43,10 +43,6 @@ export const endOpenCommand = (deps: BillingDeps, synced: Subscription): Promise
         return IS_MET[kind](ended) ? ended : withoutEffect(ended, kind, deps.now());
       });
 
-/** The error of its request has reported a pause, so only its date ends. */
-const withoutEffect = (ended: Subscription, kind: OpenCommand, now: Instant): Subscription =>
-  kind === 'pause' ? { ...ended, resumeAt: undefined } : edit(ended, { reason: FAILURE_OF[kind].reason, now }, {});
-
 /**
  * The error of its request has reported a pause, so only its date ends. If the date of a pause has come, due work
  * resumes again.
