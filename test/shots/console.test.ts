@@ -88,7 +88,7 @@ test.each(VIEWS)('the console is photographed at $width pixels, $colorScheme', a
   await page.getByLabel('Session ID or token').waitFor();
   await shoot('sign-in');
   await page.getByRole('button', { name: 'demo-admin' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.getByRole('banner').waitFor();
   const paths = await pagesIn(page);
   expect(paths).toContain('/console/payments');
   for (const path of paths) {

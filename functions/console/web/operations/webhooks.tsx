@@ -8,13 +8,15 @@ import { answerOf, api, nextOffset } from '../api/client.ts';
 import { serviceNow } from '../api/local.ts';
 import { may } from '../api/session.ts';
 import type { WebhookLog } from '../api/types.ts';
+import { FilterBar, foundInWords } from '../lists/filter-bar.tsx';
+import { type FilterField, statusFilter } from '../lists/filter-fields.tsx';
 import { SendAgain } from '../pages/log-parts.tsx';
-import { Filters, SelectFilter, TextFilter } from '../view/filters.tsx';
+import type { Column } from '../view/columns.ts';
 import { count, percent } from '../view/format.ts';
 import { type PageOf, useLoaded, usePages } from '../view/load.ts';
 import { Loading, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
 import { Link, place } from '../view/route.tsx';
-import { type Column, Table } from '../view/table.tsx';
+import { Table } from '../view/table.tsx';
 import { answerIn, codeText, durationText, paymentIn } from './log-response.ts';
 import { CANONICAL_EVENTS, TestEventDialog } from './test-event.tsx';
 
@@ -44,9 +46,9 @@ const readPage = async (cursor: string | undefined): Promise<PageOf<WebhookLog>>
 };
 
 const columns = (): readonly Column<WebhookLog>[] => [
-  { title: 'Time', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: 'Event', cell: (entry) => <EventCell entry={entry} /> },
-  { title: 'Target', isExtra: true, cell: ({ target }) => target },
+  { title: 'Time', isTime: true, cell: ({ created_at }) => <Time at={created_at} />, phone: 'name' },
+  { title: 'Event', cell: (entry) => <EventCell entry={entry} />, phone: 'note' },
+  { title: 'Target', cell: ({ target }) => target, phone: 'state' },
   {
     title: 'Status',
     cell: ({ status, response }) => (
@@ -54,14 +56,14 @@ const columns = (): readonly Column<WebhookLog>[] => [
         <Status of={status} /> <span class="code">{codeText(answerIn(response))}</span>
       </>
     ),
+    phone: 'figure',
   },
-  { title: 'Attempt', align: 'end', isExtra: true, cell: ({ attempt }) => count(attempt) },
-  { title: 'Duration', align: 'end', isExtra: true, cell: ({ response }) => durationText(answerIn(response)) },
+  { title: 'Attempt', align: 'end', cell: ({ attempt }) => count(attempt) },
+  { title: 'Duration', align: 'end', cell: ({ response }) => durationText(answerIn(response)) },
   ...(may('webhooks:write')
     ? [
         {
           title: 'Action',
-          isExtra: true,
           cell: ({ id, event_id, event_type, target }: WebhookLog) => (
             <SendAgain logId={id} eventId={event_id} what={`${event_type} to ${target}`} />
           ),
@@ -125,22 +127,11 @@ export const WebhooksPage = () => {
         {rates.isLoading && !rates.data && <Loading what="success rates" lines={1} />}
         {rates.data && <RatesView rates={rates.data} />}
       </section>
-      <Filters names={FILTERS}>
-        <SelectFilter
-          label="Status"
-          name="status"
-          choices={[
-            { value: 'success', text: 'Success' },
-            { value: 'failed', text: 'Failed' },
-          ]}
-        />
-        <TextFilter label="Event" name="event" placeholder="payment.succeeded" />
-        <SelectFilter
-          label="Target"
-          name="target"
-          choices={targets.map((target) => ({ value: target, text: target }))}
-        />
-      </Filters>
+      <FilterBar
+        search={undefined}
+        filters={filterFields(targets)}
+        found={foundInWords(pages, 'delivery', 'deliveries')}
+      />
       <Table
         name="Deliveries"
         columns={columns()}
@@ -153,6 +144,12 @@ export const WebhooksPage = () => {
     </>
   );
 };
+
+const filterFields = (targets: readonly string[]): readonly FilterField[] => [
+  statusFilter(STATUSES),
+  { kind: 'text', label: 'Event', name: 'event', placeholder: CANONICAL_EVENTS[0] },
+  { kind: 'choice', label: 'Target', name: 'target', choices: targets.map((value) => ({ value, text: value })) },
+];
 
 const targetsOf = (deliveries: readonly WebhookLog[]): readonly string[] =>
   [
@@ -211,7 +208,7 @@ const RatesView = ({ rates: { deliveries, isWholeDay } }: { readonly rates: Rate
       {!isWholeDay && (
         <p class="quiet">
           Covers the last {count(deliveries.length)} attempts, since{' '}
-          <Time at={deliveries.at(-1)?.created_at ?? ''} exact={true} />, because the day has more deliveries than this
+          <Time at={deliveries.at(-1)?.created_at ?? ''} zoned={true} />, because the day has more deliveries than this
           page reads.
         </p>
       )}

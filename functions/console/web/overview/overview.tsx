@@ -16,7 +16,8 @@ import { count, dateInUtc, percent } from '../view/format.ts';
 import { type Loaded, type PageOf, useLoaded } from '../view/load.ts';
 import { Loading, Money, PageHead, ProblemNote } from '../view/parts.tsx';
 import { Link, place, setQuery, withQuery } from '../view/route.tsx';
-import { Chart, type Measure } from './chart.tsx';
+import { Chart } from './chart.tsx';
+import type { Measure } from './chart-bars.ts';
 import { currenciesOf, figuresByPeriod, type Sum, type Summary, successRateOf, totalsOf } from './figures.ts';
 import { intervalOf, lastDays, periodsOf, type Range, rangeInAddress, USUAL_DAYS } from './range.ts';
 
@@ -281,7 +282,7 @@ const PeriodTable = ({ figures, interval, currency }: PeriodTableProps) => {
     <details>
       <summary>Figures by {interval}</summary>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the block scrolls, and keys scroll what has the focus */}
-      <section class="table-scroll" tabIndex={0} aria-label={`Figures by ${interval}`}>
+      <section class="table-box" tabIndex={0} aria-label={`Figures by ${interval}`}>
         <table>
           <thead>
             <tr>

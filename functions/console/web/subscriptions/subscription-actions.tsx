@@ -7,6 +7,7 @@ import { useKeyedAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { dateInUtc } from '../view/format.ts';
 import { Choice, ProblemNote } from '../view/parts.tsx';
+import { RecordActions } from '../view/record-actions.tsx';
 import { PlanChangeDialog } from './plan-change-dialog.tsx';
 import { type Command, commandsFor } from './subscription-rights.ts';
 
@@ -29,11 +30,9 @@ export const SubscriptionActions = ({ subscription, onChanged }: ActionsProps) =
   const props = { subscription, onChanged, onClose: close };
   return (
     <>
-      {commandsFor(subscription).map((command) => (
-        <button key={command} type="button" onClick={() => setOpen(command)}>
-          {NAMES[command]}
-        </button>
-      ))}
+      <RecordActions
+        actions={commandsFor(subscription).map((command) => ({ name: NAMES[command], run: () => setOpen(command) }))}
+      />
       {open === 'change' && <PlanChangeDialog {...props} />}
       {open === 'cancel' && <CancelDialog {...props} />}
       {open !== undefined && open !== 'change' && open !== 'cancel' && <CommandDialog {...props} command={open} />}
