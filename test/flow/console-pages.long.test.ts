@@ -38,8 +38,8 @@ describe('the pages of the console', () => {
     admin = await signInAdmin(service);
     const email = 'alexandra.featherstonehaugh@accounts.example.com';
     const user = await signIn(service, { email, expires_in: YEAR_SECONDS });
-    ids.payment = (await paidPayment(service, user, { total_cents: 123_456_700, currency: 'EUR' })).id;
-    await createIntent(service, user, { total_cents: 99_999_900 });
+    ids.payment = (await paidPayment(service, user, { total_cents: 9_876_500, currency: 'EUR' })).id;
+    await createIntent(service, user, { total_cents: 9_999_900 });
     await refund(service, ids.payment, { ...admin.options, body: { amount_cents: 700 } });
     const disputed = await createIntent(service, user, { payment_method_id: 'pm_card_createDispute' });
     await confirm(service, disputed.id, user.options);

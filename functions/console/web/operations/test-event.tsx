@@ -15,6 +15,7 @@ export const CANONICAL_EVENTS = [
   'payment.failed',
   'payment.created',
   'payment.authorized',
+  'payment.updated',
   'payment.capture_due',
   'payment.released',
   'payment.captured_more',

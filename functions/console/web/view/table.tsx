@@ -123,7 +123,9 @@ const phoneForm = <Row,>(columns: readonly Column<Row>[]): Form<Row> => {
               line === 0 ? page : undefined,
             )}
           </span>
-          <Joined row={row} columns={end} />
+          <span class="finish">
+            <Joined row={row} columns={end} />
+          </span>
         </span>
       )),
     ],
