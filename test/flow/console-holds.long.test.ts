@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
+import { giveCommand } from './console-controls.ts';
 import {
   type ConsoleVisit,
   centerOf,
@@ -55,7 +56,7 @@ describe('holds in the console', () => {
       const { page } = visit;
       const { id } = await held(payer);
       await openPayment(visit, id);
-      expect(await page.locator('.summary').innerText()).toContain('Authorized');
+      await page.getByRole('heading', { level: 1, name: 'USD 25.00 Authorized' }).waitFor();
       expect(await page.getByLabel('Hold', { exact: true }).innerText()).toMatch(
         /^Hold ends in (7 days|6 days 23 hours)\. USD\s25\.00 can be captured\./,
       );
@@ -71,7 +72,7 @@ describe('holds in the console', () => {
       expect(await read(service, id, payer.options)).toMatchObject({ status: 'requires_capture', captured_cents: 0 });
       await dialog.getByRole('button', { name: 'Capture USD 18.00' }).click();
       await dialog.waitFor({ state: 'detached' });
-      await soon(() => page.locator('.summary').innerText()).toMatch(/USD\s18\.00\s+Succeeded/);
+      await page.getByRole('heading', { level: 1, name: 'USD 18.00 Succeeded' }).waitFor();
       expect(await page.getByLabel('Prices').innerText()).toMatch(/Authorized\s+USD\s25\.00\s+Captured\s+USD\s18\.00/);
       expect(await page.getByLabel('Hold', { exact: true }).count()).toBe(0);
       expect(await read(service, id, payer.options)).toMatchObject({ status: 'succeeded', total_cents: 1_800 });
@@ -99,7 +100,7 @@ describe('holds in the console', () => {
       const { id } = await held(payer);
       await openPayment(visit, id);
       await expectNoSidewaysScroll(page);
-      await page.getByRole('button', { name: 'Release' }).click();
+      await giveCommand(page, 'Release');
       await page.getByRole('dialog').getByRole('button', { name: 'Release hold' }).click();
       await page.getByText('The hold was released. Nothing was captured.').waitFor();
       expect(await page.getByRole('button', { name: 'Capture' }).count()).toBe(0);

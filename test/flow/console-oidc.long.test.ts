@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startBrowser } from './browser.ts';
+import { goTo, signOut } from './console-controls.ts';
 import { type ConsoleVisit, expectAccessible, expectQuiet, soon, visitConsole, WIDTHS } from './console-steps.ts';
 import { withHost } from './host.ts';
 
@@ -38,7 +39,7 @@ describe('the sign-in of the console by OpenID Connect', () => {
   const signInAs = async (name: string, path = ''): Promise<void> => {
     await goToIssuer(path);
     await choose(name);
-    await visit.page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await visit.page.getByRole('banner').waitFor();
   };
   /** What the tab keeps beyond its memory. */
   const kept = (page: Page): Promise<string> =>
@@ -80,11 +81,11 @@ describe('the sign-in of the console by OpenID Connect', () => {
       if (request.url() === `${issuer()}/token`) renewals.push(request.postData() ?? '');
     });
     await service.advance(RENEWED_AFTER_SECONDS);
-    await page.getByRole('link', { name: 'Refunds' }).click();
+    await goTo(page, 'Refunds');
     await page.getByRole('heading', { name: 'Refunds', level: 1 }).waitFor();
     await soon(() => renewals.length).toBe(1);
     expect(renewals[0]).toContain('grant_type=refresh_token');
-    await page.getByRole('link', { name: 'Disputes' }).click();
+    await goTo(page, 'Disputes');
     await page.getByRole('heading', { name: 'Disputes', level: 1 }).waitFor();
     expect(await userShown()).toContain('demo.finance');
     expect(renewals).toHaveLength(1);
@@ -93,12 +94,12 @@ describe('the sign-in of the console by OpenID Connect', () => {
   test('asks for one click when the token has expired and the issuer does not renew it', async () => {
     const { page } = visit;
     await signInAs('Fay');
-    await page.getByRole('link', { name: 'Refunds' }).click();
+    await goTo(page, 'Refunds');
     await page.getByRole('heading', { name: 'Refunds', level: 1 }).waitFor();
     await page.waitForLoadState('networkidle');
     await page.route(`${issuer()}/token`, (route) => route.fulfill({ status: 400, json: { error: 'invalid_grant' } }));
     await service.advance(RENEWED_AFTER_SECONDS);
-    await page.getByRole('link', { name: 'Disputes' }).click();
+    await goTo(page, 'Disputes');
     await page.getByText('The session has ended. Sign in again.').waitFor();
     await page.unroute(`${issuer()}/token`);
     await page.getByRole('button', CONTINUE).click();
@@ -151,7 +152,7 @@ describe('the sign-in of the console by OpenID Connect', () => {
     await signInAs('Ada');
     const [used = ''] = returns;
     expect(used).toContain('code=');
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signOut(page);
     await page.getByRole('button', CONTINUE).waitFor();
     await page.goto(used);
     await page.getByText(NOT_STARTED).waitFor();
@@ -167,7 +168,7 @@ describe('the sign-in of the console by OpenID Connect', () => {
     const { page } = visit;
     await signInAs('Olivia');
     const ended = page.waitForRequest((request) => request.url().startsWith(`${issuer()}/end-session?`));
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signOut(page);
     const sent = new URL((await ended).url()).searchParams;
     expect([...sent.keys()].sort()).toEqual(['client_id', 'id_token_hint', 'post_logout_redirect_uri']);
     await page.getByRole('button', CONTINUE).waitFor();

@@ -5,6 +5,7 @@ import { CANONICAL_EVENTS } from '../../shared/platform/bus-event.ts';
 import { present } from '../builders/present.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
+import { atRecord, chooseFilter, openMenu, typeFilter } from './console-controls.ts';
 import {
   type ConsoleVisit,
   enterSession,
@@ -12,7 +13,6 @@ import {
   expectNoSidewaysScroll,
   expectNoViolation,
   expectQuiet,
-  openFilters,
   soon,
   visitConsole,
   WIDTHS,
@@ -54,15 +54,14 @@ describe('the console’s pages for operators and developers', () => {
       await open('/webhooks');
       await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
       await rows('Deliveries').first().waitFor();
-      await openFilters(page);
-      await page.getByLabel('Event').fill('payment.succeeded');
-      await page.keyboard.press('Enter');
-      await soon(() => rows('Deliveries').first().innerText()).toMatch(/payment.succeeded[\s\S]+Success\s+200/);
-      await page.getByLabel('Target').selectOption('WEBHOOK_1');
+      await typeFilter(page, 'Event', 'payment.succeeded');
+      await soon(() => rows('Deliveries').first().innerText()).toContain('payment.succeeded');
+      expect(await rows('Deliveries').first().innerText()).toMatch(/Success\s+200/);
+      await chooseFilter(page, 'Target', 'WEBHOOK_1');
       expect(new URL(page.url()).search).toBe('?event=payment.succeeded&target=WEBHOOK_1');
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);
-      await page.getByLabel('Status').selectOption('failed');
+      await chooseFilter(page, 'Status', 'failed');
       await page.getByText('No delivery matches').waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await rows('Deliveries').first().waitFor();
@@ -75,7 +74,7 @@ describe('the console’s pages for operators and developers', () => {
       await row.getByText('payment.succeeded', { exact: true }).waitFor();
       expect(await page.evaluate("getComputedStyle(document.querySelector('tbody .whole')).overflow")).toBe('visible');
       await row.getByRole('link', { name: payment.id }).click();
-      await page.getByRole('heading', { name: `Payment ${payment.id}` }).waitFor();
+      await atRecord(page, payment.id);
     });
 
     test('compute the success rate of a target from the log, and say how many attempts it covers', async () => {
@@ -113,7 +112,7 @@ describe('the console’s pages for operators and developers', () => {
       await service.settle();
       expect(await received()).toHaveLength(2);
       await page.getByRole('link', { name: payment.id }).click();
-      await page.getByRole('heading', { name: `Payment ${payment.id}` }).waitFor();
+      await atRecord(page, payment.id);
     });
 
     test('group the attempts of an event, and send several events again at once', async () => {
@@ -211,7 +210,7 @@ describe('the console’s pages for operators and developers', () => {
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);
       await rows('Payments with unknown outcome').click();
-      await page.getByRole('heading', { name: `Payment ${unclear.id}` }).waitFor();
+      await atRecord(page, unclear.id);
       await service.clearFaults();
       await service.webhookMode('normal');
       await service.advance(2 * HOUR_SECONDS);
@@ -281,6 +280,7 @@ describe('the console’s pages for operators and developers', () => {
       for (const name of ['Send again', 'Send test event']) {
         expect(await other.page.getByRole('button', { name }).count()).toBe(0);
       }
+      await openMenu(other.page);
       expect(await other.page.getByRole('navigation').getByRole('link').allInnerTexts()).toEqual([
         'Overview',
         'Payments',

@@ -4,6 +4,14 @@ import { present } from '../builders/present.ts';
 import { MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
 import {
+  chooseZone,
+  expectPillsInOneLine,
+  expectStatusesAndAmountsVisible,
+  expectTablesInBox,
+  FONTS,
+  showAsWideAs,
+} from './console-controls.ts';
+import {
   type ConsoleVisit,
   enterSession,
   expectAccessible,
@@ -28,8 +36,10 @@ describe('the pages of the console', () => {
   beforeAll(async () => {
     browser = await startBrowser();
     admin = await signInAdmin(service);
-    const user = await signIn(service, { expires_in: YEAR_SECONDS });
-    ids.payment = (await paidPayment(service, user)).id;
+    const email = 'alexandra.featherstonehaugh@accounts.example.com';
+    const user = await signIn(service, { email, expires_in: YEAR_SECONDS });
+    ids.payment = (await paidPayment(service, user, { total_cents: 9_876_500, currency: 'EUR' })).id;
+    await createIntent(service, user, { total_cents: 9_999_900 });
     await refund(service, ids.payment, { ...admin.options, body: { amount_cents: 700 } });
     const disputed = await createIntent(service, user, { payment_method_id: 'pm_card_createDispute' });
     await confirm(service, disputed.id, user.options);
@@ -104,13 +114,43 @@ describe('the pages of the console', () => {
     });
   });
 
+  /** The pages with tables. Their e-mail addresses and amounts are longer than usual. */
+  const TABLES = PAGES.filter(([name]) => !['Developers', 'the search', 'an unknown page'].includes(name));
+
+  describe.each(FONTS)('the tables in %s', (font) => {
+    let desk: ConsoleVisit;
+    let phone: ConsoleVisit;
+
+    beforeAll(async () => {
+      [desk, phone] = [
+        await visitConsole(browser, service, WIDTHS[0]),
+        await visitConsole(browser, service, WIDTHS[1]),
+      ];
+      for (const visit of [desk, phone]) {
+        await showAsWideAs(visit, font);
+        await enterSession(visit, admin.session);
+      }
+    });
+
+    test.each(TABLES)('fit their box on %s, with statuses and amounts in sight on a phone', async (_, path) => {
+      for (const { page, open } of [desk, phone]) {
+        await open(path());
+        await isLoaded(page);
+        await expectTablesInBox(page);
+        await expectStatusesAndAmountsVisible(page);
+        await expectPillsInOneLine(page);
+        await expectNoSidewaysScroll(page);
+      }
+    });
+  });
+
   describe('the pages in the browser’s zone', () => {
     let visit: ConsoleVisit;
 
     beforeAll(async () => {
       visit = await visitConsole(browser, service, { width: WIDTHS[0], timezoneId: 'Europe/Berlin' });
       await enterSession(visit, admin.session);
-      await visit.page.getByLabel('Times in').selectOption('local');
+      await chooseZone(visit.page, 'local');
     });
 
     test.each(PAGES.filter(([name]) => name !== 'Overview'))(

@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { startBrowser } from './browser.ts';
+import { atRecord, giveCommand } from './console-controls.ts';
 import {
   type ConsoleVisit,
   enterSession,
@@ -43,7 +44,7 @@ describe('the page of a payment', () => {
 
     const openPayment = async (id: string = payment.id): Promise<void> => {
       await visit.open(`/payments/${id}`);
-      await visit.page.getByRole('heading', { name: `Payment ${id}` }).waitFor();
+      await atRecord(visit.page, id);
       await visit.page.getByRole('heading', { name: 'Timeline' }).waitFor();
     };
     /** Shows the provider's events that changed nothing. */
@@ -195,7 +196,7 @@ describe('the page of a payment', () => {
     test('syncs the payment with its provider', async () => {
       await openPayment();
       const answer = visit.page.waitForResponse(/\/payments\/sync\//);
-      await visit.page.getByRole('button', { name: 'Sync' }).click();
+      await giveCommand(visit.page, 'Sync');
       expect((await answer).status()).toBe(200);
     });
 
@@ -204,7 +205,7 @@ describe('the page of a payment', () => {
       const open = await createIntent(service, payer, { total_cents: 900 });
       await openPayment(open.id);
       expect(await page.getByRole('button', { name: 'Refund' }).count()).toBe(0);
-      await page.getByRole('button', { name: 'Cancel' }).click();
+      await giveCommand(page, 'Cancel');
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel payment' }).click();
       await soon(timeline).toMatch(/Payment canceled\s+Canceled/);
       expect(await timeline()).toContain(`by staff member ${admin.userId}`);

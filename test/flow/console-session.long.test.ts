@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startBrowser } from './browser.ts';
+import { goTo, signOut } from './console-controls.ts';
 import { type ConsoleVisit, soon, visitConsole, WIDTHS } from './console-steps.ts';
 import { withHost } from './host.ts';
 
@@ -25,7 +26,7 @@ describe('the console session', () => {
   const enterAs = async (demoUser: string): Promise<void> => {
     await visit.open('');
     await visit.page.getByRole('button', { name: demoUser }).click();
-    await visit.page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await visit.page.getByRole('banner').waitFor();
   };
   const userShown = (): Promise<string> => visit.page.locator('.user').innerText();
 
@@ -70,7 +71,7 @@ describe('the console session', () => {
     await soon(userShown).toContain('demo.member');
     expect(page.url()).toBe(addressOf('/payments?status=failed'));
     expect(returned).toEqual([expect.stringMatching(/^[\w-]{32,}$/)]);
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signOut(page);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await visit.open(`/payments?state=${returned[0]}#session_id=demo-member`);
     await expectIgnored();
@@ -107,9 +108,9 @@ describe('the console session', () => {
     await choice.waitFor();
     await page.unroute(/\/organizations$/);
     await page.route(/\/organizations$/, (route) => route.fulfill({ status: 503, json: { success: false } }));
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signOut(page);
     await page.getByRole('button', { name: 'demo-member' }).click();
-    await page.getByRole('link', { name: 'Payments' }).click();
+    await goTo(page, 'Payments');
     await page.getByText('No payments yet').waitFor();
     expect(await choice.count()).toBe(0);
   });
@@ -122,7 +123,7 @@ describe('the console session', () => {
     };
     await enterAs('demo-member');
     expect(await placeholder()).toBe('ID, or part of an e-mail or description');
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signOut(page);
     await enterAs('demo-admin');
     expect(await placeholder()).toBe('ID, provider’s ID, e-mail, reference or last four digits');
   });

@@ -2,12 +2,12 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
+import { chooseFilter, chooseZone, goTo, isPhone } from './console-controls.ts';
 import {
   type ConsoleVisit,
   enterSession,
   expectAccessible,
   expectNoSidewaysScroll,
-  openFilters,
   soon,
   visitConsole,
   WIDTHS,
@@ -68,18 +68,19 @@ describe('the frame of the console', () => {
       const { page, open } = visit;
       await open('/overview');
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-      await page.getByRole('navigation').getByRole('link', { name: 'Payments' }).click();
+      await goTo(page, 'Payments');
       await soon(() => focusedText(page)).toBe('Payments');
       await page.locator('tbody a.row-link').first().click();
-      await soon(() => focusedText(page)).toMatch(/^Payment pay_/);
+      await soon(() => focusedText(page)).toMatch(/^[A-Z]{3}\s[\d.]+\s+\w+/);
       await page.goBack();
       await soon(() => focusedText(page)).toBe('Payments');
-      await openFilters(page);
+      if (isPhone(page)) await page.getByRole('button', { name: 'Filters' }).click();
       await page.getByLabel('Status').focus();
       await page.getByLabel('Status').selectOption('succeeded');
       await soon(() => page.url()).toContain('status=succeeded');
       await page.locator('.table-part[aria-busy=false]').waitFor();
       expect(await focusedText(page)).toBe('SELECT');
+      if (isPhone(page)) await page.getByRole('button', { name: /^Show/ }).click();
       await page.goBack();
       await soon(() => focusedText(page)).toBe('Overview');
     });
@@ -99,22 +100,26 @@ describe('the frame of the console', () => {
       const title = (): Promise<string> => page.getByRole('columnheader').first().innerText();
       const time = (): Promise<string> => page.locator('tbody time').first().innerText();
       await open('/payments');
-      await soon(title).toBe('Created (UTC)');
+      await soon(title).toContain('Created (UTC)');
       const at = new Date((await page.locator('tbody time').first().getAttribute('datetime')) ?? '');
       const textIn = (timeZone: string): string =>
         new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(at);
       expect(await time()).toBe(textIn('UTC'));
-      await page.getByLabel('Times in').selectOption({ label: `Local time, ${BERLIN}` });
-      expect(await title()).toBe(`Created (${BERLIN})`);
+      await chooseZone(page, { label: `Local time, ${BERLIN}` });
+      expect(await title()).toContain(`Created (${BERLIN})`);
       expect(await time()).toBe(textIn(BERLIN));
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);
       await page.reload();
-      await soon(title).toBe(`Created (${BERLIN})`);
+      await soon(title).toContain(`Created (${BERLIN})`);
       await page.locator('tbody a.row-link').first().click();
-      await soon(() => page.getByLabel('Details').locator('time').first().innerText()).toMatch(/ (CET|CEST)$/);
-      await page.getByLabel('Times in').selectOption('UTC');
-      expect(await page.getByLabel('Details').locator('time').first().innerText()).toMatch(/ UTC$/);
+      const zoned = page.locator('.record-about time');
+      await soon(() => zoned.innerText()).toMatch(/ (CET|CEST)$/);
+      await chooseZone(page, 'utc');
+      expect(await zoned.innerText()).toMatch(/ UTC$/);
+      expect(await page.locator('dd time, .entry-by time').allInnerTexts()).not.toContainEqual(
+        expect.stringContaining('UTC'),
+      );
     });
 
     test('holds the place of the rows while a list loads, so that nothing moves', async () => {
@@ -137,9 +142,8 @@ describe('the frame of the console', () => {
       const rows = page.getByRole('table', { name: 'Payments' }).locator('tbody tr');
       await rows.first().waitFor();
       const all = await rows.count();
-      await openFilters(page);
       const release = await hold(page, /\/admin\/payments\?.*currency=EUR/);
-      await page.getByLabel('Currency').selectOption('EUR');
+      await chooseFilter(page, 'Currency', 'EUR');
       await page.locator('.table-part[aria-busy=true]').waitFor();
       expect(await rows.count()).toBe(all);
       release();
@@ -178,31 +182,43 @@ describe('the frame of the console', () => {
       expect((fifth?.y ?? PHONE.height) + (fifth?.height ?? 0)).toBeLessThanOrEqual(PHONE.height);
     });
 
-    test('fold their filters into one button, which says how many are set', async () => {
+    test('have their filters in a sheet, whose button says how many are set', async () => {
       const { page, open } = visit;
       await open('/payments?status=succeeded&currency=USD');
       const button = page.getByRole('button', { name: 'Filters (2)' });
       await button.waitFor();
-      expect(await page.getByLabel('Status').isVisible()).toBe(false);
+      expect(await page.getByRole('combobox', { name: 'Status' }).isVisible()).toBe(false);
       await button.click();
-      expect(await page.getByLabel('Status').inputValue()).toBe('succeeded');
-      await page.getByLabel('Status').selectOption('');
-      await page.getByRole('button', { name: 'Filters (1)' }).click();
-      await soon(() => page.getByLabel('Status').isVisible()).toBe(false);
+      expect(await page.getByRole('combobox', { name: 'Status' }).inputValue()).toBe('succeeded');
+      const sheet = page.getByRole('dialog', { name: 'Filters' });
+      await sheet.getByRole('button', { name: 'Show 7 payments' }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('combobox', { name: 'Status' }).selectOption('');
+      await sheet.getByRole('button', { name: 'Show 7 payments' }).click();
+      await page.getByRole('button', { name: 'Filters (1)' }).waitFor();
+      await soon(() => page.getByRole('combobox', { name: 'Status' }).isVisible()).toBe(false);
       await page.setViewportSize({ width: 1_280, height: 900 });
-      await soon(() => page.getByLabel('Status').isVisible()).toBe(true);
+      await soon(() => page.getByRole('combobox', { name: 'Status' }).isVisible()).toBe(true);
       expect(await page.getByRole('button', { name: /^Filters/ }).isVisible()).toBe(false);
       await page.setViewportSize(PHONE);
     });
 
-    test('show the link of the current page in the navigation', async () => {
+    test('have a drawer with the navigation, which shows the current page and closes after a choice', async () => {
       const { page, open } = visit;
       await open('/developers');
-      const link = page.getByRole('navigation').getByRole('link', { name: 'Developers' });
-      await soon(async () => {
-        const box = await link.boundingBox();
-        return box !== null && box.x >= 0 && box.x + box.width <= PHONE.width;
-      }).toBe(true);
+      await page.getByRole('heading', { level: 1, name: 'Developers' }).waitFor();
+      const bar = await page.getByRole('banner').boundingBox();
+      expect(bar?.height).toBeLessThanOrEqual(80);
+      await page.getByRole('button', { name: 'Menu' }).click();
+      const drawer = page.getByRole('dialog', { name: 'Menu' });
+      await drawer.getByRole('link', { name: 'Developers' }).and(page.locator('[aria-current=page]')).waitFor();
+      await drawer.getByRole('button', { name: 'Sign out' }).waitFor();
+      await expectAccessible(page);
+      await page.keyboard.press('Escape');
+      await soon(() => drawer.count()).toBe(0);
+      await goTo(page, 'Payments');
+      await soon(() => focusedText(page)).toBe('Payments');
+      expect(await drawer.count()).toBe(0);
     });
   });
 });

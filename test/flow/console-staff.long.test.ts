@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { present } from '../builders/present.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
+import { atRecord, commandsIn } from './console-controls.ts';
 import { type ConsoleVisit, enterSession, soon, visitConsole, WIDTHS } from './console-steps.ts';
 import { createIntent, signIn, type User } from './flow.ts';
 import { heldPayment } from './holders.ts';
@@ -44,9 +45,9 @@ describe('the console of the staff', () => {
   describe.each([
     {
       role: 'support',
-      paid: ['Sync', 'Refund'],
+      paid: ['Refund', 'Sync'],
       inEuro: ['Sync'],
-      unpaid: ['Sync', 'Cancel'],
+      unpaid: ['Cancel', 'Sync'],
       held: ['Sync'],
       subscription: [],
       delivery: [],
@@ -58,7 +59,7 @@ describe('the console of the staff', () => {
       paid: ['Refund'],
       inEuro: ['Refund'],
       unpaid: [],
-      held: ['Release', 'Capture'],
+      held: ['Capture', 'Release'],
       subscription: ['Change price', 'Cancel'],
       delivery: undefined,
       webhooks: undefined,
@@ -68,8 +69,8 @@ describe('the console of the staff', () => {
       role: 'operations',
       paid: ['Sync'],
       inEuro: ['Sync'],
-      unpaid: ['Sync', 'Cancel'],
-      held: ['Sync', 'Release', 'Capture'],
+      unpaid: ['Cancel', 'Sync'],
+      held: ['Capture', 'Release', 'Sync'],
       subscription: ['Change price', 'Cancel'],
       delivery: ['Send again'],
       webhooks: ['Refresh', 'Send test event'],
@@ -83,7 +84,7 @@ describe('the console of the staff', () => {
       return () => visit.page.context().close();
     });
 
-    const actions = () => visit.page.locator('.page-head .actions button').allInnerTexts();
+    const actions = () => commandsIn(visit.page);
 
     test('names the role, and lists the payments and subscriptions of everyone', async () => {
       const { page, open } = visit;
@@ -123,7 +124,7 @@ describe('the console of the staff', () => {
       const { page } = visit;
       await page.getByRole('searchbox', { name: 'Search' }).first().fill(ids.paid);
       await page.keyboard.press('Enter');
-      await page.getByRole('heading', { level: 1, name: `Payment ${ids.paid}` }).waitFor();
+      await atRecord(page, ids.paid);
     });
 
     test.each(['paid', 'inEuro', 'unpaid', 'held'] as const)(

@@ -73,15 +73,7 @@ export const enterSession = async ({ page, open }: ConsoleVisit, session: string
   await open('');
   await page.getByLabel('Session ID or token').fill(session);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
-};
-
-/** Unfolds the filters of a list, which a narrow screen folds into one button. */
-export const openFilters = async (page: Page): Promise<void> => {
-  // A wide page has the button too, but does not show it.
-  await page.getByRole('button', { name: /^Filters/, includeHidden: true }).waitFor({ state: 'attached' });
-  const button = page.getByRole('button', { name: /^Filters/, expanded: false });
-  if (await button.isVisible()) await button.click();
+  await page.getByRole('banner').waitFor();
 };
 
 const findings = z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) }));

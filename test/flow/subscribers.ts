@@ -40,7 +40,8 @@ export const payer = async (
   { token = 'pm_card_visa', fields = {} }: { readonly token?: string; readonly fields?: Fields } = {},
 ): Promise<Subscriber> => {
   const customer = await createCustomer(service, options, fields);
-  const method = await saveReadyMethod(service, options, { provider_payment_method_token: token, ...fields });
+  const { email: _email, name: _name, ...ofBoth } = fields;
+  const method = await saveReadyMethod(service, options, { provider_payment_method_token: token, ...ofBoth });
   const names = { customer_id: customer.id, payment_method_id: method.id, provider_id: customer.provider_id };
   return { options, names };
 };

@@ -9,6 +9,7 @@ import * as z from 'zod';
 import { operatorEnvironment } from '../../infra/local/machine/environment.ts';
 import { freePort } from '../builders/free-port.ts';
 import { startBrowser } from '../flow/browser.ts';
+import { isPhone, openMenu } from '../flow/console-controls.ts';
 
 /** `npm run console:shots` makes a picture of every page of the console, with the demo data of the local host. */
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -71,11 +72,13 @@ const firstOfOwner = async (list: string): Promise<string> => {
 };
 
 /** The pages of the navigation, without a person's own records. */
-const pagesIn = (page: Page): Promise<string[]> =>
-  page
+const pagesIn = async (page: Page): Promise<string[]> => {
+  await openMenu(page);
+  return page
     .getByRole('navigation')
     .getByRole('link')
     .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+};
 
 test.each(VIEWS)('the console is photographed at $width pixels, $colorScheme', async ({ width, colorScheme }) => {
   const page = await browser.newPage({ viewport: { width, height: HEIGHT }, colorScheme, locale: 'en-GB' });
@@ -88,7 +91,7 @@ test.each(VIEWS)('the console is photographed at $width pixels, $colorScheme', a
   await page.getByLabel('Session ID or token').waitFor();
   await shoot('sign-in');
   await page.getByRole('button', { name: 'demo-admin' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.getByRole('banner').waitFor();
   const paths = await pagesIn(page);
   expect(paths).toContain('/console/payments');
   for (const path of paths) {
@@ -107,6 +110,11 @@ test.each(VIEWS)('the console is photographed at $width pixels, $colorScheme', a
     await page.getByRole('heading', { level: 1 }).waitFor();
     await shoot(name);
   }
+  await page.goto(`${base}/console/payments?currency=EUR&status=succeeded`);
+  await page.getByRole('table').waitFor();
+  await shoot('filtered', false);
+  await page.getByRole('button', { name: isPhone(page) ? /^Filters/ : 'Add filter' }).click();
+  await shoot('filters', false);
   const refunded = await firstOf('/admin/payments?refund_status=partial');
   await page.goto(`${base}/console/payments/${refunded}`);
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();

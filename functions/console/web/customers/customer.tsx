@@ -7,12 +7,13 @@ import type { Customer, PaymentMethod } from '../api/types.ts';
 import { OWN_PAYMENT_COLUMNS } from '../pages/payment-columns.tsx';
 import { OwningOrganization, savedMethodInShort } from '../pages/payment-parts.tsx';
 import { OWN_SUBSCRIPTION_COLUMNS } from '../subscriptions/subscription-columns.tsx';
+import type { Column } from '../view/columns.ts';
 import { inWords } from '../view/format.ts';
 import { usePages } from '../view/load.ts';
 import { NotPermitted } from '../view/not-permitted.tsx';
-import { Fact, Id, Json, Time } from '../view/parts.tsx';
+import { Cut, Fact, Json, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
-import { type Column, Table } from '../view/table.tsx';
+import { Table } from '../view/table.tsx';
 import { readMethods, readPayments, readSubscriptions } from './customer-records.ts';
 import { Lifetime } from './lifetime.tsx';
 
@@ -24,7 +25,8 @@ export const CustomerPage = ({ id }: { readonly id: string }) => (
     id={id}
     list={['/customers', 'Customers']}
     what="the customer"
-    title={(customer) => customer?.email ?? customer?.name ?? `Customer ${id}`}
+    title={(customer) => customer?.email ?? customer?.name ?? 'Customer'}
+    about={(customer) => <About customer={customer} />}
     tab="Customer"
     read={() => readCustomer(id)}
     actions={() => null}
@@ -36,6 +38,14 @@ export const CustomerPage = ({ id }: { readonly id: string }) => (
 interface CustomerProps {
   readonly customer: Customer;
 }
+
+/** What the heading does not say. */
+const About = ({ customer: { email, name, created_at } }: CustomerProps) => (
+  <>
+    {email !== null && name !== null && `${name} · `}
+    since <Time at={created_at} zoned={true} />
+  </>
+);
 
 const CustomerView = ({ customer }: CustomerProps) => (
   <>
@@ -103,9 +113,6 @@ const Details = ({ customer }: CustomerProps) => {
       <Fact name="Created">
         <Time at={customer.created_at} exact={true} />
       </Fact>
-      <Fact name="ID">
-        <Id>{customer.id}</Id>
-      </Fact>
     </dl>
   );
 };
@@ -122,11 +129,12 @@ const Setup = ({ status }: { readonly status: PaymentMethod['setup_status'] }) =
 };
 
 const METHOD_COLUMNS: readonly Column<PaymentMethod>[] = [
-  { title: 'Method', cell: (method) => <span class="method">{savedMethodInShort(method)}</span> },
+  { title: 'Method', cell: (method) => <span class="method">{savedMethodInShort(method)}</span>, phone: 'name' },
   {
     title: 'Expires',
     cell: ({ card_exp_month: month, card_exp_year: year }) =>
-      month !== null && year !== null ? `${month}/${year}` : <span class="quiet">–</span>,
+      month !== null && year !== null ? `${month}/${year}` : null,
+    phone: 'note',
   },
   {
     title: 'Status',
@@ -136,17 +144,17 @@ const METHOD_COLUMNS: readonly Column<PaymentMethod>[] = [
         {is_default && <span class="status">Default</span>}
       </span>
     ),
+    phone: 'figure',
   },
   {
     title: 'Funding',
-    isExtra: true,
     cell: ({ funding, country }) => {
       const known = [funding, country].filter((part) => part !== null);
-      return known.length > 0 ? inWords(known.join(', ')) : <span class="quiet">–</span>;
+      return known.length > 0 ? inWords(known.join(', ')) : null;
     },
   },
-  { title: 'Alias', isExtra: true, cell: ({ alias }) => alias ?? <span class="quiet">–</span> },
-  { title: 'ID', isExtra: true, cell: ({ id }) => <span class="clip quiet">{id}</span> },
+  { title: 'Alias', cell: ({ alias }) => alias },
+  { title: 'ID', cell: ({ id }) => <Cut title={id}>{id}</Cut> },
 ];
 
 const Methods = ({ customer }: CustomerProps) => (

@@ -7,9 +7,9 @@ import type { Customer } from '../api/types.ts';
 import { anyOwnerFilter, ownersFilter, providerFilter } from '../lists/filter-fields.tsx';
 import { filterText, ownersChoice, providerChoice } from '../lists/filter-values.ts';
 import { ListPage } from '../lists/list-page.tsx';
+import type { Column } from '../view/columns.ts';
 import type { PageOf } from '../view/load.ts';
-import { Time } from '../view/parts.tsx';
-import type { Column } from '../view/table.tsx';
+import { Cut, Time } from '../view/parts.tsx';
 
 /** The list of an organization has no search. */
 const isOfAll = (): boolean => may('customers:read') && ownersChoice() === '';
@@ -32,26 +32,21 @@ const readOfOwner = async (cursor = '0'): Promise<PageOf<Customer>> => {
 const COLUMNS: readonly Column<Customer>[] = [
   {
     title: 'Customer',
-    cell: ({ id, name, email }) => (
-      <>
-        <span class="clip">{email ?? name ?? id}</span>
-        {email !== null && name !== null && <span class="second-line clip quiet">{name}</span>}
-      </>
-    ),
+    cell: ({ id, name, email }) => <Cut>{email ?? name ?? id}</Cut>,
+    phone: 'name',
   },
-  { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id) },
-  { title: 'Created', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Name', cell: ({ name, email }) => (email === null ? null : name), below: 'Customer', phone: 'state' },
+  { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id), phone: 'figure' },
+  { title: 'Created', isTime: true, cell: ({ created_at }) => <Time at={created_at} />, phone: 'note' },
   {
     title: 'Phone',
-    isExtra: true,
-    cell: ({ phone }) => phone ?? <span class="quiet">–</span>,
+    cell: ({ phone }) => phone,
   },
   {
     title: 'Provider’s ID',
-    isExtra: true,
-    cell: ({ provider_customer_id: id }) => <span class="clip quiet">{id}</span>,
+    cell: ({ provider_customer_id: id }) => <Cut title={id}>{id}</Cut>,
   },
-  { title: 'ID', isExtra: true, cell: ({ id }) => <span class="clip quiet">{id}</span> },
+  { title: 'ID', cell: ({ id }) => <Cut title={id}>{id}</Cut>, below: 'Provider’s ID' },
 ];
 
 export const CustomersPage = () => (

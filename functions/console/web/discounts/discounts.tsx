@@ -2,10 +2,11 @@
 
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
+import type { Column } from '../view/columns.ts';
 import { Dialog } from '../view/dialog.tsx';
 import { type PageOf, usePages } from '../view/load.ts';
 import { PageHead, Status, Time } from '../view/parts.tsx';
-import { type Column, Table } from '../view/table.tsx';
+import { Table } from '../view/table.tsx';
 import { codeOfRecord, type DiscountCode } from './discount-code.ts';
 import { DiscountForm } from './discount-form.tsx';
 
@@ -20,13 +21,13 @@ const readPage = async (cursor: string | undefined): Promise<PageOf<DiscountCode
 };
 
 const COLUMNS: readonly Column<DiscountCode>[] = [
-  { title: 'Code', cell: ({ id }) => <code>{id}</code> },
-  { title: 'Name', isExtra: true, cell: ({ name }) => <span class="whole">{name}</span> },
-  { title: 'Discount', cell: ({ cut }) => cut },
-  { title: 'Duration', isExtra: true, cell: ({ duration }) => duration },
-  { title: 'Used', cell: ({ used }) => used ?? <span class="quiet">Not counted</span> },
-  { title: 'Status', cell: ({ isActive }) => <Status of={isActive ? 'active' : 'inactive'} /> },
-  { title: 'Changed', isTime: true, isExtra: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+  { title: 'Code', cell: ({ id }) => <code>{id}</code>, phone: 'name' },
+  { title: 'Name', cell: ({ name }) => <span class="whole">{name}</span> },
+  { title: 'Discount', cell: ({ cut }) => cut, phone: 'note' },
+  { title: 'Duration', cell: ({ duration }) => duration },
+  { title: 'Used', cell: ({ used }) => used ?? <span class="quiet">Not counted</span>, phone: 'state' },
+  { title: 'Status', cell: ({ isActive }) => <Status of={isActive ? 'active' : 'inactive'} />, phone: 'figure' },
+  { title: 'Changed', isTime: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
 ];
 
 export const DiscountsPage = () => {

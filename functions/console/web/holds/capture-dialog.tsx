@@ -9,7 +9,7 @@ import { Dialog, DialogActions, FormActions } from '../view/dialog.tsx';
 import { minorUnits, money } from '../view/format.ts';
 import { Fact, Money, ProblemNote } from '../view/parts.tsx';
 
-export interface HoldProps {
+interface HoldProps {
   readonly payment: Payment;
   readonly onChanged: () => void;
 }

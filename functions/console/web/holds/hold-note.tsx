@@ -63,13 +63,13 @@ const Times = ({ payment: { capture_before: end, guaranteed_until: guaranteed } 
   <p class="quiet">
     {end !== null && (
       <>
-        Ends <Time at={end} exact={true} />
+        Ends <Time at={end} zoned={true} />
       </>
     )}
     {guaranteed !== null && (
       <>
         {' '}
-        · the provider guarantees the capture until <Time at={guaranteed} exact={true} />
+        · the provider guarantees the capture until <Time at={guaranteed} zoned={true} />
       </>
     )}
   </p>

@@ -6,6 +6,7 @@ import type { KeyWithSecret, ServiceKey } from '../api/types.ts';
 import { useAction, useKeyedAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
+import { RecordActions } from '../view/record-actions.tsx';
 import { draftOf, fieldsOf, KeyForm } from './key-form.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 
@@ -22,15 +23,13 @@ export const KeyActions = ({ serviceKey, onChanged }: KeyActionsProps) => {
   if (serviceKey.status === 'revoked') return null;
   return (
     <>
-      <button type="button" onClick={() => setOpen('change')}>
-        Change
-      </button>
-      <button type="button" onClick={() => setOpen('rotate')}>
-        Rotate
-      </button>
-      <button type="button" class="danger" onClick={() => setOpen('revoke')}>
-        Revoke
-      </button>
+      <RecordActions
+        actions={[
+          { name: 'Change', run: () => setOpen('change') },
+          { name: 'Rotate', run: () => setOpen('rotate') },
+          { name: 'Revoke', run: () => setOpen('revoke') },
+        ]}
+      />
       {open === 'change' && <ChangeDialog {...props} />}
       {open === 'rotate' && <RotateDialog {...props} />}
       {open === 'revoke' && <RevokeDialog {...props} />}

@@ -15,8 +15,14 @@ export const KeyPage = ({ id }: { readonly id: string }) => (
     id={id}
     list={['/keys', 'Keys']}
     what="the key"
-    title={(key) => `Key ${key?.name ?? id}`}
+    title={(key) => key?.name ?? 'Key'}
     tab="Key"
+    status={({ status }) => <Status of={status} />}
+    about={({ created_at, created_by }) => (
+      <>
+        by {created_by} · <Time at={created_at} zoned={true} />
+      </>
+    )}
     read={() => readKey(id)}
     actions={(key, follow) => <KeyActions serviceKey={key} onChanged={follow} />}
   >
@@ -29,9 +35,6 @@ const KeyView = ({ serviceKey: key }: { readonly serviceKey: ServiceKey }) => (
     <section class="card" aria-label="Details">
       <h2>Details</h2>
       <dl class="facts">
-        <Fact name="Status">
-          <Status of={key.status} />
-        </Fact>
         <Fact name="Last used">{key.last_used_at === null ? 'Never' : <Hour at={key.last_used_at} />}</Fact>
         <Fact name="Expires">
           <MaybeTime at={key.expires_at} />
@@ -44,13 +47,6 @@ const KeyView = ({ serviceKey: key }: { readonly serviceKey: ServiceKey }) => (
         <Fact name="Addresses">{key.allowed_ips.length > 0 ? key.allowed_ips.join(', ') : 'Any'}</Fact>
         <Fact name="Prefix">
           <Id>{key.prefix}</Id>
-        </Fact>
-        <Fact name="Created">
-          <Time at={key.created_at} exact={true} />
-        </Fact>
-        <Fact name="Created by">{key.created_by}</Fact>
-        <Fact name="ID">
-          <Id>{key.id}</Id>
         </Fact>
       </dl>
     </section>

@@ -3,10 +3,11 @@
 import { useState } from 'preact/hooks';
 import { answerOf, api, nextCursor } from '../api/client.ts';
 import type { KeyWithSecret, ServiceKey } from '../api/types.ts';
+import type { Column } from '../view/columns.ts';
 import { Dialog } from '../view/dialog.tsx';
 import { type PageOf, usePages } from '../view/load.ts';
 import { Hour, PageHead, Status, Time } from '../view/parts.tsx';
-import { type Column, Table } from '../view/table.tsx';
+import { Table } from '../view/table.tsx';
 import { fieldsOf, KeyForm, NEW_KEY } from './key-form.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 
@@ -16,18 +17,18 @@ const readPage = async (cursor: string | undefined): Promise<PageOf<ServiceKey>>
 };
 
 const COLUMNS: readonly Column<ServiceKey>[] = [
-  { title: 'Name', cell: ({ name }) => <span class="whole">{name}</span> },
-  { title: 'Status', cell: ({ status }) => <Status of={status} /> },
-  { title: 'Scopes', isExtra: true, cell: ({ scopes }) => <span class="quiet">{scopes.join(', ')}</span> },
+  { title: 'Name', cell: ({ name }) => <span class="whole">{name}</span>, phone: 'name' },
+  { title: 'Status', cell: ({ status }) => <Status of={status} />, phone: 'figure' },
+  { title: 'Scopes', cell: ({ scopes }) => <span class="quiet">{scopes.join(', ')}</span> },
   {
     title: 'Last used',
     isTime: true,
     cell: ({ last_used_at: at }) => (at === null ? <span class="quiet">Never</span> : <Hour at={at} />),
+    phone: 'note',
   },
   {
     title: 'Expires',
     isTime: true,
-    isExtra: true,
     cell: ({ expires_at: at }) => (at === null ? <span class="quiet">Never</span> : <Time at={at} />),
   },
 ];

@@ -4,11 +4,12 @@ import { useState } from 'preact/hooks';
 import { answerOf, api, done, nextCursor } from '../api/client.ts';
 import type { PaymentLink } from '../api/types.ts';
 import { useAction } from '../view/action.ts';
+import type { Column } from '../view/columns.ts';
 import { Dialog } from '../view/dialog.tsx';
 import { count, money } from '../view/format.ts';
 import { type PageOf, usePages } from '../view/load.ts';
 import { PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
-import { type Column, Table } from '../view/table.tsx';
+import { Table } from '../view/table.tsx';
 import { LinkForm } from './link-form.tsx';
 
 const PER_PAGE = 50;
@@ -26,11 +27,11 @@ const priceOf = ({ total_cents: cents, currency, product_id: product }: PaymentL
   cents === null || currency === null ? (product ?? '') : money(cents, currency);
 
 const columnsWith = (onArchived: () => void): readonly Column<PaymentLink>[] => [
-  { title: 'Description', cell: ({ id, description }) => description ?? <code>{id}</code> },
-  { title: 'Price', align: 'end', cell: priceOf },
-  { title: 'Status', cell: ({ status }) => <Status of={status} /> },
-  { title: 'Payments', isExtra: true, cell: paymentsOf },
-  { title: 'Created', isTime: true, isExtra: true, cell: ({ created_at: at }) => <Time at={at} /> },
+  { title: 'Description', cell: ({ id, description }) => description ?? <code>{id}</code>, phone: 'name' },
+  { title: 'Price', align: 'end', cell: priceOf, phone: 'figure' },
+  { title: 'Status', cell: ({ status }) => <Status of={status} />, phone: 'state' },
+  { title: 'Payments', cell: paymentsOf, phone: 'note' },
+  { title: 'Created', isTime: true, cell: ({ created_at: at }) => <Time at={at} /> },
   { title: 'Actions', cell: (link) => <LinkActions link={link} onArchived={onArchived} /> },
 ];
 

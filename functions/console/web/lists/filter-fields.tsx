@@ -1,29 +1,43 @@
-/** @module The filters of a list as data, from which its fields and the words of an empty result are made. */
+/** @module The filters of a list as data, from which its fields, its chips and the words of an empty result are made. */
 
 import { organizations } from '../api/organizations.ts';
 import { providerName, providers } from '../api/providers.ts';
 import { type Choice, DateFilter, SelectFilter, TextFilter } from '../view/filters.tsx';
 import { inWords } from '../view/format.ts';
+import { PRESET_NAMES, presetInAddress } from './date-presets.ts';
+import { DateRange } from './date-range.tsx';
 import { filterText } from './filter-values.ts';
 
 interface Field {
   readonly label: string;
   /** The parameter in the address bar. */
   readonly name: string;
+  /** True if the field always stands in the bar. Users add the others by "Add filter". */
+  readonly isPinned?: boolean;
 }
 
 export type FilterField =
   | (Field & { readonly kind: 'choice'; readonly choices: readonly Choice[]; readonly none?: string })
   | (Field & { readonly kind: 'text'; readonly placeholder?: string; readonly inputMode?: 'decimal' })
-  | (Field & { readonly kind: 'day' });
+  | (Field & { readonly kind: 'day' })
+  /** Two days, both included. `until` is the parameter of the last one. */
+  | (Field & { readonly kind: 'range'; readonly until: string });
 
 export const choicesOf = (values: readonly string[]): readonly Choice[] =>
   values.map((value) => ({ value, text: inWords(value) }));
 
+export const statusFilter = (values: readonly string[]): FilterField => ({
+  kind: 'choice',
+  label: 'Status',
+  name: 'status',
+  choices: choicesOf(values),
+  none: 'Any status',
+  isPinned: true,
+});
+
 /** The range of the time of creation. */
 export const CREATED_RANGE: readonly FilterField[] = [
-  { kind: 'day', label: 'From', name: 'from' },
-  { kind: 'day', label: 'To', name: 'to' },
+  { kind: 'range', label: 'Date', name: 'from', until: 'to', isPinned: true },
 ];
 
 export const providerFilter = (): FilterField => ({
@@ -47,6 +61,7 @@ export const ownersFilter = (none: string): readonly FilterField[] =>
           name: 'organization',
           none,
           choices: organizations.value.map(({ id, name }) => ({ value: id, text: name })),
+          isPinned: true,
         },
       ];
 
@@ -61,24 +76,45 @@ export const anyOwnerFilter = (): FilterField => ({
 export const userFilter = (): FilterField => ({ kind: 'text', label: 'User', name: 'user', placeholder: 'user_…' });
 
 export const FilterInput = ({ field }: { readonly field: FilterField }) => {
+  const { label, name } = field;
   switch (field.kind) {
-    case 'choice': {
-      const { label, name, choices, none } = field;
-      return <SelectFilter label={label} name={name} choices={choices} {...(none !== undefined && { none })} />;
-    }
-    case 'text': {
-      const { kind: _, ...rest } = field;
-      return <TextFilter {...rest} />;
-    }
+    case 'choice':
+      return <SelectFilter label={label} name={name} choices={field.choices} none={field.none} />;
+    case 'text':
+      return <TextFilter label={label} name={name} placeholder={field.placeholder} inputMode={field.inputMode} />;
     case 'day':
-      return <DateFilter label={field.label} name={field.name} />;
+      return <DateFilter label={label} name={name} />;
+    case 'range':
+      return <DateRange label={label} from={name} to={field.until} />;
   }
 };
 
+/** The parameters of a filter in the address bar. */
+export const parametersOf = (field: FilterField): readonly string[] =>
+  field.kind === 'range' ? [field.name, field.until] : [field.name];
+
+export const isSet = (field: FilterField): boolean =>
+  parametersOf(field).some((name) => filterText(name) !== undefined);
+
+/** A set filter and its value for a chip, such as `Currency: EUR`. */
+export const chipText = (field: FilterField): string => `${field.label}: ${valueInWords(field)}`;
+
 /** The filter and its value in words, such as `status Succeeded`; undefined if the filter is not set. */
 export const filterInWords = (field: FilterField): string | undefined => {
-  const value = filterText(field.name);
-  if (value === undefined) return undefined;
-  const choice = field.kind === 'choice' ? field.choices.find((one) => one.value === value) : undefined;
-  return `${field.label.toLowerCase()} ${choice?.text ?? value}`;
+  if (!isSet(field)) return undefined;
+  const value = valueInWords(field);
+  return isCustom(field) ? value : `${field.label.toLowerCase()} ${value}`;
+};
+
+const isCustom = (field: FilterField): boolean =>
+  field.kind === 'range' && presetInAddress(field.name, field.until) === 'custom';
+
+const valueInWords = (field: FilterField): string => {
+  const value = filterText(field.name) ?? '';
+  if (field.kind === 'choice') return field.choices.find((choice) => choice.value === value)?.text ?? value;
+  if (field.kind !== 'range') return value;
+  const preset = presetInAddress(field.name, field.until);
+  if (preset !== undefined && preset !== 'custom') return PRESET_NAMES[preset];
+  const until = filterText(field.until);
+  return [value === '' ? '' : `from ${value}`, until === undefined ? '' : `to ${until}`].join(' ').trim();
 };

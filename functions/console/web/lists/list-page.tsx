@@ -5,12 +5,13 @@
 
 import type { ComponentChildren } from 'preact';
 import { session } from '../api/session.ts';
+import type { Column } from '../view/columns.ts';
 import { CsvButton } from '../view/csv-button.tsx';
-import { Filters, TextFilter } from '../view/filters.tsx';
 import { type PageOf, usePages } from '../view/load.ts';
 import { PageHead } from '../view/parts.tsx';
-import { type Column, Table } from '../view/table.tsx';
-import { type FilterField, FilterInput, filterInWords } from './filter-fields.tsx';
+import { Table } from '../view/table.tsx';
+import { FilterBar, foundInWords, SEARCH, type Search } from './filter-bar.tsx';
+import { type FilterField, filterInWords, parametersOf } from './filter-fields.tsx';
 import { filterText } from './filter-values.ts';
 
 /** Asks for one page of the list as CSV. */
@@ -21,7 +22,7 @@ interface ListPageProps<Row> {
   readonly title: string;
   /** One record in lower case, such as `payment`. */
   readonly one: string;
-  readonly search?: { readonly label: string; readonly placeholder: string };
+  readonly search?: Search;
   readonly filters: readonly FilterField[];
   readonly columns: readonly Column<Row>[];
   readonly read: (cursor: string | undefined) => Promise<PageOf<Row>>;
@@ -36,11 +37,9 @@ interface ListPageProps<Row> {
   readonly hint?: string;
 }
 
-const SEARCH = 'search';
-
 export const ListPage = <Row,>(props: ListPageProps<Row>) => {
   const { title, one, search, filters, columns, read, keyOf, pageOf, csv, empty } = props;
-  const names = [...(search ? [SEARCH] : []), ...filters.map(({ name }) => name)];
+  const names = [...(search ? [SEARCH] : []), ...filters.flatMap(parametersOf)];
   const pages = usePages(`${title} ${session.value?.userId} ${names.map(filterText).join('|')}`, read);
   const searched = [
     ...(search && filterText(SEARCH) !== undefined ? [`“${filterText(SEARCH)}”`] : []),
@@ -51,12 +50,7 @@ export const ListPage = <Row,>(props: ListPageProps<Row>) => {
       <PageHead title={title} tab={title}>
         {csv && <CsvButton {...csv} />}
       </PageHead>
-      <Filters names={names}>
-        {search && <TextFilter name={SEARCH} isWide={true} {...search} />}
-        {filters.map((field) => (
-          <FilterInput key={field.name} field={field} />
-        ))}
-      </Filters>
+      <FilterBar search={search} filters={filters} found={foundInWords(pages, one)} />
       <Table
         name={title}
         columns={columns}

@@ -3,14 +3,14 @@
 import { answerOf, api, nextCursor } from '../api/client.ts';
 import { providerName } from '../api/providers.ts';
 import type { Dispute } from '../api/types.ts';
-import { CREATED_RANGE, choicesOf, type FilterField, providerFilter } from '../lists/filter-fields.tsx';
+import { CREATED_RANGE, type FilterField, providerFilter, statusFilter } from '../lists/filter-fields.tsx';
 import { filterChoice, filterText, providerChoice } from '../lists/filter-values.ts';
 import { type CsvRequest, ListPage } from '../lists/list-page.tsx';
 import { PayerInShort } from '../pages/payment-parts.tsx';
+import type { Column } from '../view/columns.ts';
 import { inWords } from '../view/format.ts';
 import type { PageOf } from '../view/load.ts';
-import { Money, Status, Time } from '../view/parts.tsx';
-import type { Column } from '../view/table.tsx';
+import { Cut, Money, Status, Time } from '../view/parts.tsx';
 
 const STATUSES: readonly Dispute['status'][] = ['needs_response', 'under_review', 'won', 'lost', 'closed'];
 
@@ -29,16 +29,9 @@ const readPage = async (cursor: string | undefined): Promise<PageOf<Dispute>> =>
 const askCsv: CsvRequest = ({ cursor, headers }) =>
   api.GET('/disputes', { headers, parseAs: 'text', params: { query: { ...query(), cursor } } });
 
-const filters = (): readonly FilterField[] => [
-  { kind: 'choice', label: 'Status', name: 'status', choices: choicesOf(STATUSES) },
-  providerFilter(),
-  ...CREATED_RANGE,
-];
+const filters = (): readonly FilterField[] => [...CREATED_RANGE, statusFilter(STATUSES), providerFilter()];
 
 const isDue = ({ status, evidence_due_by: due }: Dispute): boolean => due !== null && status === 'needs_response';
-
-const DueDate = ({ dispute }: { readonly dispute: Dispute }) =>
-  isDue(dispute) ? <Time at={dispute.evidence_due_by ?? ''} /> : <span class="quiet">–</span>;
 
 const COLUMNS: readonly Column<Dispute>[] = [
   { title: 'Opened', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
@@ -46,29 +39,31 @@ const COLUMNS: readonly Column<Dispute>[] = [
     title: 'Amount',
     align: 'end',
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
+    phone: 'figure',
   },
   {
     title: 'Status',
-    cell: (dispute) => (
-      <>
-        <Status of={dispute.status} />
-        {isDue(dispute) && (
-          <span class="narrow-only quiet">
-            due <DueDate dispute={dispute} />
-          </span>
-        )}
-      </>
-    ),
+    cell: ({ status }) => <Status of={status} />,
+    phone: 'state',
   },
   {
     title: 'Reason',
-    isExtra: true,
-    cell: ({ reason }) => (reason === null ? <span class="quiet">–</span> : inWords(reason)),
+    cell: ({ reason }) => (reason === null ? null : inWords(reason)),
   },
-  { title: 'Evidence due', isTime: true, isExtra: true, cell: (dispute) => <DueDate dispute={dispute} /> },
-  { title: 'Payer', isExtra: true, cell: (record) => <PayerInShort record={record} /> },
-  { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
-  { title: 'Payment', isExtra: true, cell: ({ payment_id }) => <span class="clip quiet">{payment_id}</span> },
+  {
+    title: 'Evidence due',
+    isTime: true,
+    cell: (dispute) => (isDue(dispute) ? <Time at={dispute.evidence_due_by ?? ''} /> : null),
+    phone: 'note',
+  },
+  { title: 'Payer', cell: (record) => <PayerInShort record={record} />, phone: 'name' },
+  { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id), below: 'Reason' },
+  {
+    title: 'Payment',
+    cell: ({ payment_id }) => <Cut title={payment_id}>{payment_id}</Cut>,
+    below: 'Payer',
+    isAlwaysBelow: true,
+  },
 ];
 
 export const DisputesPage = () => (

@@ -3,14 +3,14 @@
 import { answerOf, api, nextCursor } from '../api/client.ts';
 import { providerName } from '../api/providers.ts';
 import type { Refund } from '../api/types.ts';
-import { CREATED_RANGE, choicesOf, type FilterField, providerFilter } from '../lists/filter-fields.tsx';
+import { CREATED_RANGE, type FilterField, providerFilter, statusFilter } from '../lists/filter-fields.tsx';
 import { filterChoice, filterText, providerChoice } from '../lists/filter-values.ts';
 import { type CsvRequest, ListPage } from '../lists/list-page.tsx';
 import { PayerInShort } from '../pages/payment-parts.tsx';
+import type { Column } from '../view/columns.ts';
 import { inWords } from '../view/format.ts';
 import type { PageOf } from '../view/load.ts';
-import { Money, Status, Time } from '../view/parts.tsx';
-import type { Column } from '../view/table.tsx';
+import { Cut, Money, Status, Time } from '../view/parts.tsx';
 
 const STATUSES: readonly Refund['status'][] = ['succeeded', 'pending', 'failed', 'canceled'];
 
@@ -29,37 +29,36 @@ const readPage = async (cursor: string | undefined): Promise<PageOf<Refund>> => 
 const askCsv: CsvRequest = ({ cursor, headers }) =>
   api.GET('/refunds', { headers, parseAs: 'text', params: { query: { ...query(), cursor } } });
 
-const filters = (): readonly FilterField[] => [
-  { kind: 'choice', label: 'Status', name: 'status', choices: choicesOf(STATUSES) },
-  providerFilter(),
-  ...CREATED_RANGE,
-];
+const filters = (): readonly FilterField[] => [...CREATED_RANGE, statusFilter(STATUSES), providerFilter()];
 
 const COLUMNS: readonly Column<Refund>[] = [
-  { title: 'Created', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Created', isTime: true, cell: ({ created_at }) => <Time at={created_at} />, phone: 'note' },
   {
     title: 'Amount',
     align: 'end',
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
+    phone: 'figure',
   },
-  { title: 'Status', cell: ({ status }) => <Status of={status} /> },
+  { title: 'Status', cell: ({ status }) => <Status of={status} />, phone: 'state' },
   {
     title: 'Reason',
-    isExtra: true,
-    cell: ({ reason }) => (reason === null ? <span class="quiet">–</span> : inWords(reason)),
+    cell: ({ reason }) => (reason === null ? null : inWords(reason)),
   },
   {
     title: 'Made by',
-    isExtra: true,
     cell: ({ source, created_by, provider_id }) => (
-      <span class="clip">
-        {source === 'provider' ? `${providerName(provider_id)} (dashboard)` : (created_by ?? '–')}
-      </span>
+      <Cut>{source === 'provider' ? `${providerName(provider_id)} (dashboard)` : (created_by ?? '–')}</Cut>
     ),
+    below: 'Reason',
   },
-  { title: 'Payer', isExtra: true, cell: (record) => <PayerInShort record={record} /> },
-  { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
-  { title: 'Payment', isExtra: true, cell: ({ payment_id }) => <span class="clip quiet">{payment_id}</span> },
+  { title: 'Payer', cell: (record) => <PayerInShort record={record} />, phone: 'name' },
+  { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id) },
+  {
+    title: 'Payment',
+    cell: ({ payment_id }) => <Cut title={payment_id}>{payment_id}</Cut>,
+    below: 'Payer',
+    isAlwaysBelow: true,
+  },
 ];
 
 export const RefundsPage = () => (

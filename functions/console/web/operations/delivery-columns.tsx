@@ -5,9 +5,9 @@ import { providerName } from '../api/providers.ts';
 import { may } from '../api/session.ts';
 import type { WebhookLog } from '../api/types.ts';
 import { isTestEvent, SendAgain } from '../pages/log-parts.tsx';
+import type { Column } from '../view/columns.ts';
 import { Status, Time } from '../view/parts.tsx';
 import { Link } from '../view/route.tsx';
-import type { Column } from '../view/table.tsx';
 import { deliveriesIn, type EventGroup } from './delivery-groups.ts';
 import { answerIn, codeText, durationText, paymentIn } from './log-response.ts';
 
@@ -21,28 +21,29 @@ export interface Selection {
 }
 
 export const deliveryColumns = (selection: Selection): readonly Column<EventGroup>[] => [
-  { title: 'Time', isTime: true, cell: ({ newest }) => <Time at={newest.created_at} /> },
-  { title: 'Event', cell: (group) => <EventCell group={group} /> },
+  { title: 'Time', isTime: true, cell: ({ newest }) => <Time at={newest.created_at} />, phone: 'name' },
+  { title: 'Event', cell: (group) => <EventCell group={group} />, phone: 'note' },
   {
     title: 'Status',
     cell: ({ byTarget }) =>
       byTarget.map((entry) => <Result key={entry.id} entry={entry} isNamed={byTarget.length > 1} />),
+    phone: 'figure',
   },
-  { title: 'Target', isExtra: true, cell: ({ byTarget }) => byTarget.map(placeOf).join(', ') },
-  { title: 'Attempts', isExtra: true, cell: (group) => <Attempts group={group} /> },
+  { title: 'Target', cell: ({ byTarget }) => byTarget.map(placeOf).join(', '), phone: 'state' },
+  { title: 'Attempts', cell: (group) => <Attempts group={group} /> },
   ...(may('webhooks:write') ? actions(selection) : []),
 ];
 
 const actions = (selection: Selection): readonly Column<EventGroup>[] => [
   {
     title: 'Action',
-    isExtra: true,
+
     cell: (group) =>
       deliveriesIn(group).map(({ id, event_id, event_type, target }) => (
         <SendAgain key={id} logId={id} eventId={event_id} what={`${event_type} to ${target}`} />
       )),
   },
-  { title: 'Select', isExtra: true, cell: (group) => <SelectEvent group={group} selection={selection} /> },
+  { title: 'Select', cell: (group) => <SelectEvent group={group} selection={selection} /> },
 ];
 
 interface SelectEventProps {

@@ -54,7 +54,7 @@ const Facts = ({ entry }: { readonly entry: WebhookLog }) => {
   return (
     <dl class="facts">
       <Fact name="Time">
-        <Time at={entry.created_at} exact={true} />
+        <Time at={entry.created_at} zoned={true} />
       </Fact>
       <Fact name="Status">
         <Status of={entry.status} /> {codeText(answer)}

@@ -72,7 +72,7 @@ const LocalHost = () => {
       <h2>Local host</h2>
       <dl class="facts">
         <Fact name="Clock">
-          <Time at={new Date(serviceNow()).toISOString()} exact={true} />
+          <Time at={new Date(serviceNow()).toISOString()} zoned={true} />
           {offset !== 0 && <span class="quiet"> ({duration(offset)} ahead)</span>}
         </Fact>
       </dl>
@@ -221,7 +221,7 @@ const TestMethods = () => (
       <code>provider_payment_method_token</code> to save it.
     </p>
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the block scrolls, and keys scroll what has the focus */}
-    <section class="table-scroll" tabIndex={0} aria-label="Table of test methods">
+    <section class="table-box" tabIndex={0} aria-label="Table of test methods">
       <table>
         <thead>
           <tr>

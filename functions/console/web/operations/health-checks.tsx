@@ -7,11 +7,12 @@ import { providerName } from '../api/providers.ts';
 import { may } from '../api/session.ts';
 import type { Dispute, Payment, Refund, WebhookLog } from '../api/types.ts';
 import { readEndingHolds } from '../holds/ending-holds.ts';
+import type { Column } from '../view/columns.ts';
 import { count, duration } from '../view/format.ts';
 import { type LoadedPages, type PageOf, useLoaded, usePages } from '../view/load.ts';
-import { Money, ProblemNote, Status, Time } from '../view/parts.tsx';
+import { Cut, Money, ProblemNote, Status, Time } from '../view/parts.tsx';
 import { Link } from '../view/route.tsx';
-import { type Column, Table } from '../view/table.tsx';
+import { Table } from '../view/table.tsx';
 
 const MINUTE_MS = 60_000;
 /** The same time after which `payctl doctor` reports a record. */
@@ -114,26 +115,28 @@ const readUnclear = async (cursor: string | undefined): Promise<PageOf<Payment>>
 const since = (at: string): string => duration(serviceNow() - Date.parse(at));
 
 const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
-  { title: 'Payment', cell: ({ id }) => <span class="clip">{id}</span> },
+  { title: 'Payment', cell: ({ id }) => <Cut>{id}</Cut>, phone: 'name' },
   {
     title: 'Amount',
     align: 'end',
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
+    phone: 'figure',
   },
-  { title: 'For', cell: ({ updated_at }) => since(updated_at) },
-  { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
-  { title: 'Created', isTime: true, isExtra: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'For', cell: ({ updated_at }) => since(updated_at), phone: 'state' },
+  { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id) },
+  { title: 'Created', isTime: true, cell: ({ created_at }) => <Time at={created_at} />, phone: 'note' },
 ];
 
 const HOLD_COLUMNS: readonly Column<Payment>[] = [
-  { title: 'Hold ends', isTime: true, cell: ({ capture_before: end }) => end && <Time at={end} /> },
-  { title: 'Payment', cell: ({ id }) => <span class="clip">{id}</span> },
+  { title: 'Hold ends', isTime: true, cell: ({ capture_before: end }) => end && <Time at={end} />, phone: 'note' },
+  { title: 'Payment', cell: ({ id }) => <Cut>{id}</Cut>, phone: 'name' },
   {
     title: 'Can be captured',
     align: 'end',
     cell: ({ capturable_cents, currency }) => <Money cents={capturable_cents} currency={currency} />,
+    phone: 'figure',
   },
-  { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
+  { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id) },
 ];
 
 const readUnclearRefunds = async (cursor: string | undefined): Promise<PageOf<Refund>> => {
@@ -144,14 +147,15 @@ const readUnclearRefunds = async (cursor: string | undefined): Promise<PageOf<Re
 };
 
 const REFUND_COLUMNS: readonly Column<Refund>[] = [
-  { title: 'Refund', cell: ({ id }) => <span class="clip">{id}</span> },
+  { title: 'Refund', cell: ({ id }) => <Cut>{id}</Cut>, phone: 'name' },
   {
     title: 'Amount',
     align: 'end',
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
+    phone: 'figure',
   },
-  { title: 'For', cell: ({ created_at }) => since(created_at) },
-  { title: 'Payment', isExtra: true, cell: ({ payment_id }) => <span class="clip">{payment_id}</span> },
+  { title: 'For', cell: ({ created_at }) => since(created_at), phone: 'state' },
+  { title: 'Payment', cell: ({ payment_id }) => <Cut>{payment_id}</Cut> },
 ];
 
 const readDue = async (cursor: string | undefined): Promise<PageOf<Dispute>> => {
@@ -176,15 +180,17 @@ const DISPUTE_COLUMNS: readonly Column<Dispute>[] = [
         {isUrgent(dispute) && <span class="status status-bad">Within 3 days</span>}
       </>
     ),
+    phone: 'name',
   },
   {
     title: 'Amount',
     align: 'end',
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
+    phone: 'figure',
   },
-  { title: 'Reason', cell: ({ reason }) => reason ?? '–' },
-  { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
-  { title: 'Payment', isExtra: true, cell: ({ payment_id }) => <span class="clip">{payment_id}</span> },
+  { title: 'Reason', cell: ({ reason }) => reason, phone: 'note' },
+  { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id) },
+  { title: 'Payment', cell: ({ payment_id }) => <Cut>{payment_id}</Cut> },
 ];
 
 interface Failures {

@@ -9,8 +9,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import { may } from '../api/session.ts';
 import type { WebhookLog } from '../api/types.ts';
+import { FilterBar, foundInWords } from '../lists/filter-bar.tsx';
+import { type FilterField, statusFilter } from '../lists/filter-fields.tsx';
 import { newKey, useAction } from '../view/action.ts';
-import { Filters, SelectFilter, TextFilter } from '../view/filters.tsx';
 import { count } from '../view/format.ts';
 import { type LoadedPages, type PageOf, useLoaded, usePages } from '../view/load.ts';
 import { Done, Loading, PageHead, ProblemNote } from '../view/parts.tsx';
@@ -101,22 +102,11 @@ export const WebhooksPage = () => {
         {rates.data && <RatesView rates={rates.data} />}
       </section>
       <Tabs />
-      <Filters names={FILTERS}>
-        <SelectFilter
-          label="Status"
-          name="status"
-          choices={[
-            { value: 'success', text: 'Success' },
-            { value: 'failed', text: 'Failed' },
-          ]}
-        />
-        <TextFilter label="Event" name="event" placeholder="payment.succeeded" />
-        <SelectFilter
-          label="Target"
-          name="target"
-          choices={targets.map((target) => ({ value: target, text: target }))}
-        />
-      </Filters>
+      <FilterBar
+        search={undefined}
+        filters={filterFields(targets)}
+        found={foundInWords(pages, 'delivery', 'deliveries')}
+      />
       <div role="tabpanel" aria-label="Log entries" class="part">
         <Deliveries pages={pages} chosen={chosen} onChoose={setChosen} onSent={refresh} />
       </div>
@@ -240,6 +230,12 @@ const SendSelected = ({ selected, onClear, onSent }: SendSelectedProps) => {
     </>
   );
 };
+
+const filterFields = (targets: readonly string[]): readonly FilterField[] => [
+  statusFilter(STATUSES),
+  { kind: 'text', label: 'Event', name: 'event', placeholder: 'payment.succeeded' },
+  { kind: 'choice', label: 'Target', name: 'target', choices: targets.map((value) => ({ value, text: value })) },
+];
 
 const targetsOf = (deliveries: readonly WebhookLog[]): readonly string[] =>
   [

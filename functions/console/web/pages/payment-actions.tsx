@@ -6,11 +6,13 @@ import { answerOf, api } from '../api/client.ts';
 import { isOwnPayment } from '../api/organizations.ts';
 import { may, refundLimitIn } from '../api/session.ts';
 import type { Dispute, Payment, PaymentStatus } from '../api/types.ts';
-import { HoldActions } from '../holds/hold-actions.tsx';
-import { useKeyedAction } from '../view/action.ts';
+import { CaptureDialog, type HoldDialogProps } from '../holds/capture-dialog.tsx';
+import { mayCapture, ReleaseDialog } from '../holds/release-dialog.tsx';
+import { type Action, useKeyedAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
-import { PayLinkButton } from '../view/pay-link-button.tsx';
+import { usePayLink } from '../view/pay-link.tsx';
+import { type RecordAction, RecordActions } from '../view/record-actions.tsx';
 import { RefundDialog } from './refund-dialog.tsx';
 
 const CANCELABLE: readonly PaymentStatus[] = ['created', 'requires_payment_method', 'pending'];
@@ -23,7 +25,7 @@ interface ActionsProps {
   readonly onChanged: () => void;
 }
 
-type Open = 'refund' | 'cancel' | undefined;
+type Open = 'refund' | 'cancel' | 'capture' | 'release' | undefined;
 
 const mayRefund = (payment: Payment): boolean => {
   const { status, currency } = payment;
@@ -33,73 +35,68 @@ const mayRefund = (payment: Payment): boolean => {
 
 export const PaymentActions = ({ payment, disputes, onChanged }: ActionsProps) => {
   const [open, setOpen] = useState<Open>();
-  const providerId = payment.provider_payment_id ?? payment.provider_intent_id;
-  const close = (): void => setOpen(undefined);
+  const sync = useSync(payment, onChanged);
+  const payLink = usePayLink({ kind: 'payments', id: payment.id });
+  const isPayable = may('links:write') && PAYABLE.includes(payment.status);
+  const actions = [...(isPayable ? [payLink.action] : []), ...actionsOn(payment, setOpen, sync)];
+  const props = { payment, onChanged, onClose: () => setOpen(undefined) };
   return (
     <>
-      {may('payments:operate') && providerId !== null && (
-        <SyncButton providerPaymentId={providerId} onSynced={onChanged} />
-      )}
-      {may('payments:operate') && CANCELABLE.includes(payment.status) && (
-        <button type="button" onClick={() => setOpen('cancel')}>
-          Cancel
-        </button>
-      )}
-      {may('links:write') && PAYABLE.includes(payment.status) && <PayLinkButton kind="payments" id={payment.id} />}
-      <HoldActions payment={payment} onChanged={onChanged} />
-      {mayRefund(payment) && (
-        <button type="button" class="primary" onClick={() => setOpen('refund')}>
-          Refund
-        </button>
-      )}
+      <RecordActions actions={actions} />
+      {payLink.note}
+      {sync.problem && <ProblemNote problem={sync.problem} />}
       {open === 'refund' && (
         <RefundDialog
           payment={payment}
           dispute={disputes.find(({ status }) => OPEN_DISPUTE.includes(status))}
           onAnswered={onChanged}
-          onClose={close}
+          onClose={props.onClose}
         />
       )}
-      {open === 'cancel' && <CancelDialog payment={payment} onCanceled={onChanged} onClose={close} />}
+      {open === 'capture' && <CaptureDialog {...props} />}
+      {open === 'release' && <ReleaseDialog {...props} />}
+      {open === 'cancel' && <CancelDialog {...props} />}
     </>
   );
 };
 
-interface SyncButtonProps {
-  readonly providerPaymentId: string;
-  readonly onSynced: () => void;
-}
+const actionsOn = (payment: Payment, setOpen: (open: Open) => void, sync: Action): readonly RecordAction[] => {
+  const mayOperate = may('payments:operate');
+  return [
+    ...(mayCapture(payment) ? [{ name: 'Capture', isMain: true, run: () => setOpen('capture') }] : []),
+    ...(mayRefund(payment) ? [{ name: 'Refund', isMain: true, run: () => setOpen('refund') }] : []),
+    ...(mayCapture(payment) ? [{ name: 'Release', run: () => setOpen('release') }] : []),
+    ...(mayOperate && CANCELABLE.includes(payment.status) ? [{ name: 'Cancel', run: () => setOpen('cancel') }] : []),
+    ...(mayOperate && providerIdOf(payment) !== null ? [syncAction(sync)] : []),
+  ];
+};
 
-const SyncButton = ({ providerPaymentId, onSynced }: SyncButtonProps) => {
-  const sync = useKeyedAction(async (key) => {
-    const path = { provider_payment_id: providerPaymentId };
+const syncAction = ({ isBusy, run }: Action): RecordAction => ({
+  name: 'Sync',
+  whileBusy: 'Syncing…',
+  hint: 'Read the payment at its provider',
+  isBusy,
+  run,
+});
+
+const providerIdOf = ({ provider_payment_id: payment, provider_intent_id: intent }: Payment): string | null =>
+  payment ?? intent;
+
+const useSync = (payment: Payment, onSynced: () => void): Action =>
+  useKeyedAction(async (key) => {
+    const path = { provider_payment_id: providerIdOf(payment) ?? '' };
     const header = { 'Idempotency-Key': key };
     await answerOf(api.POST('/payments/sync/{provider_payment_id}', { params: { path, header }, body: {} }));
     onSynced();
   });
-  return (
-    <>
-      <button type="button" disabled={sync.isBusy} onClick={sync.run} title="Read the payment at its provider">
-        {sync.isBusy ? 'Syncing…' : 'Sync'}
-      </button>
-      {sync.problem && <ProblemNote problem={sync.problem} />}
-    </>
-  );
-};
 
-interface CancelDialogProps {
-  readonly payment: Payment;
-  readonly onCanceled: () => void;
-  readonly onClose: () => void;
-}
-
-const CancelDialog = ({ payment, onCanceled, onClose }: CancelDialogProps) => {
+const CancelDialog = ({ payment, onChanged, onClose }: HoldDialogProps) => {
   const cancel = useKeyedAction(async (key) => {
     const path = { id: payment.id };
     await answerOf(
       api.POST('/payments/intents/{id}/cancel', { params: { path, header: { 'Idempotency-Key': key } }, body: {} }),
     );
-    onCanceled();
+    onChanged();
     onClose();
   });
   return (

@@ -6,6 +6,7 @@ import { answerOf, api } from '../api/client.ts';
 import { type Owned, payersEmail } from '../api/payers.ts';
 import { mayOpen } from '../api/session.ts';
 import type { Payment, PaymentMethod } from '../api/types.ts';
+import { Cut } from '../view/parts.tsx';
 import { Link } from '../view/route.tsx';
 import { methodInShort } from './method-words.ts';
 
@@ -40,19 +41,17 @@ export const Payer = ({ record }: RecordProps) => (
 export const payerInShort = (record: Owned): string =>
   payersEmail(record) ?? record.user_id ?? record.customer_id ?? '–';
 
-const InOneLine = ({ text }: { readonly text: string }) => (
-  <span class="clip" title={text}>
-    {text}
-  </span>
-);
-
 /** For the rows of a list. */
-export const PayerInShort = ({ record }: RecordProps) => <InOneLine text={payerInShort(record)} />;
+export const PayerInShort = ({ record }: RecordProps) => {
+  const text = payerInShort(record);
+  return <Cut title={text}>{text}</Cut>;
+};
 
-/** For the rows of a list. */
-export const OrganizationInShort = ({ record }: RecordProps) => (
-  <InOneLine text={record.organization_name ?? record.organization_id ?? '–'} />
-);
+/** For the rows of a list; null if the record belongs to no organization. */
+export const organizationInShort = (record: Owned) => {
+  const text = record.organization_name ?? record.organization_id ?? null;
+  return text === null ? null : <Cut title={text}>{text}</Cut>;
+};
 
 /** The organization's name, with the id below it. */
 export const OwningOrganization = ({ record }: RecordProps) => (

@@ -13,6 +13,7 @@ import {
   type FilterField,
   ownersFilter,
   providerFilter,
+  statusFilter,
   userFilter,
 } from '../lists/filter-fields.tsx';
 import { filterChoice, filterText, ownersChoice, providerChoice } from '../lists/filter-values.ts';
@@ -143,9 +144,9 @@ export const PaymentsPage = () => (
     one="payment"
     search={searchOf()}
     filters={[
-      { kind: 'choice', label: 'Status', name: 'status', choices: choicesOf(STATUSES) },
-      ...(may('payments:read') ? adminFilters() : ownersFilter('None (my own payments)')),
       ...CREATED_RANGE,
+      statusFilter(STATUSES),
+      ...(may('payments:read') ? adminFilters() : ownersFilter('None (my own payments)')),
     ]}
     columns={PAYMENT_COLUMNS}
     read={readPage}

@@ -35,6 +35,9 @@ interface TimelineProps<Changed extends Change> {
   readonly onSent: () => void;
 }
 
+/** The id of the timeline in its page. */
+export const TIMELINE = 'timeline';
+
 /** Shows only the newest entries of a long timeline at first. */
 const PREVIEW = 60;
 
@@ -46,7 +49,7 @@ export const Timeline = <Changed extends Change>({ entries, show, onSent }: Time
   const listed = withIgnored ? entries : entries.filter((entry) => !isIgnored(entry));
   const hidden = isWhole ? 0 : Math.max(0, listed.length - PREVIEW);
   return (
-    <section class="card" aria-label="Timeline">
+    <section class="card" id={TIMELINE} tabIndex={-1} aria-label="Timeline">
       <div class="card-head">
         <h2>Timeline</h2>
         {ignored > 0 && (

@@ -4,13 +4,14 @@
  */
 
 import { useEffect } from 'preact/hooks';
-import { type SearchResult, searchEverything } from '../api/search.ts';
+import { NEWEST_CUSTOMERS, type SearchResult, searchEverything } from '../api/search.ts';
 import type { SearchHit, SearchKind } from '../api/types.ts';
-import { inWords } from '../view/format.ts';
+import type { Column } from '../view/columns.ts';
+import { count, inWords } from '../view/format.ts';
 import { useLoaded } from '../view/load.ts';
-import { Loading, Money, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
+import { Cut, Loading, Money, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
 import { go, Link, place, withQuery } from '../view/route.tsx';
-import { type Column, Table } from '../view/table.tsx';
+import { Table } from '../view/table.tsx';
 
 /** The kinds with their headings, in the order in which the page lists them. */
 const KINDS: readonly (readonly [kind: SearchKind, heading: string])[] = [
@@ -99,24 +100,15 @@ const labelOf = ({ kind, id, label }: SearchHit): string =>
 
 const RECORD: Column<SearchHit> = {
   title: 'Record',
-  cell: (hit) => (
-    <>
-      <span class="whole">{labelOf(hit)}</span>
-      {hit.label !== hit.id && <span class="second-line whole quiet">{hit.id}</span>}
-    </>
-  ),
+  cell: (hit) => <Cut title={labelOf(hit)}>{labelOf(hit)}</Cut>,
+  phone: 'name',
 };
 
-const NONE = <span class="quiet">–</span>;
-
-const Payer = ({ email }: { readonly email: string | null }) =>
-  email === null ? (
-    NONE
-  ) : (
-    <span class="clip" title={email}>
-      {email}
-    </span>
-  );
+const ID: Column<SearchHit> = {
+  title: 'ID',
+  cell: ({ id, label }) => (label === id ? null : <Cut title={id}>{id}</Cut>),
+  below: 'Record',
+};
 
 /** The columns that some kinds do not have, each with the field that it shows. */
 const OPTIONAL_COLUMNS: readonly (readonly [field: keyof SearchHit, column: Column<SearchHit>])[] = [
@@ -126,29 +118,34 @@ const OPTIONAL_COLUMNS: readonly (readonly [field: keyof SearchHit, column: Colu
       title: 'Amount',
       align: 'end',
       cell: ({ amount_cents, currency }) =>
-        amount_cents === null || currency === null ? NONE : <Money cents={amount_cents} currency={currency} />,
+        amount_cents === null || currency === null ? null : <Money cents={amount_cents} currency={currency} />,
+      phone: 'figure',
     },
   ],
-  ['status', { title: 'Status', cell: ({ status }) => (status === null ? NONE : <Status of={status} />) }],
-  ['user_email', { title: 'Payer', isExtra: true, cell: ({ user_email }) => <Payer email={user_email} /> }],
+  ['status', { title: 'Status', cell: ({ status }) => status && <Status of={status} />, phone: 'state' }],
+  [
+    'user_email',
+    { title: 'Payer', cell: ({ user_email: email }) => email && <Cut title={email}>{email}</Cut>, phone: 'note' },
+  ],
   [
     'created_at',
     {
       title: 'Created',
       isTime: true,
-      isExtra: true,
-      cell: ({ created_at }) => (created_at === null ? NONE : <Time at={created_at} />),
+      cell: ({ created_at }) => created_at && <Time at={created_at} />,
+      phone: 'note',
     },
   ],
 ];
 
 const columnsOf = (hits: readonly SearchHit[]): readonly Column<SearchHit>[] => [
   RECORD,
+  ...(hits.some(({ id, label }) => label !== id) ? [ID] : []),
   ...OPTIONAL_COLUMNS.filter(([field]) => hits.some((hit) => hit[field] !== null)).map(([, column]) => column),
 ];
 
 const Kind = ({ heading, hits }: { readonly heading: string; readonly hits: readonly SearchHit[] }) => (
-  <section class="part found" aria-label={heading}>
+  <section class="part" aria-label={heading}>
     <h2>{heading}</h2>
     <Table
       name={`${heading} found`}
@@ -167,7 +164,8 @@ const NothingFound = ({ q }: { readonly q: string }) => (
     <p>
       The search covers payments, refunds, disputes, subscriptions, customers, saved methods, organizations and users.
       It finds a record by its whole ID, ours or the provider’s, by an e-mail address, by the last four digits of a
-      card, and by a reference code. It does not find parts of them.
+      card, and by a reference code. It finds the newest {count(NEWEST_CUSTOMERS)} customers by the beginning of a name
+      or an e-mail address.
     </p>
     {q !== '' && <Link to={paymentsWith('search', q)}>Search the payments, with filters</Link>}
   </div>

@@ -22,7 +22,7 @@ interface LinesProps {
 export const PlanChangeLines = ({ lines, sum: [name, cents], currency }: LinesProps) => {
   const isTaxed = lines.some(({ tax_cents: tax }) => tax !== 0);
   return (
-    <div class="table-scroll">
+    <div class="table-box">
       <table aria-label="Cost of the change">
         <thead>
           <tr>

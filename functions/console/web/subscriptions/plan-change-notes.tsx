@@ -51,7 +51,7 @@ const Awaited = ({ pending, currency }: { readonly pending: Pending; readonly cu
     {pending.expires_at !== null && (
       <>
         {' '}
-        If it stays unpaid, the change ends on <Time at={pending.expires_at} exact={true} />.
+        If it stays unpaid, the change ends on <Time at={pending.expires_at} zoned={true} />.
       </>
     )}
   </>

@@ -8,7 +8,8 @@ import { useKeyedAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { dateInUtc } from '../view/format.ts';
 import { Choice, ProblemNote } from '../view/parts.tsx';
-import { PayLinkButton } from '../view/pay-link-button.tsx';
+import { usePayLink } from '../view/pay-link.tsx';
+import { RecordActions } from '../view/record-actions.tsx';
 import { PlanChangeDialog } from './plan-change-dialog.tsx';
 import { type Command, commandsFor } from './subscription-rights.ts';
 
@@ -28,18 +29,15 @@ const NAMES: Readonly<Record<Command, string>> = {
 
 export const SubscriptionActions = ({ subscription, onChanged }: ActionsProps) => {
   const [open, setOpen] = useState<Command>();
+  const payLink = usePayLink({ kind: 'subscriptions', id: subscription.id });
+  const isPayable = may('links:write') && subscription.status === 'past_due';
+  const commands = commandsFor(subscription).map((command) => ({ name: NAMES[command], run: () => setOpen(command) }));
   const close = (): void => setOpen(undefined);
   const props = { subscription, onChanged, onClose: close };
   return (
     <>
-      {may('links:write') && subscription.status === 'past_due' && (
-        <PayLinkButton kind="subscriptions" id={subscription.id} />
-      )}
-      {commandsFor(subscription).map((command) => (
-        <button key={command} type="button" onClick={() => setOpen(command)}>
-          {NAMES[command]}
-        </button>
-      ))}
+      <RecordActions actions={[...(isPayable ? [payLink.action] : []), ...commands]} />
+      {payLink.note}
       {(open === 'change' || open === 'price') && <PlanChangeDialog {...props} />}
       {open === 'cancel' && <CancelDialog {...props} />}
       {open !== undefined && open !== 'change' && open !== 'price' && open !== 'cancel' && (

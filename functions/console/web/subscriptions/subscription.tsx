@@ -10,11 +10,11 @@ import { providerName } from '../api/providers.ts';
 import { may, session } from '../api/session.ts';
 import type { Payment, Subscription, SubscriptionTimelineEntry } from '../api/types.ts';
 import { OWN_PAYMENT_COLUMNS } from '../pages/payment-columns.tsx';
-import { CustomerLink, OwningOrganization, Payer, SavedMethod } from '../pages/payment-parts.tsx';
+import { CustomerLink, OwningOrganization, Payer, payerInShort, SavedMethod } from '../pages/payment-parts.tsx';
 import { readTimeline, Timeline } from '../pages/timeline.tsx';
 import { count, inWords } from '../view/format.ts';
 import { type PageOf, usePages } from '../view/load.ts';
-import { Fact, Id, Json, Money, Time } from '../view/parts.tsx';
+import { Fact, Json, Money, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
 import { Link } from '../view/route.tsx';
 import { Table } from '../view/table.tsx';
@@ -68,7 +68,14 @@ export const SubscriptionPage = ({ id }: { readonly id: string }) => (
     id={id}
     list={['/subscriptions', 'Subscriptions']}
     what="the subscription"
-    title={() => `Subscription ${id}`}
+    title={(file) => (file ? planOf(file.subscription) : 'Subscription')}
+    tab="Subscription"
+    status={({ subscription }) => <SubscriptionStatus subscription={subscription} />}
+    about={({ subscription }) => (
+      <>
+        {payerInShort(subscription)} · {nameOf(subscription)} · since <Time at={subscription.created_at} zoned={true} />
+      </>
+    )}
     read={() => readSubscription(id)}
     actions={({ subscription }, follow) => <SubscriptionActions subscription={subscription} onChanged={follow} />}
   >
@@ -83,10 +90,6 @@ interface ViewProps {
 
 const SubscriptionView = ({ file: { subscription, dunning, timeline }, onChanged }: ViewProps) => (
   <>
-    <div class="summary">
-      <span class="amount">{planOf(subscription)}</span>
-      <SubscriptionStatus subscription={subscription} />
-    </div>
     {dunning && <DunningNote subscription={subscription} dunning={dunning} />}
     <PlanChangeNotes subscription={subscription} onChanged={onChanged} />
     <div class="columns">
@@ -150,7 +153,7 @@ const DunningNote = ({ subscription, dunning }: DunningNoteProps) => {
 
 const NextAttempt = ({ at }: { readonly at: string }) => (
   <>
-    Next attempt: <Time at={at} exact={true} />
+    Next attempt: <Time at={at} zoned={true} />
   </>
 );
 
@@ -190,9 +193,6 @@ const Plan = ({ subscription }: { readonly subscription: Subscription }) => (
     <TextFacts subscription={subscription} />
     <Fact name="Created">
       <Time at={subscription.created_at} exact={true} />
-    </Fact>
-    <Fact name="ID">
-      <Id>{subscription.id}</Id>
     </Fact>
   </dl>
 );

@@ -9,10 +9,10 @@ import type { SubscriptionStatus as Stage, Subscription } from '../api/types.ts'
 import {
   anyOwnerFilter,
   CREATED_RANGE,
-  choicesOf,
   type FilterField,
   ownersFilter,
   providerFilter,
+  statusFilter,
   userFilter,
 } from '../lists/filter-fields.tsx';
 import { filterChoice, filterText, ownersChoice, providerChoice } from '../lists/filter-values.ts';
@@ -50,16 +50,19 @@ const askCsv: CsvRequest = ({ cursor, headers }) =>
     ? api.GET('/admin/subscriptions', { headers, parseAs: 'text', params: { query: { ...adminQuery(), cursor } } })
     : api.GET('/subscriptions', { headers, parseAs: 'text', params: { query: { ...ownQuery(), cursor } } });
 
-const adminFilters = (): readonly FilterField[] => [providerFilter(), anyOwnerFilter(), userFilter(), ...CREATED_RANGE];
+const adminFilters = (): readonly FilterField[] => [
+  ...CREATED_RANGE,
+  statusFilter(STAGES),
+  providerFilter(),
+  anyOwnerFilter(),
+  userFilter(),
+];
 
 export const SubscriptionsPage = () => (
   <ListPage
     title="Subscriptions"
     one="subscription"
-    filters={[
-      { kind: 'choice', label: 'Status', name: 'status', choices: choicesOf(STAGES) },
-      ...(may('subscriptions:read') ? adminFilters() : ownersFilter('None (my own)')),
-    ]}
+    filters={may('subscriptions:read') ? adminFilters() : [statusFilter(STAGES), ...ownersFilter('None (my own)')]}
     columns={may('subscriptions:read') ? SUBSCRIPTION_COLUMNS : OWN_SUBSCRIPTION_COLUMNS}
     read={may('subscriptions:read') ? readEvery : readOwn}
     keyOf={({ id }) => id}

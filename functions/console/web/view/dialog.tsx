@@ -4,19 +4,21 @@ import type { Action } from './action.ts';
 
 interface DialogProps {
   readonly title: string;
+  /** A sheet covers the lower part of a phone. */
+  readonly kind?: 'sheet';
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
 /** A modal dialog of the browser, which traps the focus and closes on Escape. */
-export const Dialog = ({ title, onClose, children }: DialogProps) => {
+export const Dialog = ({ title, kind, onClose, children }: DialogProps) => {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
     element.current?.showModal();
   }, []);
   return (
-    <dialog ref={element} aria-labelledby={titleId} onClose={onClose}>
+    <dialog ref={element} class={kind} aria-labelledby={titleId} onClose={onClose}>
       <h2 id={titleId}>{title}</h2>
       {children}
     </dialog>

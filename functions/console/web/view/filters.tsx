@@ -3,8 +3,6 @@
  * colleague.
  */
 
-import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
 import { place, setQuery } from './route.tsx';
 import { isLocalZone } from './zone.ts';
 
@@ -24,7 +22,7 @@ const chosen = (name: string): string => place.value.query.get(name) ?? '';
 interface SelectFilterProps extends FieldProps {
   readonly choices: readonly Choice[];
   /** The label of the option without a filter. */
-  readonly none?: string;
+  readonly none?: string | undefined;
 }
 
 export const SelectFilter = ({ label, name, choices, none = 'Any' }: SelectFilterProps) => (
@@ -50,61 +48,21 @@ export const DateFilter = ({ label, name }: FieldProps) => (
 );
 
 interface TextFilterProps extends FieldProps {
-  readonly placeholder?: string;
-  readonly inputMode?: 'decimal';
-  /** True if the field takes the width of two, for a longer text. */
-  readonly isWide?: boolean;
+  readonly placeholder?: string | undefined;
+  readonly inputMode?: 'decimal' | undefined;
+  /** True if the field searches the list. */
+  readonly isSearch?: boolean;
 }
 
-export const TextFilter = ({ label, name, isWide = false, ...rest }: TextFilterProps) => (
-  <label class={isWide ? 'field wide-field' : 'field'}>
+export const TextFilter = ({ label, name, isSearch = false, ...rest }: TextFilterProps) => (
+  <label class={isSearch ? 'field search-field' : 'field'}>
     <span>{label}</span>
     <input
       {...rest}
-      type="text"
+      type={isSearch ? 'search' : 'text'}
+      list={undefined}
       value={chosen(name)}
       onChange={(event) => setQuery({ [name]: event.currentTarget.value.trim() })}
     />
   </label>
 );
-
-interface FiltersProps {
-  /** The parameters of the filters in the address bar. */
-  readonly names: readonly string[];
-  readonly children: ComponentChildren;
-}
-
-/** The filters of a list. On a narrow screen they fold into one button, which says how many are set. */
-export const Filters = ({ names, children }: FiltersProps) => {
-  const [isOpen, setOpen] = useState(false);
-  const id = useId();
-  const set = names.filter((name) => chosen(name) !== '').length;
-  return (
-    <div class="filter-part">
-      <button
-        type="button"
-        class="filters-button"
-        aria-expanded={isOpen}
-        aria-controls={id}
-        onClick={() => setOpen(!isOpen)}
-      >
-        Filters{set > 0 && ` (${set})`}
-      </button>
-      <div id={id} class={isOpen ? 'filters open' : 'filters'}>
-        {children}
-        <ClearFilters names={names} />
-      </div>
-    </div>
-  );
-};
-
-/** Shown while a filter is set. */
-const ClearFilters = ({ names }: { readonly names: readonly string[] }) => {
-  const isFiltered = names.some((name) => chosen(name) !== '');
-  if (!isFiltered) return null;
-  return (
-    <button type="button" class="plain" onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, ''])))}>
-      Clear filters
-    </button>
-  );
-};

@@ -41,8 +41,9 @@ const formatOfTime = (styles: TimeStyles): ((iso: string) => string) => {
 
 /** Without the zone, for columns that name it. */
 export const timeText = formatOfTime({ dateStyle: 'medium', timeStyle: 'short' });
+export const secondsText = formatOfTime({ dateStyle: 'medium', timeStyle: 'medium' });
 /** With seconds and the zone. */
-export const exactTimeText = formatOfTime({ dateStyle: 'medium', timeStyle: 'long' });
+export const zonedTimeText = formatOfTime({ dateStyle: 'medium', timeStyle: 'long' });
 
 const HOUR_MS = 3_600_000;
 const HOUR_STYLE = { day: 'numeric', month: 'short', year: 'numeric', hour: 'numeric' } as const;

@@ -1,12 +1,14 @@
 /** @module The frame of every page, with the banner, the navigation, and the page itself. */
 
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { clockOffsetMs } from '../api/local.ts';
 import { signOutAddress } from '../api/oidc.ts';
 import { endSession, session } from '../api/session.ts';
 import { site } from '../api/site.ts';
 import { duration, inWords } from './format.ts';
+import { CloseIcon, MenuIcon } from './icons.tsx';
+import { isPhone } from './room.ts';
 import { arrivals, go, Link, place } from './route.tsx';
 import { browserZone, chooseZone, isLocalZone } from './zone.ts';
 
@@ -34,9 +36,12 @@ export const Layout = ({ items, search, children }: LayoutProps) => {
       <a class="skip" href="#main">
         Skip to content
       </a>
-      <Banner search={search} />
+      <header>
+        {site.mode !== '' && <p class="mode">{site.mode}</p>}
+        {isPhone() ? <PhoneBar items={items} search={search} /> : <DeskBar search={search} />}
+      </header>
       <div class="frame">
-        <Navigation items={items} />
+        {!isPhone() && <Navigation items={items} />}
         <main id="main" tabIndex={-1}>
           {children}
         </main>
@@ -48,51 +53,88 @@ export const Layout = ({ items, search, children }: LayoutProps) => {
 /** Users of a keyboard or a screen reader start at the heading of the page that they come to. */
 const useFocusOnHeading = (): void => {
   const arrival = arrivals.value;
-  useEffect(() => {
+  // Before the paint, so that the next key finds the focus there.
+  useLayoutEffect(() => {
     if (arrival > 0) document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
   }, [arrival]);
 };
 
-const Navigation = ({ items }: Pick<LayoutProps, 'items'>) => {
-  const element = useRef<HTMLElement>(null);
-  const { path: shown } = place.value;
-  // On a narrow screen the links are one line that scrolls, and the link of the shown page must be visible.
-  useEffect(() => {
-    const current = shown === '' ? null : element.current?.querySelector<HTMLElement>('[aria-current]');
-    if (current) element.current?.scrollTo({ left: current.offsetLeft - current.offsetWidth });
-  }, [shown]);
-  return (
-    <nav aria-label="Pages" ref={element}>
-      {items.map(({ path, name, badge }) => (
-        <Link key={path} to={path} current={isCurrent(path)}>
-          {name}
-          {badge}
-        </Link>
-      ))}
-    </nav>
-  );
-};
+const Navigation = ({ items }: Pick<LayoutProps, 'items'>) => (
+  <nav aria-label="Pages">
+    {items.map(({ path, name, badge }) => (
+      <Link key={path} to={path} current={isCurrent(path)}>
+        {name}
+        {badge}
+      </Link>
+    ))}
+  </nav>
+);
 
-const Banner = ({ search }: Pick<LayoutProps, 'search'>) => (
-  <header>
-    {site.mode !== '' && <p class="mode">{site.mode}</p>}
+const DeskBar = ({ search }: Pick<LayoutProps, 'search'>) => (
+  <>
     <span class="brand">Payments</span>
     <ClockNote />
     {search}
     <ZoneSelect />
-    {session.value && (
-      <span class="who">
-        <span class="user" title={session.value.name}>
-          {session.value.name}
-        </span>
-        <Role />
-        <button type="button" class="plain" onClick={signOut}>
-          Sign out
-        </button>
-      </span>
-    )}
-  </header>
+    <Who />
+  </>
 );
+
+/** One line with the menu, the title and the search. */
+const PhoneBar = ({ items, search }: Pick<LayoutProps, 'items' | 'search'>) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="icon-button" aria-label="Menu" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <MenuIcon />
+      </button>
+      <span class="brand">Payments</span>
+      <ClockNote />
+      <span class="quiet zone-name">{isLocalZone.value ? browserZone : 'UTC'}</span>
+      {search}
+      {isOpen && <Drawer items={items} onClose={() => setOpen(false)} />}
+    </>
+  );
+};
+
+interface DrawerProps extends Pick<LayoutProps, 'items'> {
+  readonly onClose: () => void;
+}
+
+const Drawer = ({ items, onClose }: DrawerProps) => {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => element.current?.showModal(), []);
+  // Before the link opens its page, because the page behind an open dialog cannot take the focus.
+  const closeBeforeChoice = ({ target }: MouseEvent): void => {
+    // A click on the backdrop has the dialog itself as its target.
+    if (target instanceof Element && (target === element.current || target.closest('a'))) element.current?.close();
+  };
+  return (
+    <dialog ref={element} class="drawer" aria-label="Menu" onClose={onClose} onClickCapture={closeBeforeChoice}>
+      <div class="drawer-content">
+        <button type="button" class="icon-button" aria-label="Close menu" onClick={() => element.current?.close()}>
+          <CloseIcon />
+        </button>
+        <Navigation items={items} />
+        <ZoneSelect />
+        <Who />
+      </div>
+    </dialog>
+  );
+};
+
+const Who = () =>
+  session.value === undefined ? null : (
+    <span class="who">
+      <span class="user" title={session.value.name}>
+        {session.value.name}
+      </span>
+      <Role />
+      <button type="button" class="plain" onClick={signOut}>
+        Sign out
+      </button>
+    </span>
+  );
 
 const Role = () => {
   const { isAdmin = false, staffRole = null } = session.value ?? {};

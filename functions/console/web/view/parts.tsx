@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Problem } from '../api/problem.ts';
-import { exactTimeText, hourText, inWords, money, timeText } from './format.ts';
+import { hourText, inWords, money, secondsText, timeText, zonedTimeText } from './format.ts';
 import { withZone } from './zone.ts';
 
 type Tone = 'good' | 'bad' | 'wait' | 'plain';
@@ -34,14 +34,29 @@ export const Status = ({ of: status }: { readonly of: string }) => (
   <span class={`status status-${TONES[status] ?? 'plain'}`}>{inWords(status)}</span>
 );
 
+/** One line of text, which is cut only if the column has no more room. */
+export const Cut = ({ title, children }: { readonly title?: string; readonly children: ComponentChildren }) => (
+  <span class="cut" title={title}>
+    <span>{children}</span>
+  </span>
+);
+
 export const Money = ({ cents, currency }: { readonly cents: number; readonly currency: string }) => (
   <span class="money">{money(cents, currency)}</span>
 );
 
-/** A time in the chosen zone. An exact time names its zone; any other time stands beside a title that names it. */
-export const Time = ({ at, exact = false }: { readonly at: string; readonly exact?: boolean }) => (
-  <time dateTime={at} title={exactTimeText(at)}>
-    {exact ? exactTimeText(at) : timeText(at)}
+interface TimeProps {
+  readonly at: string;
+  /** True if the time has seconds. */
+  readonly exact?: boolean;
+  /** True if the time is exact and names its zone, because no title near it does. */
+  readonly zoned?: boolean;
+}
+
+/** A time in the chosen zone, which the bar, the title of a column or the head of a record names. */
+export const Time = ({ at, exact = false, zoned = false }: TimeProps) => (
+  <time dateTime={at} title={zonedTimeText(at)}>
+    {zoned ? zonedTimeText(at) : (exact ? secondsText : timeText)(at)}
   </time>
 );
 
@@ -125,6 +140,10 @@ export const Loading = ({ what, lines = LOADING_LINES }: LoadingProps) => (
   </div>
 );
 
+export const setTabTitle = (title: string): void => {
+  document.title = `${title} · Payments console`;
+};
+
 interface PageHeadProps {
   readonly title: ComponentChildren;
   /** The title of the browser tab. */
@@ -134,7 +153,7 @@ interface PageHeadProps {
 
 /** The heading of a page, with its actions. The heading takes the focus when the user comes to the page. */
 export const PageHead = ({ title, tab, children }: PageHeadProps) => {
-  document.title = `${tab} · Payments console`;
+  setTabTitle(tab);
   return (
     <div class="page-head">
       <h1 tabIndex={-1}>{title}</h1>

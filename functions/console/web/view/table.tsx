@@ -1,22 +1,13 @@
 /** @module A table of records with its loading, empty and failed states, and with more pages. */
 
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { type Column, phoneLinesIn, stacksIn } from './columns.ts';
 import type { LoadedPages } from './load.ts';
-import { ProblemNote } from './parts.tsx';
+import { Cut, ProblemNote } from './parts.tsx';
+import { hasTwoLineRows, isWide } from './room.ts';
 import { go, Link } from './route.tsx';
 import { withZone } from './zone.ts';
-
-export interface Column<Row> {
-  readonly title: string;
-  readonly cell: (row: Row) => ComponentChildren;
-  /** True if the cells are times. The title then names their zone. */
-  readonly isTime?: true;
-  /** `end` for amounts and numbers. */
-  readonly align?: 'end';
-  /** True if the column is hidden on narrow screens. The page of the record shows it. */
-  readonly isExtra?: boolean;
-}
 
 export interface TableProps<Row> {
   /** The name of the table for screen readers. */
@@ -30,29 +21,27 @@ export interface TableProps<Row> {
   readonly empty: ComponentChildren;
 }
 
-const classOf = ({ align, isExtra }: Pick<Column<never>, 'align' | 'isExtra'>): string =>
-  [align === 'end' ? 'end' : '', isExtra ? 'extra' : ''].filter(Boolean).join(' ');
-
 export const Table = <Row,>(props: TableProps<Row>) => {
   const { name, columns, pages, empty } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   useArrowKeys(body);
   const { rows, isLoading, problem, more, retry } = pages;
+  const form = formOf(columns);
   return (
     <div class="table-part" aria-busy={isLoading}>
       {rows.length > 0 && (
-        <div class="table-scroll">
-          <table aria-label={name}>
-            <Titles columns={columns} />
+        <div class="table-box">
+          <table aria-label={name} class={form.isTall ? 'tall' : ''}>
+            <Titles titles={form.titles} />
             <tbody ref={body}>
               {rows.map((row) => (
-                <TableRow key={props.keyOf(row)} row={row} columns={columns} pageOf={props.pageOf} />
+                <TableRow key={props.keyOf(row)} row={row} form={form} page={props.pageOf?.(row)} />
               ))}
             </tbody>
           </table>
         </div>
       )}
-      {rows.length === 0 && isLoading && <EmptyRows columns={columns} />}
+      {rows.length === 0 && isLoading && <EmptyRows form={form} />}
       {rows.length === 0 && !isLoading && !problem && <div class="empty">{empty}</div>}
       {problem && <ProblemNote problem={problem} onRetry={retry} />}
       {isLoading && (
@@ -69,12 +58,96 @@ export const Table = <Row,>(props: TableProps<Row>) => {
   );
 };
 
-const Titles = <Row,>({ columns }: Pick<TableProps<Row>, 'columns'>) => (
+interface Title {
+  readonly key: string;
+  readonly align?: 'end' | undefined;
+  readonly content: ComponentChildren;
+}
+
+/** The table as the room of the screen permits it. */
+interface Form<Row> {
+  readonly titles: readonly Title[];
+  readonly cells: (row: Row, page: string | undefined) => readonly ComponentChildren[];
+  /** True if the rows have two lines. */
+  readonly isTall: boolean;
+}
+
+const titleOf = ({ title, isTime }: Pick<Column<never>, 'title' | 'isTime'>): string =>
+  isTime ? withZone(title) : title;
+
+const formOf = <Row,>(columns: readonly Column<Row>[]): Form<Row> => {
+  if (hasTwoLineRows() && columns.some(({ phone }) => phone)) return phoneForm(columns);
+  const stacks = stacksIn(columns, isWide());
+  return {
+    titles: stacks.map(({ first, second }) => ({
+      key: first.title,
+      align: first.align,
+      content: (
+        <>
+          {titleOf(first)}
+          {second.length > 0 && <span class="second-line">{second.map(titleOf).join(', ')}</span>}
+        </>
+      ),
+    })),
+    cells: (row, page) =>
+      stacks.map(({ first, second }, index) => (
+        <>
+          {linked(first.cell(row) ?? NONE, index === 0 ? page : undefined)}
+          <SecondLine row={row} columns={second} />
+        </>
+      )),
+    isTall: stacks.some(({ second }) => second.length > 0),
+  };
+};
+
+/** One column with two lines, each with a start and an end, so that each row shares its own width. */
+const phoneForm = <Row,>(columns: readonly Column<Row>[]): Form<Row> => {
+  const [first, second] = phoneLinesIn(columns);
+  const lines = [first, second];
+  const title = lines.map(([start, end]) => (
+    <span key={start[0]?.title} class="phone-line">
+      <span>{start.map(titleOf).join(', ')}</span>
+      <span>{end.map(titleOf).join(', ')}</span>
+    </span>
+  ));
+  return {
+    titles: [{ key: 'all', content: title }],
+    cells: (row, page) => [
+      lines.map(([start, end], line) => (
+        <span key={line} class={line === 0 ? 'phone-line' : 'phone-line second-line quiet'}>
+          <span class="start">
+            {linked(
+              <Cut>
+                <Joined row={row} columns={start} />
+              </Cut>,
+              line === 0 ? page : undefined,
+            )}
+          </span>
+          <span class="finish">
+            <Joined row={row} columns={end} />
+          </span>
+        </span>
+      )),
+    ],
+    isTall: true,
+  };
+};
+
+const linked = (content: ComponentChildren, page: string | undefined): ComponentChildren =>
+  page === undefined ? (
+    content
+  ) : (
+    <Link to={page} class="row-link">
+      {content}
+    </Link>
+  );
+
+const Titles = ({ titles }: { readonly titles: readonly Title[] }) => (
   <thead>
     <tr>
-      {columns.map((column) => (
-        <th key={column.title} scope="col" class={classOf(column)}>
-          {column.isTime ? withZone(column.title) : column.title}
+      {titles.map(({ key, align, content }) => (
+        <th key={key} scope="col" class={align}>
+          {content}
         </th>
       ))}
     </tr>
@@ -84,15 +157,15 @@ const Titles = <Row,>({ columns }: Pick<TableProps<Row>, 'columns'>) => (
 const EMPTY_ROWS = 8;
 
 /** Holds the place of the rows until the first page arrives, so that the page keeps its layout. */
-const EmptyRows = <Row,>({ columns }: Pick<TableProps<Row>, 'columns'>) => (
-  <div class="table-scroll" aria-hidden={true}>
-    <table>
-      <Titles columns={columns} />
+const EmptyRows = ({ form: { titles, isTall } }: { readonly form: Form<never> }) => (
+  <div class="table-box" aria-hidden={true}>
+    <table class={isTall ? 'tall' : ''}>
+      <Titles titles={titles} />
       <tbody>
         {Array.from({ length: EMPTY_ROWS }, (_, row) => (
           <tr key={row}>
-            {columns.map((column) => (
-              <td key={column.title} class={classOf(column)}>
+            {titles.map(({ key, align }) => (
+              <td key={key} class={align}>
                 <span class="skeleton" />
               </td>
             ))}
@@ -103,39 +176,67 @@ const EmptyRows = <Row,>({ columns }: Pick<TableProps<Row>, 'columns'>) => (
   </div>
 );
 
-interface RowProps<Row> extends Pick<TableProps<Row>, 'columns' | 'pageOf'> {
+interface RowProps<Row> {
   readonly row: Row;
+  readonly form: Form<Row>;
+  readonly page: string | undefined;
 }
 
-const TableRow = <Row,>({ row, columns, pageOf }: RowProps<Row>) => {
-  const page = pageOf?.(row);
+const TableRow = <Row,>({ row, form: { titles, cells }, page }: RowProps<Row>) => {
   const open = (event: MouseEvent): void => {
-    const isOnControl = event.target instanceof Element && event.target.closest('a, button') !== null;
+    const isOnControl = event.target instanceof Element && event.target.closest('a, button, input') !== null;
     if (page !== undefined && !isOnControl && getSelection()?.toString() === '') go(page);
   };
   return (
     // The link in the first cell handles the keyboard.
     <tr class={page === undefined ? '' : 'opens'} onClick={open}>
-      {columns.map((column, index) => (
-        <td key={column.title} class={classOf(column)}>
-          {index === 0 && page !== undefined ? (
-            <Link to={page} class="row-link">
-              {column.cell(row)}
-            </Link>
-          ) : (
-            column.cell(row)
-          )}
+      {cells(row, page).map((cell, index) => (
+        <td key={titles[index]?.key} class={titles[index]?.align}>
+          {cell}
         </td>
       ))}
     </tr>
   );
 };
 
+const NONE = <span class="quiet">–</span>;
+
+interface ValuesProps<Row> {
+  readonly row: Row;
+  readonly columns: readonly Column<Row>[];
+}
+
+/** The values of columns in one line. Absent values take no room. */
+const Joined = <Row,>({ row, columns }: ValuesProps<Row>) => {
+  const shown = columns
+    .map(({ title, cell }) => ({ title, value: cell(row) }))
+    .filter(({ value }) => value !== null && value !== undefined);
+  return (
+    <>
+      {shown.map(({ title, value }, index) => (
+        <Fragment key={title}>
+          {index > 0 && ' · '}
+          {value}
+        </Fragment>
+      ))}
+    </>
+  );
+};
+
+const SecondLine = <Row,>({ row, columns }: ValuesProps<Row>) =>
+  columns.every(({ cell }) => (cell(row) ?? null) === null) ? null : (
+    <span class="second-line quiet">
+      <Cut>
+        <Joined row={row} columns={columns} />
+      </Cut>
+    </span>
+  );
+
 /** Arrow keys move between the links of the rows; from the search box, Arrow Down goes to the first row. */
 const useArrowKeys = (body: { readonly current: HTMLTableSectionElement | null }): void => {
   useEffect(() => {
     const move = (event: KeyboardEvent): void => {
-      if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+      if (event.defaultPrevented || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return;
       if (!takesArrows(document.activeElement)) return;
       const links = [...(body.current?.querySelectorAll<HTMLElement>('a.row-link') ?? [])];
       const at = links.findIndex((link) => link.matches(':focus'));
@@ -153,5 +254,6 @@ const useArrowKeys = (body: { readonly current: HTMLTableSectionElement | null }
 const takesArrows = (focused: Element | null): boolean => {
   if (document.querySelector('dialog[open]')) return false;
   if (focused === null || focused === document.body) return true;
+  if (focused.matches('[aria-haspopup], [role=menuitem]')) return false;
   return focused.matches('a, button, summary, h1, main, input[type=search], input[type=text]');
 };

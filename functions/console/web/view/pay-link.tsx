@@ -1,10 +1,12 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import { useAction } from './action.ts';
-import { exactTimeText } from './format.ts';
+import { zonedTimeText } from './format.ts';
 import { Id, ProblemNote } from './parts.tsx';
+import type { RecordAction } from './record-actions.tsx';
 
-interface PayLinkButtonProps {
+interface OfRecord {
   readonly kind: 'payments' | 'subscriptions';
   readonly id: string;
 }
@@ -14,7 +16,7 @@ interface MadeLink {
   readonly expires_at: string;
 }
 
-const makeLink = async ({ kind, id }: PayLinkButtonProps): Promise<MadeLink> => {
+const makeLink = async ({ kind, id }: OfRecord): Promise<MadeLink> => {
   const params = { path: { id } };
   const { data } =
     kind === 'payments'
@@ -23,31 +25,35 @@ const makeLink = async ({ kind, id }: PayLinkButtonProps): Promise<MadeLink> => 
   return data;
 };
 
-/** Makes a link to the hosted page of the record and copies it. The link is shown too, for browsers that copy nothing. */
-export const PayLinkButton = (props: PayLinkButtonProps) => {
+interface PayLink {
+  readonly action: RecordAction;
+  /** The link, for browsers that copy nothing, or why there is none. */
+  readonly note: ComponentChildren;
+}
+
+/** Makes a link to the hosted page of the record and copies it. */
+export const usePayLink = (of: OfRecord): PayLink => {
   const [link, setLink] = useState<MadeLink & { readonly isCopied: boolean }>();
   const make = useAction(async () => {
-    const made = await makeLink(props);
+    const made = await makeLink(of);
     const isCopied = await navigator.clipboard.writeText(made.url).then(
       () => true,
       () => false,
     );
     setLink({ ...made, isCopied });
   });
-  return (
+  const note = (
     <>
-      <button type="button" disabled={make.isBusy} onClick={make.run}>
-        {make.isBusy ? 'Copying…' : 'Copy pay link'}
-      </button>
       {make.problem && <ProblemNote problem={make.problem} />}
       {link && (
         <div class="note note-good" role="status">
           <span>
-            {link.isCopied ? 'Copied.' : 'Copy the link.'} It lets anyone pay, until {exactTimeText(link.expires_at)}.
+            {link.isCopied ? 'Copied.' : 'Copy the link.'} It lets anyone pay, until {zonedTimeText(link.expires_at)}.
           </span>
           <Id>{link.url}</Id>
         </div>
       )}
     </>
   );
+  return { action: { name: 'Copy pay link', whileBusy: 'Copying…', isBusy: make.isBusy, run: make.run }, note };
 };

@@ -1,6 +1,5 @@
-/** @module The capture and the release of a held payment, for users with the scope payments:capture. */
+/** @module The release of a held payment, for users with the scope payments:capture. */
 
-import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import { isOwnPayment } from '../api/organizations.ts';
 import { may } from '../api/session.ts';
@@ -8,35 +7,16 @@ import type { Payment } from '../api/types.ts';
 import { useKeyedAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { Money, ProblemNote } from '../view/parts.tsx';
-import { CaptureDialog, type HoldDialogProps, type HoldProps } from './capture-dialog.tsx';
+import type { HoldDialogProps } from './capture-dialog.tsx';
 
 /** While a capture or a release is under way, the API refuses both. */
 const isOpen = ({ status, capture_pending, release_pending }: Payment): boolean =>
   status === 'requires_capture' && !capture_pending && !release_pending;
 
-export const HoldActions = ({ payment, onChanged }: HoldProps) => {
-  const [open, setOpen] = useState<'capture' | 'release'>();
-  const close = (): void => setOpen(undefined);
-  const isOffered = may('payments:capture') && !isOwnPayment(payment) && isOpen(payment);
-  return (
-    <>
-      {isOffered && (
-        <>
-          <button type="button" onClick={() => setOpen('release')}>
-            Release
-          </button>
-          <button type="button" class="primary" onClick={() => setOpen('capture')}>
-            Capture
-          </button>
-        </>
-      )}
-      {open === 'capture' && <CaptureDialog payment={payment} onChanged={onChanged} onClose={close} />}
-      {open === 'release' && <ReleaseDialog payment={payment} onChanged={onChanged} onClose={close} />}
-    </>
-  );
-};
+export const mayCapture = (payment: Payment): boolean =>
+  may('payments:capture') && !isOwnPayment(payment) && isOpen(payment);
 
-const ReleaseDialog = ({ payment, onChanged, onClose }: HoldDialogProps) => {
+export const ReleaseDialog = ({ payment, onChanged, onClose }: HoldDialogProps) => {
   const { id, capturable_cents: capturable, currency } = payment;
   const release = useKeyedAction(async (key) => {
     const params = { path: { id }, header: { 'Idempotency-Key': key } };
