@@ -1,6 +1,7 @@
 import { ABUSE_BUGS } from './abuse.ts';
 import type { Bug } from './bug.ts';
 import { DECIDER_BUGS } from './deciders.ts';
+import { DISCOUNT_BUGS } from './discounts.ts';
 import { HOLD_BUGS } from './holds.ts';
 import { MIRROR_BUGS } from './mirrors.ts';
 import { PAYMENT_BUGS } from './payments.ts';
@@ -24,5 +25,6 @@ export const BUGS: readonly Bug[] = [
   ...PLAN_BUGS,
   ...DECIDER_BUGS,
   ...STRANGER_BUGS,
+  ...DISCOUNT_BUGS,
   ...THROTTLING_BUGS,
 ];
