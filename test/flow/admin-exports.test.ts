@@ -15,6 +15,7 @@ import {
 import { confirm, createIntent, createPaidIntent, read, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { createCustomer } from './payers.ts';
+import type { ParsedJson } from './routes.ts';
 import { nodesAt } from './targets.ts';
 
 /** The lists of all customers, and the exports of money and of one person. */
@@ -115,10 +116,14 @@ describe('the range of an export', () => {
   type Row = Readonly<Record<`${'created' | 'completed'}_at` | 'available_on' | 'id' | 'payment_id', string>>;
   const dateOf = (row: Row, date: (typeof DATES)[number]): string =>
     ({ created: row.created_at, completed: row.completed_at, available: row.available_on })[date];
+  interface ExportAnswer {
+    readonly status: number;
+    readonly body: ParsedJson;
+  }
   let paymentId = '';
 
   const idsIn = async (kind: string, query: string): Promise<readonly string[]> => {
-    const { status, body } = await service.get(`/admin/export/${kind}?${query}`, admin.options);
+    const { status, body }: ExportAnswer = await service.get(`/admin/export/${kind}?${query}`, admin.options);
     expect({ query, status }).toEqual({ query, status: 200 });
     return body.data.map(({ id }: Row) => id);
   };
@@ -140,7 +145,7 @@ describe('the range of an export', () => {
   test.each(['payments', 'refunds'].flatMap((kind) => DATES.map((date) => [kind, date] as const)))(
     'of %s by the date %s has both of its ends, and nothing beyond them',
     async (kind, date) => {
-      const { body } = await service.get(`/admin/export/${kind}`, admin.options);
+      const { body }: ExportAnswer = await service.get(`/admin/export/${kind}`, admin.options);
       const row: Row = present(body.data.find((one: Row) => [one.id, one.payment_id].includes(paymentId)));
       const at = dateOf(row, date);
       const found = async (from: number, to: number) => {
