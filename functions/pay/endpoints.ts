@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { RecordKind } from '../../shared/access/record-kind.ts';
-import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
+import { MEMORY_MB, PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { cancelPageBody } from '../../shared/hosted-pages/cancel-page.ts';
 import { pageMethodBody } from '../../shared/hosted-pages/change-page-method.ts';
 import { confirmPageBody } from '../../shared/hosted-pages/confirm-page.ts';
@@ -81,7 +81,7 @@ export const confirmPageEndpoint = /* @__PURE__ */ endpoint(() => ({
   limits: confirmLimits,
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
   timeoutSeconds: 25,
-  paymentPath: true,
+  memoryMb: MEMORY_MB.payment,
 }));
 
 export const startPageEndpoint = /* @__PURE__ */ endpoint(() => ({
@@ -123,7 +123,7 @@ export const startPageEndpoint = /* @__PURE__ */ endpoint(() => ({
   limits: startLimits,
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment,
-  paymentPath: true,
+  memoryMb: MEMORY_MB.payment,
 }));
 
 const ofSubscription = {
@@ -169,7 +169,7 @@ export const changePageMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   command: 'confirm',
   errors: [...SUBSCRIPTION_ERRORS, 'PROVIDER_MISMATCH', 'PAYMENT_DECLINED'],
   limits: pageMethodLimits,
-  paymentPath: true,
+  memoryMb: MEMORY_MB.payment,
 }));
 
 export const cancelPageEndpoint = /* @__PURE__ */ endpoint(() => ({

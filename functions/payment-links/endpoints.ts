@@ -98,7 +98,7 @@ export const updatePaymentLinkEndpoint = /* @__PURE__ */ endpoint(() => ({
     were started keep what they were started with. ${OFF}`,
   body: updatePaymentLinkBody,
   sentBack: {
-    moving: ['payments', 'status', 'url'],
+    moving: ['payments'],
     changedBy: { status: 'DELETE /payment-links/{id}' },
   },
   response: paymentLinkSchemaView,

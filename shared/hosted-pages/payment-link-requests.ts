@@ -71,12 +71,24 @@ export const createPaymentLinkBody = z.object(fields).meta({
   id: 'CreatePaymentLink',
   description: 'What the link sells, and how often: a product, or prices with a currency.',
 });
-export type PaymentLinkInput = z.output<typeof createPaymentLinkBody>;
 
-export const updatePaymentLinkBody = z.object(fields).meta({
-  id: 'UpdatePaymentLink',
-  description: 'The fields to change; null clears a field. What is sold changes only before the first payment.',
-});
+/** A client may send back what a read shows, which has null for the prices of a product. */
+export const updatePaymentLinkBody = z
+  .object({
+    ...fields,
+    subtotal_cents: fields.subtotal_cents
+      .nullish()
+      .describe('The price before tax and discount, in minor units; null with a product.'),
+    tax_cents: fields.tax_cents.nullish().describe('The tax in minor units; null with a product.'),
+    discount_cents: fields.discount_cents.nullish().describe('The discount in minor units; null with a product.'),
+    total_cents: fields.total_cents.nullish().describe('What the payer pays, in minor units; null with a product.'),
+    currency: fields.currency.nullish().describe('The ISO 4217 code; null with a product.'),
+  })
+  .meta({
+    id: 'UpdatePaymentLink',
+    description: 'The fields to change; null clears a field. What is sold changes only before the first payment.',
+  });
+export type PaymentLinkInput = z.output<typeof updatePaymentLinkBody>;
 
 export const paymentLinkParams = z.object({ id: idSchema.describe('Names the payment link, `lnk_…`.') });
 

@@ -60,15 +60,23 @@ const PRICE_FIELDS = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_ce
 const hasPrice = (body: PaymentLinkInput): boolean =>
   PRICE_FIELDS.some((field) => body[field] !== undefined && body[field] !== null);
 
+const pricesIn = (body: PaymentLinkInput) => ({
+  subtotal_cents: body.subtotal_cents ?? undefined,
+  tax_cents: body.tax_cents ?? undefined,
+  discount_cents: body.discount_cents ?? undefined,
+  total_cents: body.total_cents ?? undefined,
+  currency: body.currency ?? undefined,
+});
+
 /** @throws DomainError VALIDATION_ERROR, RESOURCE_NOT_FOUND, PRODUCT_INACTIVE, QUANTITY_INVALID, or as `priceOf` */
 const soldBy = async (deps: StoreDeps, body: PaymentLinkInput): Promise<Sold> => {
   const quantity = body.quantity ?? undefined;
   if (body.product_id === undefined || body.product_id === null) {
     if (quantity) throw invalid([{ path: 'quantity', rule: 'required', message: 'needs product_id' }]);
-    if (body.currency === undefined) {
+    if (body.currency === undefined || body.currency === null) {
       throw invalid([{ path: 'currency', rule: 'required', message: 'is required without product_id' }]);
     }
-    return { productId: undefined, prices: priceOf({ ...body, quantity: undefined }, undefined), quantity: undefined };
+    return { productId: undefined, prices: priceOf(pricesIn(body), undefined), quantity: undefined };
   }
   if (hasPrice(body)) {
     const sent = PRICE_FIELDS.filter((field) => body[field] !== undefined && body[field] !== null);
@@ -236,18 +244,18 @@ const pricesFixed = (): DomainError =>
     message: 'A payment of the link exists, so what it sells can no longer change; make another link',
   });
 
-const SOLD_FIELDS = ['product_id', 'quantity', ...PRICE_FIELDS] as const;
-
+/** What the link sells after the change; the same if the body says nothing of it. */
 const soldAfter = async (deps: StoreDeps, link: PaymentLink, body: PaymentLinkInput): Promise<Sold> => {
-  if (SOLD_FIELDS.every((field) => body[field] === undefined)) return link;
   const { productId, prices, quantity } = link;
-  const keepsProduct = body.product_id === undefined && !hasPrice(body);
-  return soldBy(deps, {
-    ...body,
-    ...(keepsProduct && productId !== undefined && { product_id: productId }),
-    ...(body.quantity === undefined && body.product_id === undefined && quantity && keepsProduct && { quantity }),
-    ...(!body.product_id && body.currency === undefined && prices && { currency: prices.currency }),
-  });
+  const named = body.product_id ?? undefined;
+  const leavesProduct = body.product_id === null && productId !== undefined;
+  if (named !== undefined && named !== productId) return soldBy(deps, body);
+  if (hasPrice(body) || leavesProduct) {
+    return soldBy(deps, { ...body, currency: body.currency ?? prices?.currency });
+  }
+  if (body.quantity === undefined) return { productId, prices, quantity };
+  if (body.quantity === null) return { productId, prices, quantity: undefined };
+  return soldBy(deps, { product_id: productId, quantity: body.quantity });
 };
 
 const isSame = (one: Sold, other: Sold): boolean =>

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { documentedEndpoints } from '../../functions/api/catalogue.ts';
 import { VISA } from '../builders/intent.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
@@ -10,6 +10,15 @@ import type { ParsedJson } from './routes.ts';
 import { OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
 
 const lines: string[] = [];
+
+const listen = (): void => {
+  for (const stream of [process.stdout, process.stderr]) {
+    vi.spyOn(stream, 'write').mockImplementation((chunk) => {
+      lines.push(String(chunk));
+      return true;
+    });
+  }
+};
 const service = withHost({
   frozen: true,
   env: {
@@ -179,6 +188,7 @@ describe('the token of a hosted page', () => {
   });
 
   test('stands in no log line, item or event', async () => {
+    listen();
     const { id } = await createIntent(service, await signIn(service));
     const token = await pageToken(service, id);
     const key = { 'idempotency-key': 'a key of a page' };
@@ -191,6 +201,7 @@ describe('the token of a hosted page', () => {
     await service.settle();
     await service.advance(MINUTE_SECONDS);
     const { body: opened } = await startLink(service, tokens['link'] ?? '');
+    vi.restoreAllMocks();
     const places = [lines, await itemsOf(service), await service.busEvents()].map((place) => JSON.stringify(place));
     expect(lines.length).toBeGreaterThan(10);
     for (const secret of [token, opened.token, ...Object.values(tokens)]) {

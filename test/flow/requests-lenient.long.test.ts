@@ -217,7 +217,7 @@ const RECORDS: Readonly<Record<ReferenceKind, Fields>> = {
 };
 
 /** Values that differ from record to record; null and "" stay visible. */
-const VOLATILE = /^(?:available_on|capture_before|prefix)$|(^|_)(id|at|by|start|end|date|secret|token)$/;
+const VOLATILE = /^(?:available_on|capture_before|prefix|url)$|(^|_)(id|at|by|start|end|date|secret|token)$/;
 
 const steady = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(steady);

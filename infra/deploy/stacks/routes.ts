@@ -21,9 +21,9 @@ export const OPERATOR_ROUTES = 'api-webhooks';
 
 /**
  * The folders of its entries. The endpoints of all other folders are in the stack `api`. In version 0.2.0 the stacks of these
- * folders came after `api-webhooks`, so a return to it finds no route taken.
+ * folders came after `api-webhooks`, or there were none, so a return to it finds no route taken.
  */
-const OPERATOR_FOLDERS: readonly string[] = ['webhooks', 'admin', 'api', 'console'];
+const OPERATOR_FOLDERS: readonly string[] = ['webhooks', 'admin', 'api', 'console', 'payment-links'];
 
 /** The part in the name of the endpoint's stack. */
 export const routesPart = (endpoint: Pick<Endpoint, 'id'>): 'api' | typeof OPERATOR_ROUTES =>
