@@ -11,7 +11,7 @@ export const linkPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/payments/{id}/link',
   summary: 'Make a link to the page of a payment',
-  description: `Makes the URL of a page on which the payer pays this payment, without a session. Send it to the payer only: whoever has it can pay.
+  description: `Makes the URL of a page on which the payer pays this payment, without a session. Send it to the payer only, because everyone who has it can pay.
     The payment waits for its payer at least until the link ends. Nothing of the link is stored, so you may make another.
 
     - 409 \`INVALID_STATE\`: the payment can no longer be paid, or its subscription no longer waits for it.

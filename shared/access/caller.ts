@@ -99,7 +99,7 @@ export const mayOnRoute = (caller: Caller, scopes: RouteScopes | undefined): boo
   mayAsMerchant(caller, merchantScopeOn(caller, scopes)) || mayAsMerchant(caller, scopes?.held);
 
 export const keyOfCaller = (caller: Caller): KeyIdentity | undefined => ('key' in caller ? caller.key : undefined);
-export const linkOfCaller = (caller: Caller): LinkIdentity | undefined => ('link' in caller ? caller.link : undefined);
+const linkOfCaller = (caller: Caller): LinkIdentity | undefined => ('link' in caller ? caller.link : undefined);
 
 /** False if the caller uses a service key without the scope, also if the payer for whom it acts has the right. */
 export const keyPermits = (caller: Caller, scope: Scope | undefined): boolean => {

@@ -6,14 +6,9 @@ import { boundedText } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { cancelSubscription } from '../subscriptions/commands/cancel-subscription.ts';
+import { noteOnSubscription, readVisibleSubscription } from '../subscriptions/commands/note-on-subscription.ts';
 import { reactivateSubscription } from '../subscriptions/commands/reactivate.ts';
-import {
-  CANCEL_REASONS,
-  isVisibleSubscription,
-  type VisibleSubscription,
-} from '../subscriptions/record/subscription.ts';
-import { subscriptionStore } from '../subscriptions/record/subscription-store.ts';
-import { noteOnSubscription } from './link-subscription.ts';
+import { CANCEL_REASONS, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import type { PaymentPageDeps } from './page-of-payment.ts';
 import { subscriptionPage } from './page-of-subscription.ts';
 import { pageRefusal } from './page-refusal.ts';
@@ -63,9 +58,7 @@ export const stateReply = async (
   { id }: VisibleSubscription,
   reply: Pick<Reply, 'status' | 'isOpen' | 'isDecline'> = {},
 ): Promise<Reply> => {
-  const current = await subscriptionStore(deps.table).load(id);
-  if (!current || !isVisibleSubscription(current)) throw new DomainError('RESOURCE_NOT_FOUND');
-  const state = await subscriptionPage(deps, current);
+  const state = await subscriptionPage(deps, await readVisibleSubscription(deps, id));
   const { open_payment: open } = state;
   const kept = { ...state, client_secret: null, open_payment: open && { ...open, client_secret: null } };
   return { ...reply, data: state, keptData: kept };

@@ -8,9 +8,9 @@ import { isOurId } from '../core/ids.ts';
 import { tokenText, verificationTokenSchema } from '../http/fields.ts';
 import { pageGone } from '../http/link-caller.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
+import { findCollectedPayment } from '../payments/collect-payment.ts';
 import { type ConfirmDeps, confirmPayment } from '../payments/confirm-payment.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
-import { paymentStore } from '../payments/payment-store.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { Table } from '../platform/table.ts';
 import { type PaymentPageDeps, paymentPage } from './page-of-payment.ts';
@@ -44,7 +44,7 @@ export const confirmPage = async (
     params: { id: payment.id },
     body: { ...body, return_url: returnUrl },
   }).catch(pageRefusal);
-  const current = (await paymentStore(deps.table, deps.now).loadVisible(payment.id)) ?? payment;
+  const current = (await findCollectedPayment(deps, payment.id)) ?? payment;
   const state = await paymentPage(deps, current);
   return { ...reply, data: state, keptData: { ...state, client_secret: null } };
 };

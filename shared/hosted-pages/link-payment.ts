@@ -4,12 +4,11 @@ import { DomainError } from '../core/errors.ts';
 import { type Instant, iso, SECOND_MS } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { hasLostPlace } from '../payments/discount-of-payment.ts';
-import { isOfSubscription, type VisiblePayment } from '../payments/payment.ts';
-import { paymentStore } from '../payments/payment-store.ts';
+import { keepPaymentOpen } from '../payments/keep-open.ts';
+import { isOfSubscription, PAYABLE, type VisiblePayment } from '../payments/payment.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import { requireOpenPayment } from '../subscriptions/billing/open-payment.ts';
 import type { PageLinkInput } from './link-requests.ts';
-import { PAYABLE } from './page-of-payment.ts';
 import { type LinkDeps, linkUrl, requirePages, requireReturnUrl } from './page-settings.ts';
 
 const DEFAULT_SECONDS = 86_400;
@@ -24,7 +23,7 @@ export const linkPayment = async (deps: StoreDeps & LinkDeps, request: LinkReque
   await requirePayable(deps, payment, now);
   const expiresAt = expiryIn(body.expires_in ?? DEFAULT_SECONDS, now);
   const url = await linkUrl(deps, { kind: 'payment', id: payment.id }, expiresAt);
-  await keepOpen(deps, payment, { until: iso(expiresAt), returnUrl: body.return_url ?? undefined });
+  await keepPaymentOpen(deps, payment, { until: iso(expiresAt), returnUrl: body.return_url ?? undefined });
   return { data: { url, expires_at: iso(expiresAt) } };
 };
 
@@ -34,31 +33,9 @@ export const expiryIn = (seconds: number, now: Instant): Instant => Math.floor(n
 /** @throws DomainError INVALID_STATE */
 const requirePayable = async ({ table }: StoreDeps, payment: VisiblePayment, now: Instant): Promise<void> => {
   if (!PAYABLE.includes(payment.status) || hasLostPlace(payment, now)) {
-    throw new DomainError('INVALID_STATE', { message: `The payment is ${payment.status}, so nobody can pay it` });
+    throw new DomainError('INVALID_STATE', {
+      message: `The payment is ${payment.status}, so it can no longer be paid`,
+    });
   }
   if (isOfSubscription(payment)) await requireOpenPayment(table, payment);
 };
-
-interface KeptOpen {
-  readonly until: string;
-  readonly returnUrl: string | undefined;
-}
-
-/** An earlier link stays valid for its own time. */
-const keepOpen = async (
-  { table, now }: StoreDeps,
-  payment: VisiblePayment,
-  { until, returnUrl }: KeptOpen,
-): Promise<void> => {
-  const store = paymentStore(table, now);
-  let current: VisiblePayment | undefined = payment;
-  for (let tries = 0; current && tries < MOST_TRIES; tries += 1) {
-    const linkUntil: string = [until, current.linkUntil ?? ''].toSorted()[1] ?? until;
-    if (await store.setTimes(current, { linkUntil, linkReturnUrl: returnUrl })) return;
-    current = await store.loadVisible(payment.id);
-    if (current && !PAYABLE.includes(current.status)) break;
-  }
-  throw new DomainError('VERSION_CONFLICT');
-};
-
-const MOST_TRIES = 5;

@@ -38,7 +38,7 @@ export const pageLinkSchema = /* @__PURE__ */ once(() =>
   z
     .object({
       url: z.string().meta({
-        description: 'The page with its token after `#`. Whoever has it can pay; it is stored nowhere.',
+        description: 'The page with its token after `#`. Everyone who has it can pay. It is stored nowhere.',
         examples: ['https://payments.example/pay#plk_AM1c_r5q0uB8mN3VQ2pZWvVn0f7jJwqz1o6bYk1cX9hZ4tGs'],
       }),
       expires_at: timestamp.describe('When the link ends.'),

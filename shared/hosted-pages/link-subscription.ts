@@ -4,12 +4,8 @@ import { DomainError } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { StoreDeps } from '../platform/table.ts';
-import {
-  isVisibleSubscription,
-  type Subscription,
-  type VisibleSubscription,
-} from '../subscriptions/record/subscription.ts';
-import { subscriptionStore } from '../subscriptions/record/subscription-store.ts';
+import { noteOnSubscription } from '../subscriptions/commands/note-on-subscription.ts';
+import type { VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import { expiryIn } from './link-payment.ts';
 import type { PageLinkInput } from './link-requests.ts';
 import { type LinkDeps, linkUrl, requirePages, requireReturnUrl } from './page-settings.ts';
@@ -30,17 +26,4 @@ export const linkSubscription = async (
   const linkReturnUrl = body.return_url ?? undefined;
   if (linkReturnUrl !== record.linkReturnUrl) await noteOnSubscription(deps, record, { linkReturnUrl });
   return { data: { url, expires_at: iso(expiresAt) } };
-};
-
-type Noted = Partial<Pick<Subscription, 'linkReturnUrl' | 'wantedMethodId' | 'cancelReason' | 'cancelComment'>>;
-
-/** Stores what readers do not see, without a new version. */
-export const noteOnSubscription = async (
-  { table }: Pick<StoreDeps, 'table'>,
-  subscription: VisibleSubscription,
-  noted: Noted,
-): Promise<VisibleSubscription> => {
-  const changed = await subscriptionStore(table).change(subscription, (current) => ({ ...current, ...noted }));
-  if (!isVisibleSubscription(changed)) throw new DomainError('RESOURCE_NOT_FOUND');
-  return changed;
 };

@@ -7,7 +7,7 @@ import { adviceOn } from '../core/decline-advice.ts';
 import { DomainError } from '../core/errors.ts';
 import { countSubject, type LimitDeps, type RateLimit } from '../http/rate-limit.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
-import { isOfSubscription, keptSecret, liveSecret, type VisiblePayment } from '../payments/payment.ts';
+import { isOfSubscription, keptSecret, liveSecret, PAYABLE, type VisiblePayment } from '../payments/payment.ts';
 import { providerReference } from '../payments/payment-versions.ts';
 import { nextActionView } from '../payments/payment-view.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
@@ -17,9 +17,6 @@ import { type PageState, pageState, productOf } from './page-state.ts';
 export interface PaymentPageDeps extends MoneyDeps, Pick<LimitDeps, 'log'> {
   readonly pages: PageSettings;
 }
-
-/** The statuses in which the payer can pay, or goes on paying, in the browser. */
-export const PAYABLE: readonly VisiblePayment['status'][] = ['created', 'requires_payment_method', 'pending', 'failed'];
 
 export const paymentPage = async (deps: PaymentPageDeps, payment: VisiblePayment): Promise<PageState> => {
   const [product, method, secret] = await Promise.all([

@@ -19,14 +19,14 @@ export const pageRefusal = (error: unknown): never => {
 
 const pageDecline = ({ details }: DomainError): DomainError => {
   const code = textAt(details, 'decline_code');
-  const told = textAt(fieldAt(fieldAt(details, 'payment'), 'decline'), 'advice');
-  return declinedOnPage(code, told);
+  const fromProvider = textAt(fieldAt(fieldAt(details, 'payment'), 'decline'), 'advice');
+  return declinedOnPage(code, fromProvider);
 };
 
-/** @param told the advice of the provider, which decides over that of the code */
-export const declinedOnPage = (code: string | undefined, told?: string): DomainError => {
+/** @param fromProvider the advice of the provider, which decides over that of the code */
+export const declinedOnPage = (code: string | undefined, fromProvider?: string): DomainError => {
   const known = DECLINE_CODES.find((one) => one === code);
-  const advice = ADVICE.find((one) => one === told) ?? (known && adviceOn(known).advice);
+  const advice = ADVICE.find((one) => one === fromProvider) ?? (known && adviceOn(known).advice);
   return new DomainError('PAYMENT_DECLINED', { details: { decline_code: code ?? null, advice: advice ?? null } });
 };
 

@@ -105,7 +105,7 @@ export const paymentLinkSchemaView = /* @__PURE__ */ once(() => {
   return z
     .object({
       id: z.string().meta({ description: 'Names the link.', examples: ['lnk_814fd0524add4278431c499b'] }),
-      url: z.string().describe('The page of the link. Whoever has it may start a payment.'),
+      url: z.string().describe('The page of the link. Everyone who has it may start a payment.'),
       status: z
         .enum(LINK_STATUSES)
         .describe('`spent`: all places are taken; one may come free. `expired` and `archived` links open no longer.'),

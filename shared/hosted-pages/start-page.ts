@@ -14,9 +14,9 @@ import type { ApiRequest, Reply } from '../http/request.ts';
 import { takePlaceSteps, takingPlace } from '../payment-links/link-places.ts';
 import type { PaymentLink } from '../payment-links/payment-link.ts';
 import type { CodeDeps } from '../payments/apply-code.ts';
+import { findCollectedPayment } from '../payments/collect-payment.ts';
 import { createPayment, type LinkedPayment } from '../payments/create-payment.ts';
 import { alongsideCreate } from '../payments/named-records.ts';
-import { paymentStore } from '../payments/payment-store.ts';
 import type { Owner } from '../platform/keys.ts';
 import { quantityOfLink, slotsOf } from './page-of-link.ts';
 import { type PaymentPageDeps, paymentPage } from './page-of-payment.ts';
@@ -62,7 +62,7 @@ export const startPage = async (deps: StartDeps, request: StartRequest): Promise
     ]);
   }
   const reply = await createPayment(deps, await createRequest(deps, request), linkedBy(deps, link));
-  const payment = await paymentStore(deps.table, deps.now).loadVisible(textAt(reply.data, 'id') ?? '');
+  const payment = await findCollectedPayment(deps, textAt(reply.data, 'id') ?? '');
   if (!payment) throw new Error('the payment that was started is missing');
   const token = await linkToken(deps, { kind: 'payment', id: payment.id }, instant(payment.createdAt) + TOKEN_MS);
   const state = await paymentPage(deps, payment);

@@ -271,9 +271,12 @@ export const secretEnds = (payment: Payment): Instant =>
 export const keptSecret = (payment: Payment, now: Instant): string | undefined =>
   now < secretEnds(payment) ? payment.clientSecret : undefined;
 
-/** When a payment that nobody confirms ends. @param from its creation, or the attempt that waits for the payer */
+/** When an unconfirmed payment ends. @param from its creation, or the attempt that waits for the payer */
 export const confirmationEnds = ({ linkUntil }: Payment, from: string): Instant =>
   Math.max(instant(from) + CONFIRMATION_PERIOD_MS, linkUntil === undefined ? 0 : instant(linkUntil));
+
+/** The statuses in which the payer can pay, or goes on paying, in the browser. */
+export const PAYABLE: readonly PaymentStatus[] = ['created', 'requires_payment_method', 'pending', 'failed'];
 
 /** The client secret within its 24 h; afterwards undefined, also if the item still holds it. */
 export const liveSecret = (payment: Payment, now: Instant): string | undefined =>

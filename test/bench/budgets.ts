@@ -65,6 +65,8 @@ const cancel = { of: 'payments.cancel-intent', requests: 2, levels: 2, writeUnit
 const summary = { of: 'payments.summary', requests: 1, levels: 1, ...nothingWritten };
 const OF_PAYMENT = 'the payment for the access rule, then the index of its records, then the records';
 const BY_MONTH = 'one query per month of the range until the page is full, then its records, then their payments';
+const FIRST_PAID = 'the first payment of a payer is noted, for the count of new payers';
+const SUMMED_REFUND = 'what the sums hold of a refund is stored beside it, because its fee may come later';
 const WITH_RECEIPT = 'the link of the receipt makes a paid payment larger than a unit';
 /** The bounds of payments, as the design names them. */
 const PAYMENT_BUDGETS = {
@@ -76,7 +78,7 @@ const PAYMENT_BUDGETS = {
   'create intent with an Idempotency-Key': create,
   'create intent again with that key': create,
   'create payment': { ...create, of: 'payments.create' },
-  confirm: { ...confirm, laterUnits: 34, because: WITH_RECEIPT },
+  confirm: { ...confirm, laterUnits: 35, because: `${WITH_RECEIPT}; ${FIRST_PAID}` },
   'confirm in a project': {
     ...confirm,
     writeUnits: 10,
@@ -169,9 +171,9 @@ const PAYMENT_BUDGETS = {
     dueUnits: 0,
     because: 'load, commit',
   },
-  capture: { ...capture, laterUnits: 29, because: WITH_RECEIPT },
+  capture: { ...capture, laterUnits: 30, because: `${WITH_RECEIPT}; ${FIRST_PAID}` },
   release: { ...capture, of: 'payments.cancel-intent', windows: 0 },
-  refund: { ...refund, laterUnits: 31, because: WITH_RECEIPT },
+  refund: { ...refund, laterUnits: 37, because: `${WITH_RECEIPT}; ${SUMMED_REFUND}` },
   'refund with an Idempotency-Key': oneMore(refund, 'as refund; the refund of the key is looked for first'),
   'refund of more than is left': {
     of: 'refunds.create',

@@ -112,7 +112,8 @@ describe('the console’s pages of customers', () => {
       const lifetime = page.getByRole('region', { name: 'Lifetime' });
       await expectRecords(page);
       const { body } = await service.get('/admin/payments?limit=1', admin.options);
-      const net = ((body.data[0]?.settlement?.net_cents ?? 0) / 100).toFixed(2);
+      const [paid] = body.data;
+      const net = ((paid?.settlement?.net_cents ?? paid?.amount_cents ?? 0) / 100).toFixed(2);
       await soon(() => lifetime.innerText()).toMatch(
         new RegExp(`Lifetime net\\s+USD\\s${net}[\\s\\S]+Paid\\s+USD\\s19.00`),
       );

@@ -78,14 +78,14 @@ describe('the filters and the search of the console', () => {
       expect(await filterShown(page, 'Date')).toBe(isPhone(page) ? 'from 2020-01-01' : 'Custom');
     });
 
-    test.each(['Oliv', 'brow', 'OLIVIA.BROWN@ex'])('the search finds a customer by the beginning %s', async (text) => {
+    test.each(['Oli', 'brow', 'OLIVIA.BROWN@ex'])('the search finds a customer by the beginning %s', async (text) => {
       await searchFor(page, text);
       await atRecord(page, customer);
     });
 
     test('the search says how far it looks if nothing begins with the text', async () => {
-      await searchFor(page, 'xylo');
-      await page.getByText('Nothing found for “xylo”').waitFor();
+      await searchFor(page, 'xyl');
+      await page.getByText('Nothing found for “xyl”').waitFor();
       expect(await page.locator('.empty').innerText()).toContain('newest 300 customers by the beginning of a name');
     });
   });

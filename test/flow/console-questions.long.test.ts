@@ -154,8 +154,8 @@ describe('support’s questions in the console with demo data', () => {
     test('names who made a change', async () => {
       await search(idOf('payment-frame'));
       const page = await atPayment('payment-frame');
-      expect(await page.getByLabel('Timeline').innerText()).toMatch(
-        /Payment created[\s\S]+by user_demo_owner[\s\S]+Refund[\s\S]+by staff member user_demo_admin/,
+      await soon(() => page.getByLabel('Timeline').innerText()).toMatch(
+        /Payment created[\s\S]+by demo\.owner@example\.com[\s\S]+Refund[\s\S]+by staff member demo\.admin@example\.com/,
       );
     });
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { HOUR_MS } from '../../shared/core/time.ts';
+import type { Endpoint } from '../../shared/http/endpoint.ts';
 import type { Connection } from '../../shared/platform/connection.ts';
 import { intentBody } from '../builders/intent.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
@@ -219,10 +220,12 @@ describe('rate limits', () => {
     expect(await ask(0)).toMatchObject(NOT_VALID);
   });
 
-  test('count invalid keys on every route that takes a credential', async () => {
+  const TAKE_NO_KEY: readonly Endpoint['auth'][] = ['public', 'provider-signature', 'link-token'];
+
+  test('count invalid keys on every route that takes a key', async () => {
     const key = await createKey(service, await newAdmin(service));
     await newWindow();
-    const routes = endpoints.filter(({ auth }) => auth !== 'public' && auth !== 'provider-signature');
+    const routes = endpoints.filter(({ auth }) => !TAKE_NO_KEY.includes(auth));
     for (const [index, { method, path }] of routes.entries()) {
       const url = path.replaceAll(/\{\w+\}/g, 'x');
       const address = from(`203.0.113.${100 + Math.floor(index / 50)}`);

@@ -138,7 +138,7 @@ describe('a payment link', () => {
     });
   });
 
-  test('needs an Idempotency-Key that nobody guesses', async () => {
+  test('needs an Idempotency-Key that cannot be guessed', async () => {
     const link = await createLink(service);
     const body = { email: 'a@example.com', name: 'A' };
     const without: ParsedJson = await service.post('/pay/start', body, withToken(link.token));

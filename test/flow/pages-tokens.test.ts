@@ -110,7 +110,7 @@ describe('the token of a hosted page', () => {
     expect(answers[0]).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } });
   });
 
-  test('charges no stored method, whoever owns it', async () => {
+  test('charges no stored method, of any owner', async () => {
     const [user, other] = [await signIn(service), await signIn(service)];
     const [own, foreign] = [
       await saveReadyMethod(service, user.options),

@@ -42,11 +42,11 @@ describe('a preview', () => {
     const { who, id } = await atHalf(service, 1_000);
     const product_id = await plan(service, 300_000);
     const { body: early } = await preview(service, { who, id }, { product_id });
-    await service.advance(9 * MINUTE_SECONDS);
+    await service.advance(10 * MINUTE_SECONDS);
     const again = { product_id, proration_at: early.proration_at };
     expect((await preview(service, { who, id }, again)).body).toEqual(early);
     expect((await preview(service, { who, id }, { product_id })).body.due_now_cents).toBeLessThan(early.due_now_cents);
-    await service.advance(2 * MINUTE_SECONDS);
+    await service.advance(1);
     const late = await preview(service, { who, id }, again);
     expect(late).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     const future = { product_id, proration_at: iso(service.now() + MINUTE_MS) };
@@ -63,6 +63,19 @@ describe('a change is refused, like its preview,', () => {
     for (const route of [preview, changeTo]) expect(await route(service, of, { ...body })).toMatchObject(says);
     expect(await readSubscription(service, of.who, of.id)).toEqual(before);
   };
+
+  test('if its preview is of the period before', async () => {
+    const { who, id } = await atHalf(service, 1_000);
+    const product_id = await plan(service, 3_000);
+    const { proration_at } = (await preview(service, { who, id }, { product_id })).body;
+    expect(proration_at).toBe(iso(service.now()));
+    await service.advance(MINUTE_SECONDS);
+    const yearly = await plan(service, 9_000, { billing_interval: 'yearly' });
+    expect(await changeTo(service, { who, id }, { product_id: yearly, when: 'now' })).toMatchObject({ status: 200 });
+    await service.settle();
+    const says = { status: 400, body: { code: 'VALIDATION_ERROR', details: [{ path: 'proration_at' }] } };
+    await refused({ who, id }, { product_id, proration_at }, says);
+  });
 
   test('if it changes nothing', async () => {
     const { who, id, first } = await atHalf(service, 1_000);

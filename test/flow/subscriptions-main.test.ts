@@ -450,6 +450,7 @@ describe('the events of a subscription', () => {
         current_period_end: made.current_period_end,
         cancel_at_period_end: false,
         trial_end: null,
+        ...{ cancel_reason: null, cancel_comment: null },
         reason: 'created',
         previous: null,
         user,

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { DAY_MS } from '../../shared/core/time.ts';
+import { present } from '../builders/present.ts';
 import { HOUR_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { requestErasure, untilErased } from './erasures.ts';
 import { confirm, createIntent, signIn, type User } from './flow.ts';
 import type { RequestOptions, TestHost } from './host.ts';
+import { createCustomer } from './payers.ts';
 import { plan } from './plan-changes.ts';
 import { refund } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
@@ -99,6 +101,10 @@ export interface Shop {
 export const openShop = async (service: TestHost): Promise<Shop> => {
   const admin = await signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
   const users = await Promise.all(Array.from({ length: 6 }, () => signIn(service, { expires_in: YEAR_SECONDS })));
+  // The payments of this user name a customer, so that they go with it.
+  for (const provider_id of ['provider_a', 'provider_b', 'provider_c']) {
+    await createCustomer(service, present(users[1]).options, { provider_id });
+  }
   const plans: string[] = [];
   for (const [index, fields] of PLANS.entries()) plans.push(await plan(service, 1_499 + 1_000 * index, fields));
   return { service, admin, users, subscriptions: [], plans, recurring: new Map(), payers: new Map() };

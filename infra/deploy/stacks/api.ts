@@ -8,6 +8,7 @@ import { MEMORY_MB } from '../../../shared/core/rights.ts';
 import { CORS } from '../../../shared/http/cors.ts';
 import type { Endpoint } from '../../../shared/http/endpoint.ts';
 import type { ServiceContext } from '../constructs/context.ts';
+import { SharedRoles } from '../constructs/function-roles.ts';
 import { ServiceFunction } from '../constructs/service-function.ts';
 import { UndoneInvocations } from '../constructs/undone-invocations.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
@@ -63,12 +64,13 @@ export class ApiStack extends ServiceStack {
       environment: { ...settings.environment, PUBLIC_BASE_URL: baseUrl },
     };
     const logGroup = this.logGroup('Logs', { encryptionKey: kept.key, days: settings.logDays });
-    this.#answerTheRest(reference, defaultId, { context, logGroup });
-    addRoutes(this, { context, api: reference, endpoints, logGroup });
+    const roles = new SharedRoles(this, 'Roles', { context, logGroup });
+    this.#answerTheRest(reference, defaultId, { context, logGroup, roles });
+    addRoutes(this, { context, api: reference, endpoints, logGroup, roles });
   }
 
   /** The `$default` route. */
-  #answerTheRest(httpApi: IHttpApi, id: string, { context, logGroup }: DefaultFunction): void {
+  #answerTheRest(httpApi: IHttpApi, id: string, { context, logGroup, roles }: DefaultFunction): void {
     const { lambda } = new ServiceFunction(this, 'NoRoute', {
       context,
       spec: {
@@ -79,6 +81,7 @@ export class ApiStack extends ServiceStack {
         memoryMb: MEMORY_MB.background,
       },
       logGroup,
+      roles,
     });
     const route = new HttpRoute(this, 'NoRouteMatch', {
       httpApi,
@@ -92,6 +95,7 @@ export class ApiStack extends ServiceStack {
 interface DefaultFunction {
   readonly context: ServiceContext;
   readonly logGroup: ILogGroup;
+  readonly roles: SharedRoles;
 }
 
 /** The API's own address, which a custom domain disables, but which an export may still name. */

@@ -37,15 +37,15 @@ export interface RoutesProps {
   readonly api: IHttpApi;
   readonly endpoints: readonly Endpoint[];
   readonly logGroup: ILogGroup;
+  readonly roles: SharedRoles;
 }
 
 /** @returns the functions by the ids of their endpoints. */
 export const addRoutes = (
   scope: Construct,
-  { context, api, endpoints, logGroup }: RoutesProps,
+  { context, api, endpoints, logGroup, roles }: RoutesProps,
 ): ReadonlyMap<Endpoint, EndpointFunction> => {
   const { settings, kept } = context;
-  const roles = new SharedRoles(scope, 'Roles', { context, logGroup });
   const hasCanaries = settings.canary && endpoints.some(({ paymentPath }) => paymentPath);
   const canaries = hasCanaries ? canariesOf(scope, { apiId: api.apiId, alarms: kept.alarms }) : undefined;
   return new Map(
@@ -77,7 +77,9 @@ export class OperatorRoutesStack extends ServiceStack {
       environment: { ...settings.environment, PUBLIC_BASE_URL: baseUrlIn(this, settings) },
     };
     const logGroup = this.logGroup('Logs', { encryptionKey: kept.key, days: settings.logDays });
-    for (const [endpoint, { functionName }] of addRoutes(this, { context, api: apiIn(this), endpoints, logGroup })) {
+    const roles = new SharedRoles(this, 'Roles', { context, logGroup });
+    const routes = addRoutes(this, { context, api: apiIn(this), endpoints, logGroup, roles });
+    for (const [endpoint, { functionName }] of routes) {
       if (hasOwnUrl(endpoint, settings)) this.share({ [functionValue(endpoint.id)]: functionName });
     }
   }

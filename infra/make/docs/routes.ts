@@ -2,10 +2,10 @@ import { documentedEndpoints, endpoints } from '../../../functions/api/catalogue
 import { rolesOfScope, SCOPE_TABLE, SCOPES, STAFF_ROLES, scopesOfRoute } from '../../../shared/access/scopes.ts';
 import { ERRORS } from '../../../shared/core/errors.ts';
 import type { Endpoint } from '../../../shared/http/endpoint.ts';
-import { ERROR_CODES, meaningOfCode } from '../../../shared/openapi/error-responses.ts';
+import { ERROR_CODES } from '../../../shared/openapi/error-responses.ts';
 import { groupOf, groups } from '../../../shared/openapi/groups.ts';
 
-/** The parts of docs/routes.md: one line per route and per error. The API document has the whole texts. */
+/** The parts of docs/routes.md: one line per route and per status of errors. The API document has the whole texts. */
 export const routeParts = () => ({
   scopes: scopeTable(),
   routes: [...groups.map(sectionOf), ...pageSections()].join('\n\n'),
@@ -68,7 +68,7 @@ const scopeTable = (): string =>
     }),
   ].join('\n');
 
-const errorList = (): string =>
-  ERROR_CODES.map((code) => `- ${ERRORS[code][0]} \`${code}\`: ${firstSentence(meaningOfCode(code))}`).join('\n');
-
-const firstSentence = (text: string): string => text.replace(/(?<=[a-z`)])[.;] .*$/s, '.');
+const errorList = (): string => {
+  const byStatus = [...Map.groupBy(ERROR_CODES, (code) => ERRORS[code][0])].toSorted(([one], [other]) => one - other);
+  return byStatus.map(([status, codes]) => `- ${status}: ${codes.map((code) => `\`${code}\``).join(', ')}`).join('\n');
+};

@@ -24,7 +24,7 @@ const PROVIDER_ID = /\b(?:[A-Za-z]+_\d?|[A-Z]+)(?:demo|DEMO)[0-9A-Za-z]{12,}/g;
 const PROVIDER_COUNT = /(?<=demo)[0-9a-z]+$/i;
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d{3}Z)?$/;
 /** The token of a hosted page holds an id and a time. */
-const PAGE_TOKEN = /\bplk_[\w-]{44}/g;
+const PAGE_TOKEN = /(?<!\w)plk_[\w-]{44}/g;
 const HOST = /\b127\.0\.0\.1:\d+/g;
 
 /** @param fixed the ids that are the same on every host */

@@ -95,10 +95,13 @@ export const noticedAmounts: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const notices = noticesOf(history);
-    return renewalsOf(history).flatMap(({ subscription: { id }, start, payment: { totalCents } }) =>
+    return renewalsOf(history).flatMap(({ subscription: { id }, start, payment: { totalCents, createdAt } }) =>
       notices
         .filter(({ subscriptionId, renewal }) => subscriptionId === id && Math.abs(renewal - start) < CLOCKS_DIFFER_MS)
-        .filter((notice) => notice.amount !== totalCents && !changesPlan(history, id, notice.at, start))
+        .filter(
+          (notice) =>
+            notice.amount !== totalCents && !changesPlan(history, id, notice.at, Math.max(start, at(createdAt))),
+        )
         .map(({ amount }) => `the notice of ${id} at ${start} says ${amount}, and the renewal costs ${totalCents}`),
     );
   },

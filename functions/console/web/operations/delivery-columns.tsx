@@ -98,7 +98,7 @@ const EventCell = ({ group: { newest } }: { readonly group: EventGroup }) => {
 };
 
 /** Breaks a long name only between its words. */
-export const EventName = ({ name }: { readonly name: string }) => (
+const EventName = ({ name }: { readonly name: string }) => (
   <span class="whole">
     {name.split(/(?<=[.:_])/).flatMap((word, index) => (index === 0 ? [word] : [<wbr key={index} />, word]))}
   </span>

@@ -13,7 +13,7 @@ export interface EventGroup {
   readonly byTarget: readonly WebhookLog[];
 }
 
-export const groupsOf = (entries: readonly WebhookLog[]): readonly EventGroup[] =>
+const groupsOf = (entries: readonly WebhookLog[]): readonly EventGroup[] =>
   [...Map.groupBy(entries, ({ event_id: id }) => id)].flatMap(([id, attempts]) => {
     const [newest] = attempts;
     if (!newest) return [];

@@ -19,7 +19,7 @@ const contrast = (one: string, other: string): number => {
 };
 
 /** The ink with the higher contrast, which is at least 4.5 on every color. */
-export const inkOn = (color: string): string =>
+const inkOn = (color: string): string =>
   contrast(color, LIGHT_INK) >= contrast(color, DARK_INK) ? LIGHT_INK : DARK_INK;
 
 /** Sets the color by script, because the page's policy allows no style attribute. */
