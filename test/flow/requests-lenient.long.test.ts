@@ -121,6 +121,16 @@ const REQUESTS: Readonly<Record<string, () => Promise<Sent>>> = {
     const { id } = await createLink(service, { description: 'Ticket', max_payments: 3, metadata: { a: '1' } });
     return { path: `/payment-links/${id}`, body: {}, options: await admin() };
   },
+  'payments.change-metadata': async () => {
+    const { id, options } = await paidPayment();
+    await must(confirm(service, id, options));
+    return { path: `/payments/${id}`, body: { metadata: { a: '1' } }, options: await admin() };
+  },
+  'discounts.check': async () => {
+    await must(service.put('/admin/discounts/LENIENT', discountBody(), await admin()));
+    const body = { code: 'LENIENT', subtotal_cents: 1_000, currency: 'USD' };
+    return { path: '/discounts/check', body, options: await signedIn() };
+  },
   'refunds.create': async () => {
     const { id, options } = await paidPayment();
     await must(confirm(service, id, options));
@@ -160,6 +170,11 @@ const REQUESTS: Readonly<Record<string, () => Promise<Sent>>> = {
     const { id } = await subscribe(service, who);
     return { path: `/subscriptions/${id}/cancel`, body: {}, options: who.options };
   },
+  'subscriptions.pause': async () => {
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    return { path: `/subscriptions/${id}/pause`, body: {}, options: who.options };
+  },
   'subscriptions.change': toPlan('/change'),
   'subscriptions.preview-change': toPlan('/change/preview'),
   'organizations.create': create('/organizations', { name: 'Engines Ltd' }),
@@ -168,6 +183,13 @@ const REQUESTS: Readonly<Record<string, () => Promise<Sent>>> = {
     { name: 'Engines', business_email: 'a@example.com', business_phone: '1', tax_id: 'T', address: 'Street 1' },
     { tax_id: 'T' },
   ),
+  'organizations.add-member': async () => {
+    const options = await signedIn();
+    const { id } = await must(service.post('/organizations', { name: 'Engines Ltd' }, options));
+    const email = `${id}@example.com`;
+    await signIn(service, { email });
+    return { path: `/organizations/${id}/members`, body: { email, role: 'member' }, options };
+  },
   'webhooks.send-test': async () => ({
     path: '/webhooks/test',
     body: { event: 'payment.succeeded' },
@@ -217,7 +239,8 @@ const RECORDS: Readonly<Record<ReferenceKind, Fields>> = {
 };
 
 /** Values that differ from record to record; null and "" stay visible. */
-const VOLATILE = /^(?:available_on|capture_before|prefix|url)$|(^|_)(id|at|by|start|end|date|secret|token)$/;
+const VOLATILE =
+  /^(?:available_on|capture_before|email|prefix|receipt_url|url)$|(^|_)(id|at|by|start|end|date|secret|token)$/;
 
 const steady = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(steady);
