@@ -6,6 +6,7 @@ import { checkDiscountBody, discountCheckSchema } from '../../shared/discounts/c
 import { discountChecks } from '../../shared/discounts/check-limits.ts';
 import { codeKeysOf } from '../../shared/discounts/redemption.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { paymentLinkRecord } from '../../shared/payment-links/payment-link.ts';
 
 const none = z.object({});
 
@@ -15,7 +16,8 @@ export const checkDiscountEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/discounts/check',
   summary: 'Check a discount code',
   description: `Shows whether a code fits a purchase, and the price with it. Nothing is reserved: the create decides again, and may get
-    \`DISCOUNT_INVALID\`. At most 20 checks per minute; a create with a code that does not fit counts as a check.`,
+    \`DISCOUNT_INVALID\`. The token of a payment link in \`X-Link-Token\` does in place of a session or \`guest_data\`. At most 20 checks
+    per minute; a create with a code that does not fit counts as a check.`,
   auth: 'session-or-guest',
   access: {
     action: 'canManagePayments',
@@ -23,6 +25,7 @@ export const checkDiscountEndpoint = /* @__PURE__ */ endpoint(() => ({
     references: ({ product_id: id }) => (id ? [{ kind: productRecord, id }] : []),
     alongside: (owner, { code }) => codeKeysOf(owner, code),
   },
+  opens: { payment_link: paymentLinkRecord },
   params: none,
   query: none,
   body: checkDiscountBody,

@@ -40,11 +40,14 @@ export const cancelOnPage = async (deps: PageDeps, request: PageRequest<CancelIn
   return stateReply(deps, record);
 };
 
-/** Clears a scheduled cancellation with its reason. Without one, nothing changes. */
+/** Clears a scheduled cancellation with its reason, or the reason of one that has failed. */
 export const keepOnPage = async (deps: PageDeps, request: PageRequest<unknown>): Promise<Reply> => {
-  if (request.record.cancelAtPeriodEnd)
-    await reactivateSubscription(deps, request).catch(ifCanceled).catch(pageRefusal);
-  return stateReply(deps, request.record);
+  const { record } = request;
+  if (record.cancelAtPeriodEnd) await reactivateSubscription(deps, request).catch(ifCanceled).catch(pageRefusal);
+  else if (record.cancelReason !== undefined || record.cancelComment !== undefined) {
+    await noteOnSubscription(deps, record, { cancelReason: undefined, cancelComment: undefined });
+  }
+  return stateReply(deps, record);
 };
 
 const ifCanceled = (error: unknown): undefined => {

@@ -80,9 +80,12 @@ export const requireReturnUrl = (pages: PageSettings, returnUrl: string | null |
   throw invalid([{ path: 'return_url', rule: 'return_host', message }]);
 };
 
-/** Compares the whole host. On the local host http is allowed, too. */
+/**
+ * Compares the whole host. On the local host http is allowed, too. A backslash is refused, because browsers take it for a
+ * slash and other clients find another host behind it.
+ */
 export const mayReturnTo = ({ returnHosts, stage }: PageSettings, returnUrl: string): boolean => {
-  if (!URL.canParse(returnUrl)) return false;
+  if (returnUrl.includes('\\') || !URL.canParse(returnUrl)) return false;
   const { protocol, host, username, password } = new URL(returnUrl);
   const isAllowed = protocol === 'https:' || (protocol === 'http:' && stage === 'local');
   return isAllowed && username === '' && password === '' && returnHosts.includes(host);

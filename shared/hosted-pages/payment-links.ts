@@ -1,5 +1,6 @@
 /** @module Payment links, for the merchant: create, list, read, change and archive. */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Caller } from '../access/caller.ts';
 import { type Product, productRecord } from '../catalog/catalog-records.ts';
 import { priceOf, quantityOf } from '../catalog/price.ts';
@@ -100,8 +101,8 @@ const productToSell = async ({ table }: StoreDeps, id: string): Promise<Product>
   return product;
 };
 
-const requireEnd = (expiresAt: string | null | undefined, now: Instant): void => {
-  if (expiresAt === undefined || expiresAt === null) return;
+const requireEnd = (expiresAt: string | undefined, now: Instant): void => {
+  if (expiresAt === undefined) return;
   const at = instant(expiresAt);
   if (at > now && at <= now + MOST_DAYS * DAY_MS) return;
   const message = `must be in the future, at most ${MOST_DAYS} days from now`;
@@ -109,11 +110,22 @@ const requireEnd = (expiresAt: string | null | undefined, now: Instant): void =>
 };
 
 /** @throws DomainError UNSUPPORTED_PROVIDER for a slot that takes no payments */
-const requireSlots = ({ pages }: LinkDeps, slots: readonly string[] | null | undefined): void => {
+const requireSlots = ({ pages }: LinkDeps, slots: readonly string[]): void => {
   const open = openSlots(pages).map(({ provider_id: slot }) => slot as string);
-  const closed = (slots ?? []).find((slot) => !open.includes(slot));
+  const closed = slots.find((slot) => !open.includes(slot));
   if (closed === undefined) return;
   throw new DomainError('UNSUPPORTED_PROVIDER', { message: `The slot ${closed} takes no payments` });
+};
+
+/** What the link has already is not checked again, because a client may send back a link that it has read. */
+const requireOffer = (deps: PaymentLinkDeps, body: PaymentLinkInput, link?: PaymentLink): void => {
+  const { returnUrl, expiresAt, providers } = offeredBy(body);
+  if (returnUrl !== link?.returnUrl) requireReturnUrl(deps.pages, returnUrl);
+  if (expiresAt !== link?.expiresAt) requireEnd(expiresAt, deps.now());
+  requireSlots(
+    deps,
+    providers.filter((slot) => !link?.providers.includes(slot)),
+  );
 };
 
 const makerOf = (caller: Caller): string => {
@@ -126,9 +138,7 @@ export const createPaymentLink = async (
   { body, caller, idempotency }: ApiRequest<unknown, unknown, PaymentLinkInput>,
 ): Promise<Reply> => {
   await requirePages(deps);
-  requireReturnUrl(deps.pages, body.return_url);
-  requireEnd(body.expires_at, deps.now());
-  requireSlots(deps, body.providers);
+  requireOffer(deps, body);
   const sold = await soldBy(deps, body);
   const { record, replayed } = await createOnce<PaymentLink>(deps, {
     store: storeOf(deps),
@@ -214,9 +224,7 @@ export const updatePaymentLink = async (
   { record, body }: OfLink<PaymentLinkInput>,
 ): Promise<Reply> => {
   await requirePages(deps);
-  requireReturnUrl(deps.pages, body.return_url);
-  requireEnd(body.expires_at, deps.now());
-  requireSlots(deps, body.providers);
+  requireOffer(deps, body, record);
   const sold = await soldAfter(deps, record, body);
   const isOther = !isSame(sold, record);
   const { record: changed, unmet } = await storeOf(deps).change(
@@ -253,7 +261,7 @@ const soldAfter = async (deps: StoreDeps, link: PaymentLink, body: PaymentLinkIn
   if (hasPrice(body) || leavesProduct) {
     return soldBy(deps, { ...body, currency: body.currency ?? prices?.currency });
   }
-  if (body.quantity === undefined) return { productId, prices, quantity };
+  if (body.quantity === undefined || isDeepStrictEqual(body.quantity, quantity)) return { productId, prices, quantity };
   if (body.quantity === null) return { productId, prices, quantity: undefined };
   return soldBy(deps, { product_id: productId, quantity: body.quantity });
 };

@@ -87,7 +87,8 @@ const createRequest = async (deps: StartDeps, request: StartRequest): Promise<Pa
   };
   const item = link.productId === undefined ? undefined : await deps.table.get(productRecord.key(link.productId));
   const product = item && productRecord.parse(item);
-  if (link.productId !== undefined && !product) {
+  // The product may have become a recurring one since the link was made.
+  if (link.productId !== undefined && (!product || product.billing_interval)) {
     throw new DomainError('PRODUCT_INACTIVE', { details: { product_id: link.productId } });
   }
   return {

@@ -73,8 +73,8 @@ export const sendsGuest = ({ spec, caller }: Exchange, body: unknown): boolean =
 
 /** @throws DomainError AUTHENTICATION_REQUIRED, or GUEST_NOT_ALLOWED if the route accepts no guest_data. */
 export const requireCredential = (exchange: Exchange, body: unknown): void => {
-  const { spec, caller } = exchange;
-  if (caller.kind !== 'anonymous' || !takesCredentials(spec)) return;
+  const { spec, caller, opened } = exchange;
+  if (caller.kind !== 'anonymous' || opened || !takesCredentials(spec)) return;
   if (!namesGuest(body) && guestTokenOf(exchange) === undefined) throw credentialRequired(spec);
   if (spec.auth !== 'session-or-guest') throw new DomainError('GUEST_NOT_ALLOWED');
 };
@@ -112,7 +112,8 @@ export const guestOf = (exchange: Exchange, body: unknown): Caller => {
   if (spec.auth !== 'session-or-guest' || isMemberCaller(caller)) return caller;
   const named = guestDataSchema.safeParse(body).data?.guest_data;
   const holder = caller.kind === 'guest' ? caller : undefined;
-  const email = named?.email ?? holder?.email;
+  // Who has only the token of a link is a guest without an address.
+  const email = named?.email ?? holder?.email ?? (exchange.opened && '');
   if (email === undefined) return caller;
   const details = { name: named?.name, phone: named?.phone };
   // X-Act-For names the guest, whatever the body names.

@@ -90,7 +90,7 @@ export interface Endpoint<
   /** True if platform admins may also call without a role in an organization; only the API document reads it. */
   readonly alsoPlatformAdmins: boolean;
   readonly access: AccessRule<Body, R> | undefined;
-  /** Of a route with `link-token`: the records that a token may open here, of which `access` gets the opened one. */
+  /** The records that the token of a hosted page may open here, of which `access` gets the opened one. */
   readonly opens: Readonly<Partial<Record<LinkKind, RecordKind<R>>>> | undefined;
   readonly params: Params;
   readonly query: Query;

@@ -23,7 +23,7 @@ import type { AccessRule, Endpoint } from './endpoint.ts';
 import { type Exchange, openExchange, requestIdAt, type WebDeps } from './exchange.ts';
 import { claimKey, keptAs, LEFT_OPEN, REPLAYED, settleKey } from './idempotency.ts';
 import { jsonBodyOf } from './json-body.ts';
-import { openedRule, openingCaller, withoutReason } from './link-caller.ts';
+import { openedRule, openingCaller, opensBeside, withoutReason } from './link-caller.ts';
 import { apiVersion, checkAll, queryOf, rawBodyOf, requireBoundedHeaders } from './parse.ts';
 import { type CountedOutcome, countOutcome, countSubject, enforceLimits, type RateLimit } from './rate-limit.ts';
 import { rendererOf, requestOf } from './read-request.ts';
@@ -215,6 +215,7 @@ const callers: Step = {
     if (exchange.spec.auth === 'link-token') exchange.caller = await openingCaller(exchange);
     const credentials = credentialsOf(exchange);
     if (credentials) exchange.caller = await exchange.deps.callers.authenticate(credentials).catch(counted(exchange));
+    if (opensBeside(exchange)) exchange.caller = await openingCaller(exchange);
     exchange.caller = await actingCaller(exchange);
     requireMerchant(exchange);
   },

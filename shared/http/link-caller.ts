@@ -19,6 +19,10 @@ export const pageGone = (cause?: unknown): DomainError =>
     ...(cause !== undefined && { cause }),
   });
 
+/** True if the request has the token in place of a session, on a route that takes both. */
+export const opensBeside = ({ spec, caller, headers }: Exchange): boolean =>
+  spec.auth === 'session-or-guest' && !!spec.opens && caller.kind === 'anonymous' && !!headers[HEADER]?.trim();
+
 /** @throws DomainError RESOURCE_NOT_FOUND for every token that opens no page on the route */
 export const openingCaller = async (exchange: Exchange): Promise<Caller> => {
   const { spec, deps, headers } = exchange;

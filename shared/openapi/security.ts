@@ -4,8 +4,9 @@ import { type RouteScopes, rolesOfScope, type Scope, scopesOfRoute } from '../ac
 import type { Auth, Endpoint } from '../http/endpoint.ts';
 
 /** How callers of the endpoint authenticate. */
-export const securityOf = ({ id, auth, alsoPlatformAdmins }: Endpoint): Record<string, string[]>[] => [
+export const securityOf = ({ id, auth, alsoPlatformAdmins, opens }: Endpoint): Record<string, string[]>[] => [
   ...SECURITY[auth],
+  ...(opens && auth !== 'link-token' ? SECURITY['link-token'] : []),
   ...(alsoPlatformAdmins ? [{ platformAdmin: [] }] : []),
   ...(scopesOfRoute(id) ? [{ serviceKey: [] }] : []),
 ];
@@ -69,7 +70,8 @@ export const securitySchemes = {
     in: 'header',
     name: 'X-Link-Token',
     description: `The token of a link to a hosted page: the part of its URL after \`#\`. It opens one payment, subscription or payment link, for the
-      routes of \`/pay\` only, with the rights of the record's payer. A token that is not valid gets 404.`,
+      routes of \`/pay\` only, with the rights of the record's payer; that of a payment link also for
+      \`POST /discounts/check\`. A token that is not valid gets 404.`,
   },
 } as const;
 

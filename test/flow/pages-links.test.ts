@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { VISA } from '../builders/intent.ts';
-import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { DAY_SECONDS, HOUR_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { putCode } from './discounts.ts';
 import { itemsOf, signIn } from './flow.ts';
 import { withHost } from './host.ts';
@@ -136,6 +136,56 @@ describe('a payment link', () => {
       status: 200,
       body: { data: { total_cents: 2_600 } },
     });
+  });
+
+  test('sells a product no longer that has become a recurring one', async () => {
+    const admin = await signIn(service, { is_admin: true });
+    const product = { name: 'Pass', total_cents: 700, currency: 'USD' };
+    const put = (fields: object) => service.put('/admin/products/pass', { ...product, ...fields }, admin.options);
+    expect((await put({})).status).toBe(200);
+    const link = await createLink(service, { total_cents: undefined, currency: undefined, product_id: 'pass' });
+    expect((await put({ billing_interval: 'monthly' })).status).toBe(200);
+    expect(await startLink(service, link.token)).toMatchObject({ status: 400, body: { code: 'PRODUCT_INACTIVE' } });
+    expect(await link.read()).toMatchObject({ payments: { open: 0, succeeded: 0 } });
+  });
+
+  test('is changed by a client that sends it back, also once it has expired and its product is withdrawn', async () => {
+    const admin = await signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
+    const product = { name: 'Seat', total_cents: 700, currency: 'USD', max_quantity: 10 };
+    const put = (fields: object) => service.put('/admin/products/seat', { ...product, ...fields }, admin.options);
+    expect((await put({})).status).toBe(200);
+    const link = await createLink(service, {
+      ...{ total_cents: undefined, currency: undefined, product_id: 'seat', quantity: { min: 1, max: 4 } },
+      expires_at: new Date(service.now() + HOUR_SECONDS * 1_000).toISOString(),
+    });
+    await service.advance(2 * HOUR_SECONDS);
+    expect((await put({ is_active: false })).status).toBe(200);
+    const read = await link.read();
+    const change = (fields: object): Promise<ParsedJson> =>
+      service.request('PATCH', `/payment-links/${link.id}`, { ...admin.options, body: { ...read, ...fields } });
+    expect(await change({ description: 'Row 1' })).toMatchObject({
+      status: 200,
+      body: { data: { description: 'Row 1', status: 'expired', expires_at: read.expires_at } },
+    });
+    expect(await change({ quantity: { min: 1, max: 3 } })).toMatchObject({ body: { code: 'PRODUCT_INACTIVE' } });
+    expect(await change({ expires_at: link.created_at })).toMatchObject({ body: { code: 'VALIDATION_ERROR' } });
+  });
+
+  test('checks a discount code by its token alone', async () => {
+    await putCode(service, 'PEEK', { percent_bp: 1_000, max_redemptions: 1 });
+    const link = await createLink(service);
+    const payment = await startLink(service, link.token);
+    const check = (token: string, code = 'peek'): Promise<ParsedJson> =>
+      service.post('/discounts/check', { code, subtotal_cents: 2_500, currency: 'USD' }, withToken(token));
+    for (let at = 0; at < 2; at += 1) {
+      expect(await check(link.token)).toMatchObject({ status: 200, body: { valid: true, total_cents: 2_250 } });
+    }
+    expect(await check(link.token, 'NONE')).toMatchObject({ status: 200, body: { valid: false, reason: 'unknown' } });
+    expect((await service.request('DELETE', `/payment-links/${link.id}`, link.admin.options)).status).toBe(204);
+    for (const token of [link.token, payment.body.token, `${link.token}A`]) {
+      expect(await check(token)).toMatchObject({ status: 404, body: { error: 'The link is no longer valid' } });
+    }
+    expect(await check('')).toMatchObject({ status: 401 });
   });
 
   test('needs an Idempotency-Key that cannot be guessed', async () => {

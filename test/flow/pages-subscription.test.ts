@@ -8,6 +8,7 @@ import type { ParsedJson } from './routes.ts';
 import {
   anotherMethod,
   BILLERS,
+  OWN_BILLING,
   patch,
   paymentsOf,
   readSubscription,
@@ -93,6 +94,19 @@ describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
       const kept: ParsedJson = await service.post('/pay/keep', {}, withToken(token));
       expect(kept).toMatchObject({ status: 200, body: { cancel_at_period_end: false } });
     }
+    expect(await readSubscription(service, who, id)).toMatchObject({ cancel_reason: null, cancel_comment: null });
+  });
+
+  test('forgets the reason of a cancellation that failed, once the payer keeps the subscription', async () => {
+    const { who, id, token } = await active();
+    // The service bills without its provider, so only the provider's own billing can fail.
+    await service.fault({ provider: 'provider_a', action: 'timeout_before', times: 9 });
+    const failed = await service.post('/pay/cancel', { reason: 'unused', comment: 'Never used' }, withToken(token));
+    await service.clearFaults();
+    expect(failed.status).toBe(env === OWN_BILLING ? 200 : 504);
+    expect((await service.post('/pay/keep', {}, withToken(token))).status).toBe(200);
+    const canceled = await service.post(`/subscriptions/${id}/cancel`, {}, who.options);
+    expect(canceled.status).toBe(200);
     expect(await readSubscription(service, who, id)).toMatchObject({ cancel_reason: null, cancel_comment: null });
   });
 
