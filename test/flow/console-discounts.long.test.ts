@@ -66,6 +66,10 @@ describe('discount codes in the console', () => {
     await page.getByRole('button', { name: 'Delete code' }).click();
     const question = page.getByRole('dialog', { name: 'Delete this code?' });
     await expectNoViolation(page);
+    await question.getByRole('button', { name: 'Keep code' }).click();
+    await question.waitFor({ state: 'hidden' });
+    expect(await service.get(`/admin/discounts/${code}`, admin.options)).toMatchObject({ status: 200 });
+    await page.getByRole('button', { name: 'Delete code' }).click();
     await question.getByRole('button', { name: 'Delete code' }).click();
     await page.getByRole('heading', { level: 1, name: 'Discounts' }).waitFor();
     await soon(() => page.getByRole('row').filter({ hasText: code }).count()).toBe(0);

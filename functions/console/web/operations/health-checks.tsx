@@ -188,7 +188,7 @@ const DISPUTE_COLUMNS: readonly Column<Dispute>[] = [
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
     phone: 'figure',
   },
-  { title: 'Reason', cell: ({ reason }) => inWords(reason), phone: 'note' },
+  { title: 'Reason', cell: ({ reason }) => reason && inWords(reason), phone: 'note' },
   { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id) },
   { title: 'Payment', cell: ({ payment_id }) => <Cut>{payment_id}</Cut> },
 ];
