@@ -15,14 +15,15 @@ export const openMenu = async (page: Page): Promise<void> => {
   if (isPhone(page) && !isOpen) await page.getByRole('button', { name: 'Menu', exact: true }).click();
 };
 
-const closeMenu = async (page: Page): Promise<void> => {
+export const closeMenu = async (page: Page): Promise<void> => {
   if (isPhone(page)) await page.getByRole('button', { name: 'Close menu' }).click();
 };
 
-/** Opens a page by the navigation. */
+/** Opens a page by the navigation, whose link may have a count of what needs attention. */
 export const goTo = async (page: Page, name: string): Promise<void> => {
   await openMenu(page);
-  await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+  const inFull = new RegExp(`^${name}(\\s+\\d+ needs? attention)?$`);
+  await page.getByRole('navigation').getByRole('link', { name: inFull }).click();
 };
 
 export const signOut = async (page: Page): Promise<void> => {

@@ -105,7 +105,7 @@ describe('the console’s pages of customers', () => {
       await page.getByLabel('Search customers').fill('ADA@example.com');
       await page.keyboard.press('Enter');
       await soon(() => rows(page, 'Customers').allInnerTexts()).toEqual([
-        expect.stringMatching(/ada@example.com\s+Ada Lovelace/),
+        expect.stringMatching(/ada@example.com[\s\S]+Ada Lovelace/),
       ]);
       await expectNoViolation(page);
       await rows(page, 'Customers').click();
@@ -136,7 +136,6 @@ describe('the console’s pages of customers', () => {
       await expectRecords(page);
       await expectNoViolation(page);
       await other.open('/customers');
-      await page.getByText('No customers').waitFor();
       await typeFilter(page, 'Organization', firm.id);
       await soon(() => rows(page, 'Customers').allInnerTexts()).toEqual([
         expect.stringContaining('books@acme.example.com'),

@@ -211,7 +211,7 @@ describe('the console’s page of service keys', () => {
   test.each(['demo-support', 'demo-owner'])('does not exist for %s', async (session) => {
     const visit = await visitConsole(browser, service, WIDTHS[0]);
     await enterSession(visit, session);
-    await visit.page.getByRole('link', { name: 'Payments' }).waitFor();
+    await visit.page.getByRole('navigation').getByRole('link', { name: 'Payments' }).waitFor();
     expect(await visit.page.getByRole('link', { name: 'Keys' }).count()).toBe(0);
     await visit.open('/keys');
     await visit.page.getByRole('heading', { name: 'Page not found' }).waitFor();

@@ -57,6 +57,9 @@ describe('links in the console', () => {
     const token = tokenIn(String(await page.evaluate('navigator.clipboard.readText()')));
     expect(await pageOf(service, token)).toMatchObject({ kind: 'link', description: title, amount_cents: 2_500 });
     await row.getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('dialog', { name: 'Archive this link?' }).waitFor();
+    await expectNoViolation(page);
+    await page.getByRole('button', { name: 'Archive link' }).click();
     await soon(() => row.innerText()).toMatch(/Archived/);
     expect(await row.getByRole('button').count()).toBe(0);
     expectQuiet(visit, service);

@@ -228,7 +228,7 @@ describe('the console’s pages for operators and developers', () => {
       await soon(() => page.getByRole('region', { name: 'Failed deliveries' }).innerText()).toMatch(
         /Failed\s+[1-9]\d* attempt/,
       );
-      await soon(() => page.getByRole('table', { name: 'Disputes due' }).innerText()).toContain('fraudulent');
+      await soon(() => page.getByRole('table', { name: 'Disputes due' }).innerText()).toContain('Fraudulent');
       await expectAccessible(page);
       await page.getByRole('link', { name: 'Show failed deliveries' }).click();
       await soon(() => page.url()).toContain('/webhooks?status=failed');

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { present } from '../builders/present.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
+import { closeMenu, openMenu } from './console-controls.ts';
 import {
   type ConsoleVisit,
   enterSession,
@@ -107,10 +108,14 @@ describe('the overview page', () => {
     test('lists what needs attention today, and the navigation repeats the counts', async () => {
       const { page } = visit;
       const list = page.getByRole('region', { name: 'Needs attention today' });
-      await soon(() => list.innerText()).toMatch(/1 Disputes due[\s\S]+None: holds ending, past due, failing targets/);
+      await soon(() => list.innerText()).toMatch(
+        /1 Dispute due[\s\S]+None: holds ending, past-due subscriptions, failing targets/,
+      );
+      await openMenu(page);
       const link = page.getByRole('navigation').getByRole('link', { name: /^Disputes\s+1 needs attention$/ });
       expect(await link.locator('.badge').innerText()).toBe('1');
-      await list.getByRole('link', { name: '1 Disputes due' }).click();
+      await closeMenu(page);
+      await list.getByRole('link', { name: '1 Dispute due' }).click();
       await page.getByRole('heading', { level: 1, name: 'Disputes' }).waitFor();
       await soon(() => page.getByRole('table', { name: 'Disputes' }).locator('tbody tr').count()).toBe(1);
       await page.goBack();

@@ -125,7 +125,7 @@ describe('the console session', () => {
     expect(await placeholder()).toBe('ID, or part of an e-mail or description');
     await signOut(page);
     await enterAs('demo-admin');
-    expect(await placeholder()).toBe('ID, provider’s ID, e-mail, reference or last four digits');
+    expect(await placeholder()).toBe('ID, e-mail, reference or last four digits');
   });
 
   test('shows no page for a malformed address', async () => {

@@ -101,7 +101,7 @@ describe('the console’s pages of subscriptions', () => {
       await page.getByRole('button', { name: 'Cancel subscription' }).dblclick();
       await soon(actions).toEqual(['Change plan', 'Reactivate', 'Cancel']);
       expect(await readStatus()).toMatchObject({ status: 'active', cancel_at_period_end: true });
-      await page.getByText('Ends with its period').waitFor();
+      await page.getByText('Ending', { exact: true }).waitFor();
       await giveCommand(page, 'Reactivate');
       await page.getByRole('button', { name: 'Reactivate subscription' }).click();
       await soon(actions).toEqual(['Change plan', 'Pause', 'Cancel']);
@@ -132,7 +132,7 @@ describe('the console’s pages of subscriptions', () => {
       await page.reload();
     });
 
-    test('list the subscriptions of everyone to a platform admin, who may only cancel them', async () => {
+    test('list the subscriptions of everyone to a platform admin, who may cancel them and copy their pay link', async () => {
       const other = await visitConsole(browser, service, width);
       const { page } = other;
       await enterSession(other, admin.session);
@@ -147,7 +147,7 @@ describe('the console’s pages of subscriptions', () => {
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await rows.first().click();
       await atRecord(page, failing.id);
-      await soon(() => commandsIn(page)).toEqual(['Cancel']);
+      await soon(() => commandsIn(page)).toEqual(['Copy pay link', 'Cancel']);
       const payments = page.getByRole('table', { name: 'Payments of its periods' }).locator('tbody tr');
       await soon(() => payments.count()).toBe(2);
       await other.open('/subscriptions/subs_000000000000000000000000');

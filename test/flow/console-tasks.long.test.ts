@@ -77,7 +77,7 @@ describe('the work of a day in the console with demo data', () => {
 
     test('who did it?', async () => {
       await openRecord('payment-frame');
-      expect(await partOf('Timeline').innerText()).toMatch(/Refund[\s\S]+by staff member user_demo_admin/);
+      expect(await partOf('Timeline').innerText()).toMatch(/Refund[\s\S]+by staff member demo\.admin@example\.com/);
     });
 
     test('why was it declined?', async () => {
@@ -90,7 +90,7 @@ describe('the work of a day in the console with demo data', () => {
       await openRecord('payment-frame');
       await page.getByText('Partly refunded').waitFor();
       expect(await partOf('Refunds').innerText()).toMatch(
-        /EUR\s9\.00\s+Succeeded[\s\S]+\d+ \w+ \d{4}, [\d:]+\s+by user_demo_admin/,
+        /EUR\s9\.00\s+Succeeded[\s\S]+\d+ \w+ \d{4}, [\d:]+\s+by demo\.admin@example\.com/,
       );
     });
 
@@ -202,7 +202,7 @@ describe('the work of a day in the console with demo data', () => {
     await atRecord(own.page, body.id);
     await act(giveCommand(own.page, 'Change plan'));
     const dialog = own.page.getByRole('dialog');
-    await dialog.getByLabel('Product ID').fill(large);
+    await dialog.getByLabel('Product').selectOption(large);
     await act(dialog.getByRole('button', { name: 'Preview' }).click());
     // The last click confirms a question that names the amount.
     await dialog.getByRole('button', { name: /^Pay USD [\d.]+ now$/ }).click();

@@ -113,10 +113,10 @@ describe('the page of a payment link', () => {
     await payButton(first.page).waitFor();
     await fillStart(second.page, 'second@example.com');
     await second.page.getByRole('button', { name: 'Continue' }).click();
-    await second.page.getByRole('heading', { name: 'spent' }).waitFor();
+    await second.page.getByRole('heading', { name: 'has been used' }).waitFor();
     await second.page.goto('about:blank');
     await second.page.goto(pageAddress(service, link.token));
-    await second.page.getByRole('heading', { name: 'spent' }).waitFor();
+    await second.page.getByRole('heading', { name: 'has been used' }).waitFor();
   });
 });
 

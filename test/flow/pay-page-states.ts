@@ -139,7 +139,7 @@ export const PAGE_STATES: readonly ShownState[] = [
     show: heading(/no longer valid/),
   },
   { name: 'unreachable', status: 503, state: { success: false, code: 'X' }, show: heading(/cannot reach/) },
-  { name: 'spent', state: link({ status: 'spent' }), show: heading(/spent/) },
+  { name: 'spent', state: link({ status: 'spent' }), show: heading(/has been used/) },
   { name: 'link', state: link({}), show: button('Continue') },
   {
     name: 'link-problems',

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -48,6 +49,14 @@ beforeAll(async () => {
   mkdirSync(SHOTS, { recursive: true });
   await startLocalHost();
   await fetch(`${base}/_local/settle`, { method: 'POST' });
+  await send('PUT', '/admin/discounts/SPRING25', { name: 'Spring', percent_bp: 2_500, duration: 'once' });
+  await send('PUT', '/admin/discounts/WELCOME5', {
+    ...{ name: 'Five euros off the first order', amounts: { EUR: 500 }, duration: 'repeating' },
+    ...{ duration_periods: 3, max_redemptions: 100 },
+  });
+  for (const description of ['Workshop in watercolor, Saturday morning', 'Gift']) {
+    await send('POST', '/payment-links', { description, total_cents: 4_500, currency: 'EUR', max_payments: 12 });
+  }
   browser = await startBrowser();
 });
 afterAll(async () => {
@@ -55,6 +64,13 @@ afterAll(async () => {
   host?.removeAllListeners('exit').kill();
   rmSync(data, { recursive: true, force: true });
 });
+
+/** Makes a record that the demo data lack. */
+const send = async (method: string, path: string, body: object): Promise<void> => {
+  const headers = { 'x-session-id': 'demo-admin', 'content-type': 'application/json', 'idempotency-key': randomUUID() };
+  const answer = await fetch(`${base}${path}`, { method, headers, body: JSON.stringify(body) });
+  expect(answer.ok, await answer.text()).toBe(true);
+};
 
 const records = z.array(z.object({ id: z.string() })).min(1);
 const found = z.union([records, z.object({ data: records }).transform(({ data: rows }) => rows)]);
@@ -105,6 +121,8 @@ test.each(VIEWS)('the console is photographed at $width pixels, $colorScheme', a
     ['subscription', `/console/subscriptions/${subscription}`],
     ['delivery', `/console/webhooks/${delivery}`],
     ['search', '/console/search?q=4242'],
+    ['discount', '/console/discounts/WELCOME5'],
+    ['key', `/console/keys/${await firstOf('/admin/keys')}`],
   ] as const) {
     await page.goto(`${base}${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -114,7 +132,23 @@ test.each(VIEWS)('the console is photographed at $width pixels, $colorScheme', a
   await page.getByRole('table').waitFor();
   await shoot('filtered', false);
   await page.getByRole('button', { name: isPhone(page) ? /^Filters/ : 'Add filter' }).click();
+  await page.getByRole(isPhone(page) ? 'dialog' : 'menu').waitFor();
   await shoot('filters', false);
+  for (const [path, action, name] of [
+    ['/console/links', 'Archive', 'archive'],
+    ['/console/links', 'Create link', 'create-link'],
+    ['/console/discounts/WELCOME5', 'Delete code', 'delete-code'],
+  ] as const) {
+    await page.goto(`${base}${path}`);
+    await page.getByRole('button', { name: action }).first().click();
+    await page.getByRole('dialog').waitFor();
+    await shoot(name, false);
+  }
+  if (isPhone(page)) {
+    await page.goto(`${base}/console/overview`);
+    await openMenu(page);
+    await shoot('menu', false);
+  }
   const refunded = await firstOf('/admin/payments?refund_status=partial');
   await page.goto(`${base}/console/payments/${refunded}`);
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();

@@ -28,7 +28,7 @@ const Needs = ({ found }: { readonly found: readonly Need[] }) => {
             <li key={need.title}>
               <Link to={need.to}>
                 <strong class="need-count">{need.counted === undefined ? '?' : counted(need.counted)}</strong>{' '}
-                {need.title}
+                {need.counted?.count === 1 ? need.one : need.title}
               </Link>
               <span class="quiet">{need.counted === undefined ? 'Could not be read.' : need.about}</span>
             </li>

@@ -18,12 +18,14 @@ interface Kind {
   /** The path of the list behind the count, below /console. */
   readonly to: string;
   readonly title: string;
+  /** The title beside a count of one. */
+  readonly one: string;
   /** What to do. */
   readonly about: string;
   readonly read: () => Promise<Counted>;
 }
 
-export interface Need extends Pick<Kind, 'page' | 'to' | 'title' | 'about'> {
+export interface Need extends Pick<Kind, 'page' | 'to' | 'title' | 'one' | 'about'> {
   /** Undefined if the count could not be read. */
   readonly counted: Counted | undefined;
 }
@@ -67,6 +69,7 @@ const KINDS: readonly Kind[] = [
     page: '/disputes',
     to: '/disputes?status=needs_response',
     title: 'Disputes due',
+    one: 'Dispute due',
     about: 'Give evidence at the provider before the date that it sets.',
     read: countDisputes,
   },
@@ -75,6 +78,7 @@ const KINDS: readonly Kind[] = [
     page: '/payments',
     to: '/payments?status=requires_capture',
     title: 'Holds ending',
+    one: 'Hold ending',
     about: 'Within 24 hours: capture or release them.',
     read: () => countPages(readEndingHolds),
   },
@@ -82,7 +86,8 @@ const KINDS: readonly Kind[] = [
     scope: 'payments:read',
     page: '/subscriptions',
     to: '/subscriptions?status=past_due',
-    title: 'Past due',
+    title: 'Past-due subscriptions',
+    one: 'Past-due subscription',
     about: 'A charge failed: the payer needs another method.',
     read: countPastDue,
   },
@@ -91,6 +96,7 @@ const KINDS: readonly Kind[] = [
     page: '/webhooks',
     to: '/webhooks?status=failed',
     title: 'Failing targets',
+    one: 'Failing target',
     about: 'Your systems did not accept the newest event.',
     read: countFailingTargets,
   },
@@ -107,8 +113,8 @@ effect(() => {
 export const readNeeds = async (): Promise<void> => {
   const asking = session.value;
   const found = await Promise.all(
-    KINDS.filter(({ scope }) => may(scope)).map(async ({ read, page, to, title, about }): Promise<Need> => {
-      return { page, to, title, about, counted: await read().catch(() => undefined) };
+    KINDS.filter(({ scope }) => may(scope)).map(async ({ read, page, to, title, one, about }): Promise<Need> => {
+      return { page, to, title, one, about, counted: await read().catch(() => undefined) };
     }),
   );
   if (session.value === asking) needs.value = found;

@@ -6,7 +6,7 @@ import { may, mayOpen } from '../api/session.ts';
 import type { Customer, PaymentMethod } from '../api/types.ts';
 import { OWN_PAYMENT_COLUMNS } from '../pages/payment-columns.tsx';
 import { OwningOrganization, savedMethodInShort } from '../pages/payment-parts.tsx';
-import { OWN_SUBSCRIPTION_COLUMNS } from '../subscriptions/subscription-columns.tsx';
+import { CUSTOMER_SUBSCRIPTION_COLUMNS } from '../subscriptions/subscription-columns.tsx';
 import type { Column } from '../view/columns.ts';
 import { inWords } from '../view/format.ts';
 import { usePages } from '../view/load.ts';
@@ -170,7 +170,7 @@ const Methods = ({ customer }: CustomerProps) => (
 const Subscriptions = ({ customer }: CustomerProps) => (
   <Table
     name="Subscriptions"
-    columns={OWN_SUBSCRIPTION_COLUMNS}
+    columns={CUSTOMER_SUBSCRIPTION_COLUMNS}
     pages={usePages(`subscriptions ${customer.id}`, (cursor) => readSubscriptions(customer, cursor))}
     keyOf={({ id }) => id}
     pageOf={({ id }) => `/subscriptions/${id}`}

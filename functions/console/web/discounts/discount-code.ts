@@ -1,12 +1,12 @@
 /** @module A discount code as the console reads it. The API describes reference records of all kinds by one schema. */
 
-import { answerOf, api } from '../api/client.ts';
+import { answerOf, api, done } from '../api/client.ts';
 import { majorText } from './discount-amounts.ts';
 
 export interface DiscountCode {
   readonly id: string;
   readonly name: string;
-  /** `25 %`, or amounts such as `5.00 USD`. */
+  /** `25%`, or amounts such as `5.00 USD`. */
   readonly cut: string;
   readonly duration: string;
   readonly isActive: boolean;
@@ -35,7 +35,7 @@ export const codeOfRecord = (record: Readonly<Record<string, unknown>>): Discoun
 
 const cutOf = ({ percent_bp, amounts }: Readonly<Record<string, unknown>>): string => {
   const points = numberOf(percent_bp);
-  if (points !== undefined) return `${points / BASIS_POINTS_OF_PERCENT} %`;
+  if (points !== undefined) return `${points / BASIS_POINTS_OF_PERCENT}%`;
   return Object.entries(amounts ?? {})
     .map(([currency, cents]) => majorText(Number(cents), currency))
     .join(', ');
@@ -59,5 +59,5 @@ export const putCode = async (id: string, body: Readonly<Record<string, unknown>
 };
 
 export const removeCode = async (id: string): Promise<void> => {
-  await answerOf(api.DELETE('/admin/{kind}/{id}', { params: pathOf(id) }));
+  await done(api.DELETE('/admin/{kind}/{id}', { params: pathOf(id) }));
 };

@@ -93,7 +93,7 @@ export const DiscountForm = ({ of: code, onDone, onClose }: DiscountFormProps) =
       {field('Discount', 'cut', 'A percentage such as 25, or amounts such as 5.00 USD, 4.50 EUR.')}
       <DurationField draft={draft} onChange={(duration) => setDraft({ ...draft, duration })} />
       {draft.duration === 'repeating' && field('Periods', 'periods')}
-      {field('Products', 'products', 'Ids of products, separated by commas. If empty, every product.')}
+      {field('Products', 'products', 'IDs of products, separated by commas. If empty, every product.')}
       {field('Redemptions at most', 'most', 'If empty, no limit, and nothing is counted.')}
       {field('Per payer at most', 'mostPerPayer')}
       <label class="choice">

@@ -1,7 +1,9 @@
 /** @module The page of one discount code, with its form. Payments and subscriptions keep the terms that they have. */
 
+import { useState } from 'preact/hooks';
 import { useAction } from '../view/action.ts';
-import { Fact, Id, ProblemNote, Time } from '../view/parts.tsx';
+import { Dialog, DialogActions } from '../view/dialog.tsx';
+import { Fact, ProblemNote, Status, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
 import { go } from '../view/route.tsx';
 import { type DiscountCode, readCode, removeCode } from './discount-code.ts';
@@ -14,8 +16,10 @@ export const DiscountPage = ({ id }: { readonly id: string }) => (
     what="the code"
     title={() => `Code ${id}`}
     tab="Code"
+    status={({ isActive }) => <Status of={isActive ? 'active' : 'inactive'} />}
+    about={({ name }) => name}
     read={() => readCode(id)}
-    actions={() => <RemoveButton id={id} />}
+    actions={() => <DeleteAction id={id} />}
   >
     {(code, follow) => <DiscountView key={code.updatedAt} code={code} onChanged={follow} />}
   </RecordPage>
@@ -32,9 +36,6 @@ const DiscountView = ({ code, onChanged }: { readonly code: DiscountCode; readon
         <Fact name="Changed" isTime={true}>
           <Time at={code.updatedAt} exact={true} />
         </Fact>
-        <Fact name="Code">
-          <Id>{code.id}</Id>
-        </Fact>
       </dl>
       <p class="quiet">A change applies to new payments and subscriptions only.</p>
     </section>
@@ -45,17 +46,37 @@ const DiscountView = ({ code, onChanged }: { readonly code: DiscountCode; readon
   </div>
 );
 
-const RemoveButton = ({ id }: { readonly id: string }) => {
-  const removing = useAction(async () => {
+const DeleteAction = ({ id }: { readonly id: string }) => {
+  const [isAsked, setAsked] = useState(false);
+  return (
+    <>
+      <button type="button" onClick={() => setAsked(true)}>
+        Delete code
+      </button>
+      {isAsked && <DeleteDialog id={id} onClose={() => setAsked(false)} />}
+    </>
+  );
+};
+
+const DeleteDialog = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const deleting = useAction(async () => {
     await removeCode(id);
     go('/discounts');
   });
   return (
-    <>
-      <button type="button" class="danger" disabled={removing.isBusy} onClick={removing.run}>
-        Delete code
-      </button>
-      {removing.problem && <ProblemNote problem={removing.problem} />}
-    </>
+    <Dialog title="Delete this code?" onClose={onClose}>
+      <p>
+        Payers can no longer enter <code>{id}</code>. Payments and subscriptions that have it keep their price. To stop
+        the code for a while only, make it inactive.
+      </p>
+      {deleting.problem && <ProblemNote problem={deleting.problem} />}
+      <DialogActions
+        back="Keep code"
+        onBack={onClose}
+        act={['Delete code', 'Deleting…']}
+        action={deleting}
+        kind="danger"
+      />
+    </Dialog>
   );
 };

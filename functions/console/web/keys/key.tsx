@@ -2,13 +2,18 @@
 
 import { SCOPE_TABLE } from '../../../../shared/access/scopes.ts';
 import { answerOf, api } from '../api/client.ts';
+import { readNames } from '../api/people.ts';
 import type { ServiceKey } from '../api/types.ts';
+import { PersonInShort } from '../pages/actor.tsx';
 import { Fact, Hour, Id, Status, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
 import { KeyActions } from './key-actions.tsx';
 
-const readKey = async (id: string): Promise<ServiceKey> =>
-  (await answerOf(api.GET('/admin/keys/{id}', { params: { path: { id } } }))).data.data;
+const readKey = async (id: string): Promise<ServiceKey> => {
+  const { data } = (await answerOf(api.GET('/admin/keys/{id}', { params: { path: { id } } }))).data;
+  void readNames([data.created_by]);
+  return data;
+};
 
 export const KeyPage = ({ id }: { readonly id: string }) => (
   <RecordPage
@@ -20,7 +25,7 @@ export const KeyPage = ({ id }: { readonly id: string }) => (
     status={({ status }) => <Status of={status} />}
     about={({ created_at, created_by }) => (
       <>
-        by {created_by} · <Time at={created_at} zoned={true} />
+        by <PersonInShort id={created_by} /> · <Time at={created_at} zoned={true} />
       </>
     )}
     read={() => readKey(id)}

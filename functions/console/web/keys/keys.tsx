@@ -17,7 +17,7 @@ const readPage = async (cursor: string | undefined): Promise<PageOf<ServiceKey>>
 };
 
 const COLUMNS: readonly Column<ServiceKey>[] = [
-  { title: 'Name', cell: ({ name }) => <span class="whole">{name}</span>, phone: 'name' },
+  { title: 'Name', cell: ({ name }) => <span class="key-name">{name}</span>, phone: 'name' },
   { title: 'Status', cell: ({ status }) => <Status of={status} />, phone: 'figure' },
   { title: 'Scopes', cell: ({ scopes }) => <span class="quiet">{scopes.join(', ')}</span> },
   {

@@ -5,7 +5,7 @@ import { answerOf, api, done, nextCursor } from '../api/client.ts';
 import type { PaymentLink } from '../api/types.ts';
 import { useAction } from '../view/action.ts';
 import type { Column } from '../view/columns.ts';
-import { Dialog } from '../view/dialog.tsx';
+import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { count, money } from '../view/format.ts';
 import { type PageOf, usePages } from '../view/load.ts';
 import { PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
@@ -30,9 +30,9 @@ const columnsWith = (onArchived: () => void): readonly Column<PaymentLink>[] => 
   { title: 'Description', cell: ({ id, description }) => description ?? <code>{id}</code>, phone: 'name' },
   { title: 'Price', align: 'end', cell: priceOf, phone: 'figure' },
   { title: 'Status', cell: ({ status }) => <Status of={status} />, phone: 'state' },
-  { title: 'Payments', cell: paymentsOf, phone: 'note' },
+  { title: 'Payments', cell: paymentsOf, below: 'Description', phone: 'note' },
   { title: 'Created', isTime: true, cell: ({ created_at: at }) => <Time at={at} /> },
-  { title: 'Actions', cell: (link) => <LinkActions link={link} onArchived={onArchived} /> },
+  { title: 'Actions', cell: (link) => <LinkActions link={link} onArchived={onArchived} />, phone: 'note' },
 ];
 
 export const LinksPage = () => {
@@ -66,12 +66,10 @@ interface LinkActionsProps {
   readonly onArchived: () => void;
 }
 
-const LinkActions = ({ link: { id, url, status }, onArchived }: LinkActionsProps) => {
+const LinkActions = ({ link, onArchived }: LinkActionsProps) => {
   const [isCopied, setCopied] = useState(false);
-  const archive = useAction(async () => {
-    await done(api.DELETE('/payment-links/{id}', { params: { path: { id } } }));
-    onArchived();
-  });
+  const [isAsked, setAsked] = useState(false);
+  const { url, status } = link;
   const copy = useAction(async () => {
     await navigator.clipboard.writeText(url);
     setCopied(true);
@@ -82,12 +80,40 @@ const LinkActions = ({ link: { id, url, status }, onArchived }: LinkActionsProps
       <button type="button" class="small" onClick={copy.run} onBlur={() => setCopied(false)}>
         {isCopied ? 'Copied' : 'Copy link'}
       </button>
-      <button type="button" class="small" disabled={archive.isBusy} onClick={archive.run}>
-        {archive.isBusy ? 'Archiving…' : 'Archive'}
+      <button type="button" class="small" onClick={() => setAsked(true)}>
+        Archive
       </button>
-      {archive.problem && <ProblemNote problem={archive.problem} />}
       {copy.problem && <code>{url}</code>}
+      {isAsked && <ArchiveDialog link={link} onArchived={onArchived} onClose={() => setAsked(false)} />}
     </span>
+  );
+};
+
+interface ArchiveDialogProps extends LinkActionsProps {
+  readonly onClose: () => void;
+}
+
+const ArchiveDialog = ({ link: { id, description }, onArchived, onClose }: ArchiveDialogProps) => {
+  const archive = useAction(async () => {
+    await done(api.DELETE('/payment-links/{id}', { params: { path: { id } } }));
+    onClose();
+    onArchived();
+  });
+  return (
+    <Dialog title="Archive this link?" onClose={onClose}>
+      <p>
+        Then “{description ?? id}” no longer opens. Payments that have been started can still be paid. An archived link
+        cannot be made active again.
+      </p>
+      {archive.problem && <ProblemNote problem={archive.problem} />}
+      <DialogActions
+        back="Keep link"
+        onBack={onClose}
+        act={['Archive link', 'Archiving…']}
+        action={archive}
+        kind="danger"
+      />
+    </Dialog>
   );
 };
 

@@ -1,11 +1,13 @@
 /** @module The page with the refunds of all payments, for staff and platform admins. Each row opens its payment. */
 
 import { answerOf, api, nextCursor } from '../api/client.ts';
+import { readNames } from '../api/people.ts';
 import { providerName } from '../api/providers.ts';
 import type { Refund } from '../api/types.ts';
 import { CREATED_RANGE, type FilterField, providerFilter, statusFilter } from '../lists/filter-fields.tsx';
 import { filterChoice, filterText, providerChoice } from '../lists/filter-values.ts';
 import { type CsvRequest, ListPage } from '../lists/list-page.tsx';
+import { PersonInShort } from '../pages/actor.tsx';
 import { PayerInShort } from '../pages/payment-parts.tsx';
 import type { Column } from '../view/columns.ts';
 import { inWords } from '../view/format.ts';
@@ -23,6 +25,7 @@ const query = () => ({
 
 const readPage = async (cursor: string | undefined): Promise<PageOf<Refund>> => {
   const { data } = await answerOf(api.GET('/refunds', { params: { query: { ...query(), cursor } } }));
+  void readNames(data.data.flatMap(({ created_by: by }) => (by === null ? [] : [by])));
   return { rows: data.data, next: nextCursor(data.meta) };
 };
 
@@ -46,9 +49,7 @@ const COLUMNS: readonly Column<Refund>[] = [
   },
   {
     title: 'Made by',
-    cell: ({ source, created_by, provider_id }) => (
-      <Cut>{source === 'provider' ? `${providerName(provider_id)} (dashboard)` : (created_by ?? '–')}</Cut>
-    ),
+    cell: (refund) => <Maker refund={refund} />,
     below: 'Reason',
   },
   { title: 'Payer', cell: (record) => <PayerInShort record={record} />, phone: 'name' },
@@ -60,6 +61,17 @@ const COLUMNS: readonly Column<Refund>[] = [
     isAlwaysBelow: true,
   },
 ];
+
+const Maker = ({ refund: { source, created_by: by, provider_id: provider } }: { readonly refund: Refund }) => {
+  if (source === 'provider') return <Cut>{providerName(provider)} (dashboard)</Cut>;
+  return by === null ? (
+    <>–</>
+  ) : (
+    <Cut>
+      <PersonInShort id={by} />
+    </Cut>
+  );
+};
 
 export const RefundsPage = () => (
   <ListPage

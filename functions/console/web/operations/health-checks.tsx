@@ -8,7 +8,7 @@ import { may } from '../api/session.ts';
 import type { Dispute, Payment, Refund, WebhookLog } from '../api/types.ts';
 import { readEndingHolds } from '../holds/ending-holds.ts';
 import type { Column } from '../view/columns.ts';
-import { count, duration } from '../view/format.ts';
+import { count, duration, inWords } from '../view/format.ts';
 import { type LoadedPages, type PageOf, useLoaded, usePages } from '../view/load.ts';
 import { Cut, Money, ProblemNote, Status, Time } from '../view/parts.tsx';
 import { Link } from '../view/route.tsx';
@@ -188,7 +188,7 @@ const DISPUTE_COLUMNS: readonly Column<Dispute>[] = [
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
     phone: 'figure',
   },
-  { title: 'Reason', cell: ({ reason }) => reason, phone: 'note' },
+  { title: 'Reason', cell: ({ reason }) => reason && inWords(reason), phone: 'note' },
   { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id) },
   { title: 'Payment', cell: ({ payment_id }) => <Cut>{payment_id}</Cut> },
 ];

@@ -27,7 +27,7 @@ export const HealthPage = () => {
         <section class="card" aria-label="All well">
           <h2 class="unseen">All well</h2>
           <p>
-            <span class="status status-good">All well:</span> {well.join(', ')}.
+            <span class="status status-good">All well</span> {well.join(', ')}.
           </p>
         </section>
       )}

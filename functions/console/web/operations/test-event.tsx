@@ -16,7 +16,6 @@ export const CANONICAL_EVENTS = [
   'payment.created',
   'payment.updated',
   'payment.authorized',
-  'payment.updated',
   'payment.capture_due',
   'payment.released',
   'payment.captured_more',

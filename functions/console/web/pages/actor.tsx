@@ -56,6 +56,9 @@ const Behalf = ({ of: payer }: { readonly of: ActorOfEntry['on_behalf_of'] }) =>
     </>
   );
 
+/** The name of a person, with the id on hover; the id itself while the name is not known. */
+export const PersonInShort = ({ id }: { readonly id: string }) => <span title={id}>{personName(id) ?? id}</span>;
+
 /** The name of a person, with the id on hover and to copy. Without a known name, the id itself. */
 const Person = ({ id }: { readonly id: string }): ComponentChildren => {
   const [isCopied, setCopied] = useState(false);

@@ -3,6 +3,7 @@
 import { providerName } from '../api/providers.ts';
 import type { Payment } from '../api/types.ts';
 import type { Column } from '../view/columns.ts';
+import { inWords } from '../view/format.ts';
 import { Money, Status, Time } from '../view/parts.tsx';
 import { Method, organizationInShort, PayerInShort } from './payment-parts.tsx';
 
@@ -56,6 +57,6 @@ export const OWN_PAYMENT_COLUMNS: readonly Column<Payment>[] = [
   { ...CREATED, phone: 'name' },
   AMOUNT,
   STATUS,
-  { title: 'Declined', cell: ({ failure_code: code }) => code },
+  { title: 'Declined', cell: ({ failure_code: code }) => code && inWords(code) },
   { ...METHOD, phone: 'note' },
 ];

@@ -3,6 +3,7 @@
 import type { Dispute, Refund, Settlement } from '../api/types.ts';
 import { dateInUtc, inWords, money } from '../view/format.ts';
 import { Money, Status, Time } from '../view/parts.tsx';
+import { PersonInShort } from './actor.tsx';
 
 const feeInWords = ({ fee_cents: fee, currency }: Settlement): string =>
   fee < 0 ? `fee given back: ${money(-fee, currency)}` : `fee: ${money(fee, currency)}`;
@@ -23,7 +24,11 @@ export const RefundItem = ({ refund }: { readonly refund: Refund }) => {
       </p>
       <p class="entry-by">
         <Time at={refund.created_at} exact={true} />
-        {refund.created_by !== null && <span>by {refund.created_by}</span>}
+        {refund.created_by !== null && (
+          <span>
+            by <PersonInShort id={refund.created_by} />
+          </span>
+        )}
         <code>{refund.id}</code>
         {refund.provider_refund_id !== null && <code>{refund.provider_refund_id}</code>}
       </p>

@@ -134,7 +134,7 @@ const adminFilters = (): readonly FilterField[] => [
 const searchOf = () => ({
   label: 'Search payments',
   placeholder: may('payments:read')
-    ? 'ID, provider’s ID, e-mail, reference or last four digits'
+    ? 'ID, e-mail, reference or last four digits'
     : 'ID, or part of an e-mail or description',
 });
 

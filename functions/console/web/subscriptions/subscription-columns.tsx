@@ -21,9 +21,15 @@ const columnsWith = (next: Column<Subscription>): readonly Column<Subscription>[
   { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id) },
 ];
 
+/** For the subscriptions of one customer. */
+export const CUSTOMER_SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = columnsWith({
+  ...NEXT_CHARGE,
+  phone: 'note',
+});
+
 /** For the subscriptions of one owner. */
 export const OWN_SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = [
-  ...columnsWith({ ...NEXT_CHARGE, phone: 'note' }),
+  ...CUSTOMER_SUBSCRIPTION_COLUMNS,
   { title: 'Customer', cell: ({ customer_id: id }) => <Cut title={id}>{id}</Cut> },
 ];
 

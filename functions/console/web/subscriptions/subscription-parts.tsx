@@ -25,12 +25,10 @@ export const nameOf = ({ concept, description, product_id: product, billing_inte
   concept || description || product || inWords(billing_interval);
 
 export const SubscriptionStatus = ({ subscription }: { readonly subscription: Subscription }) => (
-  <>
+  <span class="statuses">
     <Status of={subscription.status} />
-    {subscription.cancel_at_period_end && subscription.status !== 'canceled' && (
-      <span class="status">Ends with its period</span>
-    )}
-  </>
+    {subscription.cancel_at_period_end && subscription.status !== 'canceled' && <span class="status">Ending</span>}
+  </span>
 );
 
 /** The next charge, or the next retry of a past-due subscription. */

@@ -115,14 +115,7 @@ const phoneForm = <Row,>(columns: readonly Column<Row>[]): Form<Row> => {
     cells: (row, page) => [
       lines.map(([start, end], line) => (
         <span key={line} class={line === 0 ? 'phone-line' : 'phone-line second-line quiet'}>
-          <span class="start">
-            {linked(
-              <Cut>
-                <Joined row={row} columns={start} />
-              </Cut>,
-              line === 0 ? page : undefined,
-            )}
-          </span>
+          <span class="start">{linked(<Lines row={row} columns={start} />, line === 0 ? page : undefined)}</span>
           <span class="finish">
             <Joined row={row} columns={end} />
           </span>
@@ -222,6 +215,16 @@ const Joined = <Row,>({ row, columns }: ValuesProps<Row>) => {
     </>
   );
 };
+
+/** Each value in a line of its own, so that a long one does not cut the others. */
+const Lines = <Row,>({ row, columns }: ValuesProps<Row>) => (
+  <>
+    {columns.map(({ title, cell }) => {
+      const value = cell(row) ?? null;
+      return value === null ? null : <Cut key={title}>{value}</Cut>;
+    })}
+  </>
+);
 
 const SecondLine = <Row,>({ row, columns }: ValuesProps<Row>) =>
   columns.every(({ cell }) => (cell(row) ?? null) === null) ? null : (

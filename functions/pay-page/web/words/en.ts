@@ -24,7 +24,7 @@ export const en = {
   noAdvice: 'Try again, or use another card.',
   gone: 'This link is no longer valid',
   goneText: 'Ask the seller for a new link.',
-  spent: 'This link is spent',
+  spent: 'This link has been used',
   spentText: 'All its payments are made or under way.',
   received: 'Your approval was received; you may close this page.',
   returnTo: 'Return to {seller}',
