@@ -191,7 +191,7 @@ type Found =
   | { readonly kind: 'not saved' }
   | { readonly kind: 'deleted' };
 
-/** Finds the record by our id, or else by the provider's id, which counts only if the record still has it. */
+/** Finds the record by our id, or by the provider's id. The provider's id matches only while the record has it. */
 const findHeld = async (
   table: Table,
   { providerId }: Holder,

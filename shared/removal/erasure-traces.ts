@@ -102,7 +102,7 @@ export const blankTrace = async (table: Table, sought: Sought, item: Item): Prom
 const isApplied = async (table: Table, { providerId, eventId }: Item): Promise<boolean> =>
   (await table.get(inboundLogKey({ provider: String(providerId), eventId: String(eventId) }))) !== undefined;
 
-/** If a record needs the event, only e-mail addresses are removed. The function that applies it blanks the rest. */
+/** Removes only e-mail addresses while a record needs the event. The function that applies the event blanks the rest. */
 const markedToBlank = (sought: Sought, item: Item): Readonly<Record<string, unknown>> | undefined => {
   const withoutMails = blankedEvent(sought, item, () => false);
   return item['isToBlank'] === true ? withoutMails : { ...withoutMails, isToBlank: true };

@@ -121,7 +121,8 @@ const cancelAtProvider = async (
 };
 
 /**
- * Gives a charge that was under way at the end its payment, because no event names it once its invoice is void.
+ * Records the payment of a charge that was under way when the subscription ended. After its invoice is void, no event
+ * names that charge.
  * @returns undefined if the provider does not have the subscription
  */
 const readCharges = async (

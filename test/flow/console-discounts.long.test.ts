@@ -12,6 +12,12 @@ import {
 } from './console-steps.ts';
 import { signIn } from './flow.ts';
 import { withHost } from './host.ts';
+import type { ParsedJson } from './routes.ts';
+
+interface Checked {
+  readonly status: number;
+  readonly body: ParsedJson;
+}
 
 describe('discount codes in the console', () => {
   const service = withHost();
@@ -24,9 +30,9 @@ describe('discount codes in the console', () => {
   const priceWith = async (code: string) => {
     const { options } = await signIn(service);
     const body = { code, subtotal_cents: 2_000, currency: 'USD' };
-    const { status, body: price } = await service.post('/discounts/check', body, options);
-    expect(status).toBe(200);
-    return price;
+    const answer: Checked = await service.post('/discounts/check', body, options);
+    expect(answer.status).toBe(200);
+    return answer.body;
   };
 
   test.each(WIDTHS)('are created, changed and deleted, %i pixels wide', async (width) => {

@@ -21,7 +21,7 @@ export const OPERATOR_ROUTES = 'api-webhooks';
 
 /**
  * The folders of its entries. The endpoints of all other folders are in the stack `api`. In version 0.2.0 the stacks of these
- * folders came after `api-webhooks`, or there were none, so a return to it finds no route taken.
+ * folders were deployed after `api-webhooks`, or did not exist, so a rollback creates no route that another stack still has.
  */
 const OPERATOR_FOLDERS: readonly string[] = ['webhooks', 'admin', 'api', 'console', 'payment-links'];
 

@@ -16,7 +16,7 @@ import { type RefundStore, type RefundStoreDeps, refundStore } from './refund-st
 const isAnother = ({ providerRefundId }: Refund, { refundId }: ProviderRefund): boolean =>
   providerRefundId !== undefined && providerRefundId !== refundId;
 
-/** Events may arrive in any order, so an event with another settlement causes a read. */
+/** Events may arrive in any order. If an event's settlement differs from the record's, the provider is read. */
 const withEvent = (refund: Refund, report: ProviderRefund, now: number): Refund => {
   const isSettled = refund.status === 'succeeded' && report.status === 'succeeded' && !isAnother(refund, report);
   if (!isSettled || !differs(refund.settlement, report.settlement)) return withReport(refund, report, now);

@@ -86,7 +86,7 @@ export const settlementOfAll = (captures: readonly Capture[]): Settlement | unde
   };
 };
 
-/** PayPal writes the fee that it gives back, and the amount that the seller loses, without a sign. */
+/** PayPal writes two amounts without a sign: the returned fee, and the amount that the seller loses. */
 export const refundSettlement = ({ seller_payable_breakdown: said }: PayPalRefund): Settlement | undefined => {
   const converted = settlementOf(said?.paypal_fee_in_receivable_currency, said?.net_amount_in_receivable_currency);
   const taken = converted ?? settlementOf(said?.paypal_fee ?? zeroOf(said?.net_amount), said?.net_amount);

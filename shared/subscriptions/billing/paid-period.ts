@@ -109,7 +109,7 @@ export interface PaidChange {
   readonly begins?: (Span & { readonly startsAt: string }) | undefined;
   /** The price of the new plan for a whole period, as it is charged. */
   readonly to: Parts;
-  /** What the new plan costs for the rest of the period, or for the new one. */
+  /** What the new plan costs for the rest of the current period, or for a new period. */
   readonly part: Parts;
   readonly dueCents: number;
   /** True if the merchant has waived the difference. */

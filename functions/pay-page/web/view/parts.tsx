@@ -62,7 +62,7 @@ export const Alert = ({ children }: { readonly children: ComponentChildren }) =>
 interface NewsProps {
   readonly icon: 'good' | 'wait' | 'gone';
   readonly title: string;
-  /** True on a page without a record, whose heading it is. */
+  /** True if it is the heading of a page without a record. */
   readonly isAlone?: boolean;
   readonly children?: ComponentChildren;
 }

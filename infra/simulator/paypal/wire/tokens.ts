@@ -13,8 +13,8 @@ import type { LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 
 /**
- * Our own test values (PayPal's sandbox has test accounts instead) for a vault id, a setup token or the payer of an
- * approval. Values whose decline has a reason are cards, because PayPal gives a processor's reason only for cards.
+ * Our own test values for a vault id, a setup token or the payer of an approval; PayPal's sandbox has test accounts instead.
+ * A value that is declined with a reason is a card, because PayPal gives a processor's reason only for cards.
  */
 interface TestSource {
   readonly source: 'paypal' | 'card';
