@@ -322,7 +322,7 @@ export const documentDeps = /* @__PURE__ */ perInstance(() => ({
   publicBaseUrl: settings().PUBLIC_BASE_URL,
 }));
 
-/** The prefix of every route, which API Gateway leaves in the path, and whether the console and the hosted page have routes. */
+/** The prefix of every route (API Gateway leaves it in the path), and whether console and hosted page have routes. */
 export const routingDeps = /* @__PURE__ */ perHost(() => ({
   basePath: settings().BASE_PATH,
   CONSOLE: settings().CONSOLE,

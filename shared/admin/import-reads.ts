@@ -19,7 +19,7 @@ interface ReadDeps extends StoreDeps, IdDeps {
 }
 
 /**
- * The users of the rows that the identity service knows, or all of them as said if there is none.
+ * The users of the rows, as far as the identity service knows them. Without an identity service, all of them.
  * @throws DomainError IDENTITY_UNAVAILABLE
  */
 export const readUsers = async (

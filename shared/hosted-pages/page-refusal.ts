@@ -1,4 +1,4 @@
-/** @module What a page learns of a refusal. */
+/** @module The refusals of a hosted page. */
 
 import { ADVICE, adviceOn } from '../core/decline-advice.ts';
 import { DomainError } from '../core/errors.ts';
@@ -7,8 +7,8 @@ import { fieldAt, textAt } from '../core/rows.ts';
 import { pageGone } from '../http/link-caller.ts';
 
 /**
- * After a decline the page learns what may help, and nothing else of the payment. A stored method of the provider is
- * refused as any record that the token does not open.
+ * After a decline the page gets advice, and nothing else about the payment. A stored method of the provider is refused
+ * like a record of another token.
  */
 export const pageRefusal = (error: unknown): never => {
   if (!(error instanceof DomainError)) throw error;
@@ -23,7 +23,7 @@ const pageDecline = ({ details }: DomainError): DomainError => {
   return declinedOnPage(code, fromProvider);
 };
 
-/** @param fromProvider the advice of the provider, which decides over that of the code */
+/** @param fromProvider the provider's advice; it replaces the advice of the code */
 export const declinedOnPage = (code: string | undefined, fromProvider?: string): DomainError => {
   const known = DECLINE_CODES.find((one) => one === code);
   const advice = ADVICE.find((one) => one === fromProvider) ?? (known && adviceOn(known).advice);

@@ -69,7 +69,7 @@ export const startPage = async (deps: StartDeps, request: StartRequest): Promise
   return { data: { ...state, token }, ...(reply.headers && { headers: reply.headers }) };
 };
 
-/** The create of a guest, of which the body names the person, the number, the slot and the code only. */
+/** A guest's create. The body sets only person, quantity, slot and code. */
 const createRequest = async (deps: StartDeps, request: StartRequest): Promise<Parameters<typeof createPayment>[1]> => {
   const { record: link, body, caller } = request;
   if (caller.kind !== 'guest') throw pageGone();
@@ -129,7 +129,7 @@ const numberOf = (link: PaymentLink, { quantity: sent }: StartInput): number | u
   return quantity === 1 ? undefined : quantity;
 };
 
-/** With a maximum, the payment takes a place, which it keeps unpaid only for a time. */
+/** With a maximum, the payment takes a place. An unpaid payment keeps it only for a time. */
 const linkedBy = ({ table, now, placeHoldMinutes }: StartDeps, link: PaymentLink): LinkedPayment => {
   const { id, maxPayments: most, returnUrl: linkReturnUrl } = link;
   if (most === undefined) {

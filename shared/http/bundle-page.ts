@@ -16,7 +16,7 @@ export const bundlePage = async (folder: string): Promise<{ readonly entry: Page
     outdir: 'out',
     write: false,
     bundle: true,
-    // A module that is imported dynamically is a file of its own, which the page loads when it needs it.
+    // Each dynamically imported module is a file of its own. The page loads it when needed.
     splitting: true,
     chunkNames: '[name]-[hash]',
     minify: true,

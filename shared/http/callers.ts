@@ -123,7 +123,7 @@ export const guestOf = (exchange: Exchange, body: unknown): Caller => {
   return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false, ...(key && { key }) };
 };
 
-/** The guest whom the body of a start names, which is always a new one. */
+/** The guest of a start, by the name and the e-mail address of its body. It is always a new guest. */
 const starterOf = ({ opened, deps }: Exchange, body: unknown): Caller | undefined => {
   const { data } = opened?.kind === 'payment_link' ? starterSchema.safeParse(body) : {};
   if (!opened || !data) return undefined;

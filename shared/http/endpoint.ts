@@ -90,7 +90,7 @@ export interface Endpoint<
   /** True if platform admins may also call without a role in an organization; only the API document reads it. */
   readonly alsoPlatformAdmins: boolean;
   readonly access: AccessRule<Body, R> | undefined;
-  /** The records that the token of a hosted page may open here, of which `access` gets the opened one. */
+  /** The kinds of record that a hosted page's token may open here. `access` gets the opened record. */
   readonly opens: Readonly<Partial<Record<LinkKind, RecordKind<R>>>> | undefined;
   readonly params: Params;
   readonly query: Query;

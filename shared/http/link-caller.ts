@@ -41,7 +41,7 @@ interface Opened {
   readonly email: string | undefined;
 }
 
-/** The payer of the record, without a payer for a payment link, which belongs to the merchant. */
+/** The payer of the record. A payment link belongs to the merchant and has no payer. */
 const payerOf = ({ organizationId, userId, guestId, guestEmail }: Owned, { id, email }: Opened): Caller => {
   const link = { id };
   if (organizationId !== undefined) return { kind: 'organization', organizationId, link };

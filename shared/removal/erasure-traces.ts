@@ -207,7 +207,7 @@ export const removeCounter = async (table: Table, { userId, emails }: Sought, it
   return (await table.remove({ pk: String(pk), sk: String(sk) }, unchanged)).ok;
 };
 
-/** Removes a guest's use of a discount code or first payment, whose key holds a hash of the e-mail address. */
+/** Removes a guest's use of a discount code, or first payment. Their keys hold a hash of the e-mail address. */
 export const removeUse = async (table: Table, { userId, emails }: Sought, item: Item): Promise<boolean> => {
   const { pk, sk } = keyOf(item);
   if ((sk !== USE_OF_CODE && sk !== FIRST_PAYMENT) || userId !== undefined) return false;

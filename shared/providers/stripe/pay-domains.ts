@@ -5,7 +5,7 @@ import type { Outcome } from '../../core/outcome.ts';
 import type { PayDomain } from '../provider.ts';
 import type { StripeCall } from './outcome.ts';
 
-/** A host that is registered already stays registered. */
+/** Registering a known host changes nothing. */
 export const registerStripeDomain = (stripe: Stripe, call: StripeCall, host: string): Promise<Outcome<PayDomain>> =>
   call(
     () => stripe.paymentMethodDomains.create({ domain_name: host }),

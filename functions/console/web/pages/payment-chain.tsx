@@ -45,7 +45,7 @@ export const PaymentChain = ({ file: { payment, refunds, disputes, timeline } }:
   );
 };
 
-/** A link to a part of the page, which takes the focus. */
+/** A link that moves the focus to a part of the page. */
 const InPage = ({ to, children }: { readonly to: string; readonly children: ComponentChildren }) => (
   <a
     href={`#${to}`}

@@ -25,7 +25,7 @@ const target = (): Target =>
 const isTyping = (focused: EventTarget | null): boolean =>
   focused instanceof Element && focused.matches('input, select, textarea');
 
-/** True while a phone, whose bar has room for a button only, shows the field. */
+/** True while a phone shows the field. Its bar has room for a button only. */
 const isOpened = signal(false);
 
 const isShown = (): boolean => !isPhone() || isOpened.value;

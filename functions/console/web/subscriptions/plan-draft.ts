@@ -27,7 +27,7 @@ export const draftOf = (subscription: Subscription): PlanDraft => {
   };
 };
 
-/** An amount that is none becomes no field, and the API names what lacks. */
+/** An invalid amount is left out of the request. The API then names the missing field. */
 export const bodyOf = (draft: PlanDraft, { currency, ...present }: Subscription) => {
   if (draft.kind === 'product') return { product_id: draft.productId, quantity: draft.quantity };
   const isOtherInterval =

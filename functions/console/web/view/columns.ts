@@ -16,7 +16,7 @@ export interface Column<Row> {
   readonly isTime?: true;
   /** `end` for amounts and numbers. */
   readonly align?: 'end';
-  /** The title of the column whose second line this column is on screens below 1,440 pixels. */
+  /** On screens below 1,440 pixels this column is the second line of the column with this title. */
   readonly below?: string;
   /** True if it is the second line on wider screens too, because it needs more room than it is worth. */
   readonly isAlwaysBelow?: true;

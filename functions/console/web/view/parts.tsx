@@ -34,7 +34,7 @@ export const Status = ({ of: status }: { readonly of: string }) => (
   <span class={`status status-${TONES[status] ?? 'plain'}`}>{inWords(status)}</span>
 );
 
-/** One line of text, which is cut only if the column has no more room. */
+/** One line of text. It is cut only if the column has no more room. */
 export const Cut = ({ title, children }: { readonly title?: string; readonly children: ComponentChildren }) => (
   <span class="cut" title={title}>
     <span>{children}</span>

@@ -1,4 +1,4 @@
-/** The settings of this installation, which the server writes to attributes of the page. */
+/** The settings of this installation, from attributes of the page. */
 const { base = '', scripts = '{}', name = '', color = '' } = document.body.dataset;
 
 export const site = {

@@ -8,7 +8,7 @@ import { say } from '../words/words.ts';
 
 const RETURN_AFTER_MS = 3_000;
 
-/** The seller's page, which learns the payment and its status. */
+/** The seller's page, with the payment and its status in the query. */
 const returnAddress = ({ return_url: url, status }: PageState, paymentId: string | undefined): string | undefined => {
   if (!url) return undefined;
   const address = new URL(url);

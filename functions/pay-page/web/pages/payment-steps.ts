@@ -18,7 +18,7 @@ export interface PaymentPageProps extends Shown {
 
 type Phase = 'paid' | 'processing' | 'authenticate' | 'pay';
 
-/** The provider's own question, which only its script can ask. */
+/** True if only the provider's script can ask its question. */
 const asksInBrowser = ({ providers = [] }: PaymentState): boolean =>
   providers.some(({ confirms_in }) => confirms_in === 'browser');
 

@@ -59,7 +59,7 @@ const appearance = () => {
   };
 };
 
-/** Errors by which Stripe says that the card, and not the request, was refused. */
+/** A card error is a decline. After any other error the outcome is unknown. */
 const endOf = ({ error, paymentIntent, setupIntent }: Result): Entered => {
   const message = error?.message ?? '';
   if (error?.type === 'validation_error') return { end: 'invalid', message };

@@ -52,7 +52,7 @@ export const Field = ({ label, hint, problem, children, id }: FieldProps) => (
   </div>
 );
 
-/** A refusal, which screen readers say at once. */
+/** A refusal. Screen readers announce it immediately. */
 export const Alert = ({ children }: { readonly children: ComponentChildren }) => (
   <div class="alert" role="alert">
     {children}
@@ -92,7 +92,7 @@ export const News = ({ icon, title, isAlone = false, children }: NewsProps) => {
   );
 };
 
-/** A command of a button, which never runs twice at the same time. */
+/** A button's command. It never runs twice at the same time. */
 export const useBusy = (): readonly [isBusy: boolean, run: (command: () => Promise<void>) => void] => {
   const [isBusy, setBusy] = useState(false);
   const isRunning = useRef(false);

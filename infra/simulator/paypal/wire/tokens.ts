@@ -14,7 +14,7 @@ import type { Unit } from '../../ledger/unit.ts';
 
 /**
  * Our own test values for a vault id, a setup token or the payer of an approval; PayPal's sandbox has test accounts instead.
- * A value that is declined with a reason is a card, because PayPal gives a processor's reason only for cards.
+ * A value with a decline reason is a card, because PayPal gives a processor's reason only for cards.
  */
 interface TestSource {
   readonly source: 'paypal' | 'card';

@@ -9,7 +9,7 @@ export const paymentMethodDomainRoutes: readonly StripeRoute[] = [
 
 const ACTIVE = { status: 'active' } as const;
 
-/** A domain that is registered again stays as it is. */
+/** Registering a known domain changes nothing. */
 const registerDomain = ({ call }: StripeRequest): StripeObject => {
   const { domain_name: name, enabled = true } = readParameters(
     call,
