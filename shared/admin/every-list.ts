@@ -11,7 +11,7 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
 import type { CsvPage } from '../http/csv.ts';
 import { emailSchema, idParameter } from '../http/fields.ts';
-import { runList, wholeNumberParameter } from '../http/paging.ts';
+import { cursorReply, runList, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
@@ -111,12 +111,11 @@ export const listEvery = async <T extends EveryRecord, Q extends EveryQuery>(
     },
     viewsOf: (records) => of.viewsOf(deps.table, records, csvPage !== undefined),
     replyOf: (views, { knownFrom }) => {
-      const cursor = knownFrom === undefined ? null : encodeCursor(cursorAt(of.kind, knownFrom), listName(of.kind));
+      const cursor =
+        knownFrom === undefined ? undefined : encodeCursor(cursorAt(of.kind, knownFrom), listName(of.kind));
       return {
-        data: views,
-        meta: { limit: query.limit, has_more: cursor !== null, next_cursor: cursor },
-        ...(cursor !== null && { next: { limit: String(query.limit), cursor } }),
-        ...(cursor !== null && { more: { cursor } }),
+        ...cursorReply(views, { limit: query.limit, cursor }),
+        ...(cursor !== undefined && { more: { cursor } }),
       };
     },
   });

@@ -5,7 +5,7 @@ import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { type Customer, customerRecord, customerView } from '../customers/customer.ts';
 import { boundedText, emailSchema } from '../http/fields.ts';
-import { runList, wholeNumberParameter } from '../http/paging.ts';
+import { cursorReply, runList, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
@@ -52,14 +52,7 @@ export const listEveryCustomer = async (
       return customer && (query.provider_id ?? customer.providerId) === customer.providerId ? customer : undefined;
     },
     viewsOf: (customers) => customers.map(customerView),
-    replyOf: (views, { next }) => {
-      const cursor = next && encodeCursor(next, LIST);
-      return {
-        data: views,
-        meta: { limit: query.limit, has_more: cursor !== undefined, next_cursor: cursor ?? null },
-        ...(cursor !== undefined && { next: { limit: String(query.limit), cursor } }),
-      };
-    },
+    replyOf: (views, { next }) => cursorReply(views, { limit: query.limit, cursor: next && encodeCursor(next, LIST) }),
   });
 
 const PREFIX = 'CUS#';

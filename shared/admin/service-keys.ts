@@ -24,7 +24,7 @@ import { networkOf } from '../http/client-address.ts';
 import { createOnce, isKeyInForce } from '../http/create-once.ts';
 import { boundedList, boundedText, idSchema, timeField, timestamp } from '../http/fields.ts';
 import { keyReusedError } from '../http/idempotency.ts';
-import { runList, wholeNumberParameter } from '../http/paging.ts';
+import { cursorReply, runList, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
 import { emailHash, KEYS_PARTITION, keyKey, keyUseKey } from '../platform/keys.ts';
@@ -215,14 +215,7 @@ export const listKeys = (
       const usedBy = new Map(uses.flatMap((use) => (use ? [[idIn(String(use['pk'])), use] as const] : [])));
       return keys.map((key) => viewOf(key, usedBy.get(key.id), now()));
     },
-    replyOf: (views, { next }) => {
-      const nextCursor = next ? encodeCursor(next, LIST) : null;
-      return {
-        data: views,
-        meta: { limit, has_more: nextCursor !== null, next_cursor: nextCursor },
-        ...(nextCursor !== null && { next: { limit: String(limit), cursor: nextCursor } }),
-      };
-    },
+    replyOf: (views, { next }) => cursorReply(views, { limit, cursor: next && encodeCursor(next, LIST) }),
   });
 
 const idIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1);

@@ -8,7 +8,7 @@ import { DomainError, invalid, notFound } from '../core/errors.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
 import { DAY_MS, type Instant, instant, iso } from '../core/time.ts';
 import { createOnce } from '../http/create-once.ts';
-import { runList } from '../http/paging.ts';
+import { cursorReply, runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { type LinkCounts, linkCountsOf, readLinkCounts } from '../payment-links/link-places.ts';
 import { type PaymentLink, paymentLinkOf, paymentLinkShape, statusOfLink } from '../payment-links/payment-link.ts';
@@ -194,14 +194,7 @@ export const listPaymentLinks = async (
       const counts = new Map(items.flatMap((item) => (item ? [[idIn(String(item['pk'])), linkCountsOf(item)]] : [])));
       return Promise.all(links.map((link) => viewOf(deps, link, counts.get(link.id) ?? linkCountsOf(undefined))));
     },
-    replyOf: (views, { next }) => {
-      const nextCursor = next ? encodeCursor(next, LIST) : null;
-      return {
-        data: views,
-        meta: { limit, has_more: nextCursor !== null, next_cursor: nextCursor },
-        ...(nextCursor !== null && { next: { limit: String(limit), cursor: nextCursor } }),
-      };
-    },
+    replyOf: (views, { next }) => cursorReply(views, { limit, cursor: next && encodeCursor(next, LIST) }),
   });
 };
 

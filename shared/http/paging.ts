@@ -115,6 +115,16 @@ export interface ListSteps<P extends FoundPage, T, A = unknown> {
 
 type Views = readonly unknown[];
 
+/** The page of a list with cursors. @param cursor of the next page; undefined on the last page */
+export const cursorReply = (
+  data: Views,
+  { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
+): Reply => ({
+  data,
+  meta: { limit, has_more: cursor !== undefined, next_cursor: cursor ?? null },
+  ...(cursor !== undefined && { next: { limit: String(limit), cursor } }),
+});
+
 /**
  * Reads all records of a page together, in one request per hundred, and counts at the same time. A row without its
  * record does not count, because the index learns of deletions late.

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { productRecord } from '../catalog/catalog-records.ts';
 import { buyersProductView } from '../catalog/catalog-view.ts';
 import { idSchema } from '../http/fields.ts';
-import { runList, wholeNumberParameter } from '../http/paging.ts';
+import { cursorReply, runList, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { decodePlace, encodePlace } from '../platform/cursor.ts';
 import { listSort, referenceKey, referencePartition } from '../platform/keys.ts';
@@ -46,14 +46,7 @@ export const listProducts = async (
       return product?.is_active ? product : undefined;
     },
     viewsOf: (products) => products.map(buyersProductView),
-    replyOf: (views, { next }) => {
-      const following = next && encodePlace(placeOf(next), LIST);
-      return {
-        data: views,
-        meta: { limit, has_more: following !== undefined, next_cursor: following ?? null },
-        ...(following !== undefined && { next: { limit: String(limit), cursor: following } }),
-      };
-    },
+    replyOf: (views, { next }) => cursorReply(views, { limit, cursor: next && encodePlace(placeOf(next), LIST) }),
   });
 
 /** An id is any text, so the time of creation stands first. */

@@ -8,7 +8,7 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
 import type { CsvPage } from '../http/csv.ts';
 import { idParameter } from '../http/fields.ts';
-import { runList, totalHeader, wholeNumberParameter } from '../http/paging.ts';
+import { cursorReply, runList, totalHeader, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { DISPUTE_COLUMNS, type Dispute, disputeOf, disputeView, disputeViewSchema } from '../payments/dispute.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/payment.ts';
@@ -187,9 +187,8 @@ const listByMonth = async <T extends Refund | Dispute>(
     replyOf: (views, { next }) => {
       const cursor = next && encodeCursor(next, listOf(query, kind));
       return {
-        data: views,
-        meta: { limit: query.limit, has_more: cursor !== undefined, next_cursor: cursor ?? null },
-        ...(cursor !== undefined && { next: { limit: String(query.limit), cursor }, more: { cursor } }),
+        ...cursorReply(views, { limit: query.limit, cursor }),
+        ...(cursor !== undefined && { more: { cursor } }),
       };
     },
   });
