@@ -121,7 +121,7 @@ describe('an import that is overtaken', () => {
     20 * MINUTES,
   );
 
-  /** A subscription whose renewal is declined: its period ends in a second, and no charge of its card succeeds. */
+  /** A subscription with a declining card. Its period ends in a second. */
   const prepareDeclining = () =>
     prepare({
       card: 'pm_card_chargeCustomerFail',

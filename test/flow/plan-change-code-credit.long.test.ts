@@ -26,7 +26,7 @@ const half = (top: bigint, bottom: bigint): number => Number((2n * top + bottom)
 
 const totalOf = ({ subtotal, tax }: List): number => subtotal + tax;
 
-/** The total with the code: the code cuts the subtotal, and the tax falls with it. */
+/** The total with the code. It cuts the subtotal, and the tax falls with it. */
 const reduced = ({ subtotal, tax }: List, { percent_bp, amount = 0 }: Terms): number => {
   const base = BigInt(subtotal);
   const cut = percent_bp === undefined ? Math.min(amount, subtotal) : half(base * BigInt(percent_bp), 10_000n);

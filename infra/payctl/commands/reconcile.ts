@@ -52,8 +52,8 @@ export const reconcile = async (installation: Installation, id: string): Promise
 };
 
 /**
- * Does what `reconcile` does without AWS credentials, by the scopes payments:read and payments:operate: the service reads
- * the payment at its provider. The API shows no payments under creation and no remaining differences.
+ * Does what `reconcile` does without AWS credentials, by the scopes payments:read and payments:operate. The service
+ * reads the payment at its provider. The API shows no payments under creation and no remaining differences.
  */
 export const reconcileByKey = async (api: Api, id: string): Promise<Report> => {
   const payment = await readApiPayment(api, id);

@@ -60,7 +60,7 @@ export const arrive = (): Arrival => {
 
 const STARTED = 'pay-start';
 
-/** The key of a start: the same one as long as the outcome of the same start is unknown. */
+/** The key of a start. A repeat has the same key while the outcome is unknown. */
 export const keyOfStart = (body: string): string => {
   const [key = '', of] = (kept(STARTED) ?? '').split('\n', 2);
   if (of === body && key !== '') return key;

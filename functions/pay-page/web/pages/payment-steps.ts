@@ -43,7 +43,7 @@ const APPROVAL_MS = 10_000;
 const REPORT_MS = 20_000;
 const PAYMENT_REQUIRED = 402;
 
-/** Where the payer stands, beside what the service says: `late` if it has said nothing for a minute. */
+/** The payer's step, in addition to the service's status. `late` after a minute without news. */
 type Step = 'idle' | 'confirming' | 'late';
 
 /** Learns the outcome of a try, and says what it was. */

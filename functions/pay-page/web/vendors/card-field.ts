@@ -3,8 +3,8 @@
 import type { ProviderOption } from '../api/state.ts';
 
 /**
- * What the vendor's script says of a payment or of a card. `unknown`: the provider may have been reached, so only the
- * service knows. `message` is the vendor's own, in the payer's language.
+ * What the vendor's script says of a payment or of a card. With `unknown` the provider may have been reached, so only
+ * the service knows. `message` is the vendor's own, in the payer's language.
  */
 export type Entered =
   | { readonly end: 'done' }
