@@ -1,6 +1,6 @@
 /**
- * @module The modules with the table of routes, the API document, and the files of the console and of the hosted page hold data that the build
- * computes, so that no function carries the code that computes it.
+ * @module The build computes the modules with the table of routes, the API document, and the files of the console and of the
+ * hosted page. No function carries the code that computes them.
  */
 import { dirname, join, resolve } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
