@@ -1,4 +1,6 @@
-/** @module Bundles the functions as they are deployed, by esbuild's own options, so what runs is what one reads. */
+/**
+ * @module Bundles the functions for deployment with esbuild's own options and one plugin, which adds computed modules.
+ */
 import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -9,35 +11,35 @@ import { ADAPTERS } from '../../shared/core/settings.ts';
 import { CLIENT_FOLDER, writeClient } from '../make/client/package.ts';
 import { madeModules } from './stage/made-modules.ts';
 
-/** The default route's function, the only entry that the catalogue does not list. */
+/** Id of the default route's function, the only entry outside the catalogue. */
 export const DEFAULT_ID = 'api.default';
 
 export const entryIds: readonly string[] = [...endpoints, ...triggers].map(({ id }) => id).concat(DEFAULT_ID);
 
 export const PROJECT_ROOT = resolve(import.meta.dirname, '../..');
 
-/** Separate folders, so that each can be rewritten without touching the other. */
+/** The bundles' own folder, because each build empties it. */
 export const FUNCTIONS_FOLDER = join(PROJECT_ROOT, 'dist', 'functions');
 
 export interface Bundle {
   readonly id: string;
-  /** The code loaded at start. */
+  /** Size of the code loaded at start. */
   readonly bytes: number;
-  /** The bytes, by name, of the provider adapters beside it, each loaded when a slot bound to it is first used. */
+  /** Size of each provider adapter by name. An adapter loads when a slot bound to it is first used. */
   readonly adapters: ReadonlyMap<string, number>;
-  /** Its contents, in bytes, largest first, such as `shared/payments` (a folder of ours) or `stripe` (a package). */
+  /** Bytes per source, largest first, such as `shared/payments` (our folder) or `stripe` (a package). */
   readonly parts: ReadonlyMap<string, number>;
 }
 
-/** Packages of the old module form load Node's modules by `require`, which an ES module does not have. */
+/** CommonJS packages load Node's modules by `require`, which an ES module does not have. */
 const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
 const NODE_HTTP = join(import.meta.dirname, 'stage', 'node-http.cjs');
 
-/** They add modules, and change none. */
+/** This plugin adds modules and changes none. */
 const PLUGINS: Plugin[] = [madeModules];
 
-/** Of every function. */
+/** The esbuild options of every function. */
 export const OPTIONS = {
   absWorkingDir: PROJECT_ROOT,
   bundle: true,
@@ -48,12 +50,14 @@ export const OPTIONS = {
   format: 'esm',
   outExtension: { '.js': '.mjs' },
   banner: { js: REQUIRE },
-  // Each dynamic import (an adapter, a token library) is a file beside the function, loaded when it is needed.
+  // Each dynamic import (an adapter, a token library) becomes a separate file, loaded on first use.
   splitting: true,
   chunkNames: '[name]-[hash]',
   // Prefer ES modules, because esbuild leaves out their unused parts.
   mainFields: ['module', 'main'],
   alias: { http: NODE_HTTP, 'node:http': NODE_HTTP },
+  // Clients of the credential services that only developer machines use. Functions have credentials in their environment.
+  external: ['@aws-sdk/nested-clients'],
   sourcemap: 'external',
   sourcesContent: false,
   plugins: PLUGINS,
@@ -61,8 +65,8 @@ export const OPTIONS = {
 } as const satisfies BuildOptions;
 
 /**
- * Bundles every function into `<outDir>/<id>/index.mjs`, with the files that it loads later and the source maps beside
- * it. Removes the old content of `outDir`.
+ * Bundles every function into `<outDir>/<id>/index.mjs`, with its dynamic imports and source maps in the same folder.
+ * Empties `outDir` first.
  * @param ids the functions to bundle; all by default
  * @throws if an entry of the catalogue has no file, or does not build.
  */
@@ -72,7 +76,7 @@ export const build = async (outDir: string, ids = entryIds): Promise<readonly Bu
   rmSync(outDir, { recursive: true, force: true });
   const bundles: Bundle[] = [];
   const waiting = [...ids];
-  // Each function is built by itself, because esbuild would share files between functions that are built together.
+  // Builds each function separately, because esbuild would share files between functions of one build.
   const buildNext = async (): Promise<void> => {
     for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
       const { metafile } = await esbuild({
@@ -91,13 +95,13 @@ export const build = async (outDir: string, ids = entryIds): Promise<readonly Bu
 
 const entryFile = (id: string): string => `functions/${id.replaceAll('.', '/')}.ts`;
 
-/** If Lambda starts the function, the handler prepares itself before the start ends. Only Lambda sets the variable. */
+/** Prepares the handler during Lambda's initialization. Only Lambda sets the variable. */
 const startOf = (id: string): string => `
   import { handler } from './${entryFile(id)}';
   if (process.env.AWS_LAMBDA_INITIALIZATION_TYPE) await handler.prepare?.();
   export { handler };`;
 
-/** Removes files that the function never loads, because esbuild writes a file even for an import in dropped code. */
+/** Removes files that the function never loads. esbuild writes a file even for an import in dropped code. */
 const removeUnused = ({ outputs }: Metafile): void => {
   const used = loaded(outputs, indexOf(outputs), EVER);
   for (const file of Object.keys(outputs)) if (!used.has(file.replace(/\.map$/, ''))) rmSync(join(PROJECT_ROOT, file));
@@ -128,10 +132,10 @@ type Outputs = Metafile['outputs'];
 
 const indexOf = (outputs: Outputs): string => Object.keys(outputs).find((file) => file.endsWith('/index.mjs')) ?? '';
 
-/** The file, and what it and these files import by these kinds of import. */
+/** The file and everything it imports, directly or indirectly, by these kinds of import. */
 const loaded = (outputs: Outputs, file: string, kinds: readonly string[]): ReadonlySet<string> => {
   const found = new Set([file]);
-  // The loop also visits what it adds.
+  // The loop also visits the files that it adds.
   for (const one of found)
     for (const { path, kind, external } of outputs[one]?.imports ?? [])
       if (kinds.includes(kind) && !external) found.add(path);
@@ -150,7 +154,7 @@ const partsOf = (inputs: readonly (readonly [path: string, bytes: number])[]): R
   return new Map([...parts].sort(([, one], [, other]) => other - one));
 };
 
-/** The package's name, or the first two folders. */
+/** The package's name, or the first two folders of the path. */
 const partName = (path: string): string => {
   const [, inPackage] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? [];
   return inPackage ?? dirname(path).split('/').slice(0, 2).join('/');

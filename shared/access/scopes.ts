@@ -1,7 +1,7 @@
 /**
- * @module What the merchant's people and programs may do. A scope names routes; a staff role and a service key are sets
- * of scopes, and a platform admin has all of them. Route checks, documentation, the console's buttons and tests read
- * this table.
+ * @module The permissions of the merchant's people and programs. A scope permits a set of routes. Staff roles and
+ * service keys are sets of scopes, and platform admins have every scope. Route checks, documentation, the console's
+ * buttons and tests read this table.
  */
 
 import { keysOf } from '../core/rows.ts';
@@ -9,62 +9,32 @@ import { keysOf } from '../core/rows.ts';
 export const STAFF_ROLES = ['support', 'finance', 'operations'] as const;
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
-interface ScopeRow {
-  /** What it permits, as a sentence for the reference. */
-  readonly words: string;
-  readonly roles: readonly StaffRole[];
-}
-
 const ALL_ROLES = STAFF_ROLES;
 
-export const SCOPE_TABLE = {
-  'payments:read': {
-    words: 'Read payments, refunds, disputes, timelines and summaries of every owner.',
-    roles: ALL_ROLES,
-  },
-  'subscriptions:read': {
-    words: 'Read subscriptions, their timelines and memberships of every owner.',
-    roles: ALL_ROLES,
-  },
-  'customers:read': {
-    words: 'Read customers, payment methods, addresses and organizations of every owner.',
-    roles: ['support', 'finance'],
-  },
-  'payments:write': { words: 'Create, update, confirm and cancel payments for a payer.', roles: [] },
-  'methods:write': { words: 'Change payment methods, customers and addresses for a payer.', roles: [] },
-  'subscriptions:write': { words: 'Create and change subscriptions for a payer.', roles: [] },
-  'organizations:write': { words: 'Change organizations and their members for a payer.', roles: [] },
-  'payments:operate': {
-    words: "Sync payments, cancel anyone's unconfirmed payment, and change the metadata of a final payment.",
-    roles: ['support', 'operations'],
-  },
-  'payments:capture': { words: 'Capture and release holds.', roles: ['finance', 'operations'] },
-  'refunds:write': { words: 'Refund payments.', roles: ['support', 'finance'] },
-  'links:write': {
-    words: 'Make links to hosted pages, for payments and subscriptions of every owner, and payment links.',
-    roles: ALL_ROLES,
-  },
-  'subscriptions:operate': {
-    words: "Cancel anyone's subscription, and set a free price.",
-    roles: ['finance', 'operations'],
-  },
-  'catalog:write': {
-    words: 'Read and change products, projects, tiers, invites and discount codes.',
-    roles: ['operations'],
-  },
-  'webhooks:read': { words: 'Read the webhook log of every owner.', roles: ['support', 'operations'] },
-  'webhooks:write': { words: 'Send logged events again, and send test events.', roles: ['operations'] },
-  'admin:cache': { words: 'Clear caches.', roles: ['operations'] },
-  'imports:write': { words: 'Import the customers and subscriptions of another integration.', roles: [] },
-  'admin:erasures': {
-    words: 'Erase a person, read the state of an erasure, and export what is stored about a person.',
-    roles: [],
-  },
-} as const satisfies Readonly<Record<string, ScopeRow>>;
+const STAFF_OF_SCOPE = {
+  'payments:read': ALL_ROLES,
+  'subscriptions:read': ALL_ROLES,
+  'customers:read': ['support', 'finance'],
+  'payments:write': [],
+  'methods:write': [],
+  'subscriptions:write': [],
+  'organizations:write': [],
+  'payments:operate': ['support', 'operations'],
+  'payments:capture': ['finance', 'operations'],
+  'refunds:write': ['support', 'finance'],
+  'links:write': ALL_ROLES,
+  'subscriptions:operate': ['finance', 'operations'],
+  'catalog:write': ['operations'],
+  'webhooks:read': ['support', 'operations'],
+  'webhooks:write': ['operations'],
+  'admin:cache': ['operations'],
+  'imports:write': [],
+  'admin:erasures': [],
+} as const satisfies Readonly<Record<string, readonly StaffRole[]>>;
 
-export type Scope = keyof typeof SCOPE_TABLE;
+export type Scope = keyof typeof STAFF_OF_SCOPE;
 
-export const SCOPES: readonly Scope[] = keysOf(SCOPE_TABLE);
+export const SCOPES: readonly Scope[] = keysOf(STAFF_OF_SCOPE);
 
 const WRITE_SCOPES: Readonly<Partial<Record<Scope, Scope>>> = {
   'payments:read': 'payments:write',
@@ -72,26 +42,28 @@ const WRITE_SCOPES: Readonly<Partial<Record<Scope, Scope>>> = {
   'customers:read': 'methods:write',
 };
 
-/** The scope to act for a payer on the records that the scope permits to read. */
+/** The scope to act for a payer on records of this read scope. */
 export const writeScopeOf = (readScope: Scope): Scope | undefined => WRITE_SCOPES[readScope];
 
-export const rolesOfScope = (scope: Scope): readonly StaffRole[] => SCOPE_TABLE[scope].roles;
+export const rolesOfScope = (scope: Scope): readonly StaffRole[] => STAFF_OF_SCOPE[scope];
 
 export const scopesOfRole = (role: StaffRole): readonly Scope[] =>
   SCOPES.filter((scope) => rolesOfScope(scope).includes(role));
 
 /**
- * The scopes of one route. `merchant` permits it on every owner's records, `payer` for the payer whom a key's X-Act-For
- * names. A route without `merchant` needs a payer, or a guest where it takes `guest_data`.
+ * The scopes of one route. `merchant` permits it on every owner's records, `payer` only for the payer in X-Act-For. A
+ * route without `merchant` needs a payer, or a guest if it accepts `guest_data`.
  */
 export interface RouteScopes {
   readonly merchant?: Scope;
-  /** Permits the route to service keys, in place of `merchant`. */
+  /** Replaces `merchant` for service keys. */
   readonly keys?: Scope;
-  /** Permits the route to the merchant, in place of `merchant`, for a payment whose amount is held. */
+  /** Replaces `merchant` for a payment with a held amount. */
   readonly held?: Scope;
   readonly payer?: Scope;
-  /** The route reads one owner's list. The merchant names the owner in this parameter, or reads the list of all owners. */
+  /**
+   * Set if the route lists one owner's records. The merchant names the owner in `parameter`, or uses the list `ofAll`.
+   */
   readonly ownersList?: { readonly parameter?: 'organization_id' | 'entity_id'; readonly ofAll: string };
 }
 
@@ -106,7 +78,7 @@ const forMerchant = (scope: Scope): RouteScopes => ({ merchant: scope });
 
 const PAYMENTS_LIST = 'GET /admin/payments';
 
-/** By the id of the endpoint. A route that is not here takes no key, because it is public or only for sessions. */
+/** By endpoint id. Routes without a row accept no key, because they are public or only for sessions. */
 const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'payments.create-intent': forPayer('payments:write'),
   'payments.create': forPayer('payments:write'),

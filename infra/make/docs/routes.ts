@@ -1,11 +1,12 @@
 import { documentedEndpoints, endpoints } from '../../../functions/api/catalogue.ts';
-import { rolesOfScope, SCOPE_TABLE, SCOPES, STAFF_ROLES, scopesOfRoute } from '../../../shared/access/scopes.ts';
+import { SCOPE_TEXTS } from '../../../shared/access/scope-texts.ts';
+import { rolesOfScope, SCOPES, STAFF_ROLES, scopesOfRoute } from '../../../shared/access/scopes.ts';
 import { ERRORS } from '../../../shared/core/errors.ts';
 import type { Endpoint } from '../../../shared/http/endpoint.ts';
 import { ERROR_CODES } from '../../../shared/openapi/error-responses.ts';
 import { groupOf, groups } from '../../../shared/openapi/groups.ts';
 
-/** The parts of docs/routes.md: one line per route and per status of errors. The API document has the whole texts. */
+/** The parts of docs/routes.md: one line per route and per error status. The API document has the full texts. */
 export const routeParts = () => ({
   scopes: scopeTable(),
   routes: [...groups.map(sectionOf), ...pageSections()].join('\n\n'),
@@ -23,7 +24,7 @@ const PAGES = [
   ['pages', 'Hosted page'],
 ] as const;
 
-/** For browsers only, so the API document does not list them. */
+/** Pages for browsers, which the API document does not list. */
 const pageSections = (): readonly string[] =>
   PAGES.map(([page, name]) =>
     section(
@@ -44,7 +45,7 @@ const tableOf = (own: readonly Endpoint[]): string =>
     }),
   ].join('\n');
 
-/** The scope for the payer of X-Act-For, and the scopes for the merchant. One scope may be both. */
+/** The scope for acting as a payer (X-Act-For) and the merchant's scopes. One scope may be both. */
 const scopesOf = ({ id, auth }: Endpoint): readonly string[] => {
   const { payer, merchant, held } = scopesOfRoute(id) ?? {};
   const isOne = payer === merchant || auth === 'platform-admin';
@@ -64,7 +65,7 @@ const scopeTable = (): string =>
     '|---|---|---|',
     ...SCOPES.map((scope) => {
       const roles = STAFF_ROLES.filter((role) => rolesOfScope(scope).includes(role));
-      return `| \`${scope}\` | ${SCOPE_TABLE[scope].words} | ${roles.join(', ')} |`;
+      return `| \`${scope}\` | ${SCOPE_TEXTS[scope]} | ${roles.join(', ')} |`;
     }),
   ].join('\n');
 

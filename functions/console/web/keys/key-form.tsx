@@ -1,7 +1,8 @@
-/** @module The form with the fields of a service key, for a new key and for the change of a key. */
+/** @module The form for a new or changed service key. */
 
 import { useId, useState } from 'preact/hooks';
-import { SCOPE_TABLE, SCOPES } from '../../../../shared/access/scopes.ts';
+import { SCOPE_TEXTS } from '../../../../shared/access/scope-texts.ts';
+import { SCOPES } from '../../../../shared/access/scopes.ts';
 import type { Scope, ServiceKey } from '../api/types.ts';
 import { useKeyedAction } from '../view/action.ts';
 import { FormActions } from '../view/dialog.tsx';
@@ -127,7 +128,7 @@ const ScopeChoices = ({ chosen, onChange }: ScopeChoicesProps) => (
           }
         />
         <span>
-          <code>{scope}</code> <small class="quiet">{SCOPE_TABLE[scope].words}</small>
+          <code>{scope}</code> <small class="quiet">{SCOPE_TEXTS[scope]}</small>
         </span>
       </label>
     ))}

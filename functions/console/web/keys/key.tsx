@@ -1,6 +1,6 @@
 /** @module The page of one service key, for platform admins. It never shows the secret. */
 
-import { SCOPE_TABLE } from '../../../../shared/access/scopes.ts';
+import { SCOPE_TEXTS } from '../../../../shared/access/scope-texts.ts';
 import { answerOf, api } from '../api/client.ts';
 import { readNames } from '../api/people.ts';
 import type { ServiceKey } from '../api/types.ts';
@@ -60,7 +60,7 @@ const KeyView = ({ serviceKey: key }: { readonly serviceKey: ServiceKey }) => (
       <ul class="plain-list">
         {key.scopes.map((scope) => (
           <li key={scope}>
-            <code>{scope}</code> <span class="quiet">{SCOPE_TABLE[scope].words}</span>
+            <code>{scope}</code> <span class="quiet">{SCOPE_TEXTS[scope]}</span>
           </li>
         ))}
       </ul>

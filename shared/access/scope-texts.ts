@@ -1,0 +1,23 @@
+import type { Scope } from './scopes.ts';
+
+/** What each scope permits, for the page of routes and the console. A separate module, so that few functions have it. */
+export const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
+  'payments:read': 'Read payments, refunds, disputes, timelines and summaries of every owner.',
+  'subscriptions:read': 'Read subscriptions, their timelines and memberships of every owner.',
+  'customers:read': 'Read customers, payment methods, addresses and organizations of every owner.',
+  'payments:write': 'Create, update, confirm and cancel payments for a payer.',
+  'methods:write': 'Change payment methods, customers and addresses for a payer.',
+  'subscriptions:write': 'Create and change subscriptions for a payer.',
+  'organizations:write': 'Change organizations and their members for a payer.',
+  'payments:operate': "Sync payments, cancel anyone's unconfirmed payment, and change the metadata of a final payment.",
+  'payments:capture': 'Capture and release holds.',
+  'refunds:write': 'Refund payments.',
+  'links:write': 'Make links to hosted pages, for payments and subscriptions of every owner, and payment links.',
+  'subscriptions:operate': "Cancel anyone's subscription, and set a free price.",
+  'catalog:write': 'Read and change products, projects, tiers, invites and discount codes.',
+  'webhooks:read': 'Read the webhook log of every owner.',
+  'webhooks:write': 'Send logged events again, and send test events.',
+  'admin:cache': 'Clear caches.',
+  'imports:write': 'Import the customers and subscriptions of another integration.',
+  'admin:erasures': 'Erase a person, read the state of an erasure, and export what is stored about a person.',
+};
