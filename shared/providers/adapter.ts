@@ -13,7 +13,7 @@ export interface AdapterOptions {
   readonly log: Log;
 }
 
-/** The parts of a setting that holds several secrets, separated by commas. */
+/** The parts of a comma-separated setting, such as several secrets. */
 export const listed = (setting: string): readonly string[] =>
   setting
     .split(',')
@@ -26,7 +26,7 @@ export const secondsOf = (time: string): number => Math.floor(Date.parse(time) /
 export const oldestFirst = <T extends { readonly createdAt: number }>(found: readonly T[]): readonly T[] =>
   found.toSorted((a, b) => a.createdAt - b.createdAt);
 
-/** The service's word for each word of a provider. A provider word without an entry has no equivalent here. */
+/** Maps a provider's words to the service's words. A word without an entry has no equivalent here. */
 export const wordTable = <T>(words: Readonly<Record<string, T>>): ReadonlyMap<string, T> =>
   new Map(Object.entries(words));
 

@@ -1,7 +1,7 @@
 /**
- * @module Limits the rate of the calls that due work makes to each provider, across all instances, with a token bucket
- * per slot in the table. An instance reserves calls in blocks, so that one write covers many, and waits until its block
- * begins. Payers' requests bypass the limiter, so that it never refuses them.
+ * @module Limits the provider calls of due work across all instances, with a token bucket per slot in the table. An
+ * instance reserves calls in blocks, to write less often, and waits until its block begins. Payers' requests bypass the
+ * limiter and are never refused by it.
  */
 
 import type { ProviderSlot } from '../core/settings.ts';
@@ -19,14 +19,14 @@ export interface CallRateOptions {
 export interface CallLimit {
   /** 0 means no limit. */
   readonly callsPerSecond: number;
-  /** Calls that may follow a pause without a wait. */
+  /** Number of calls allowed without a wait after a pause. */
   readonly burst: number;
 }
 
 export interface CallRate {
   /** Waits at most 10 s. @returns undefined if the instance may call now; else the ms until the next try */
   readonly admit: (slot: ProviderSlot) => Promise<number | undefined>;
-  /** Counts a call. The next block pays for calls beyond the reserved block. */
+  /** Counts a call. Calls beyond the reserved block are added to the next reservation. */
   readonly count: (slot: ProviderSlot) => void;
 }
 
@@ -58,7 +58,7 @@ export const openCallRate = (options: CallRateOptions): CallRate => {
     const size = Math.max(1, Math.round(callsPerSecond / BLOCKS_PER_SECOND));
     const waitMs = await reserve(options, slot, size + debt);
     if (waitMs > MOST_WAIT_MS) return waitMs;
-    // Calls counted during the reservation stay counted.
+    // Keeps the calls that were counted during the reservation.
     blocks.set(slot, { calls: blockOf(slot).calls + debt - expired + size, until: now() + BLOCK_KEPT_MS });
     if (waitMs > 0) await sleep(waitMs);
     return undefined;
@@ -73,8 +73,8 @@ export const openCallRate = (options: CallRateOptions): CallRate => {
 };
 
 /**
- * Reserves a block of calls. The item's `at` is the time at which the last reserved call is due.
- * @returns the ms until the block begins; if an instance may not wait that long, nothing is reserved
+ * Reserves a block of calls. The item's `at` is the due time of the last reserved call.
+ * @returns the ms until the block begins; if the wait is too long, nothing is reserved
  */
 const reserve = async (
   { table, now, limitOf }: CallRateOptions,
@@ -94,7 +94,7 @@ const reserve = async (
     if (added.ok) return Math.max(0, Number(added.item['at']) - blockMs - at);
     const reservedUntil = Number(added.found?.['at'] ?? 0);
     if (reservedUntil > at + MOST_WAIT_MS) return reservedUntil - at;
-    // The bucket has been idle. Unused earlier calls accumulate only up to the burst.
+    // The bucket has been idle. Unused calls accumulate only up to the burst.
     const idle = { any: [{ lacks: 'at' }, { below: ['at', oldest] }] } as const;
     if ((await table.update(key, { set: { at: oldest + blockMs } }, [idle])).ok) return 0;
   }

@@ -1,6 +1,6 @@
 /**
- * @module Our fingerprint of a card or bank account. It is equal for equal cards of one provider slot, and useless
- * without the secret, so a leaked fingerprint names no card at the provider.
+ * @module Our fingerprint of a card or bank account. Equal cards in one provider slot have equal fingerprints. Without
+ * the secret, a leaked fingerprint does not identify a card at the provider.
  */
 
 import { createHmac } from 'node:crypto';

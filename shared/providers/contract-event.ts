@@ -3,7 +3,7 @@
  * format. Each webhook route accepts this payload and its provider's own format.
  */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { secondsOf } from './adapter.ts';
 import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent } from './event-port.ts';
 import type { ProviderMethod } from './method-port.ts';
@@ -41,7 +41,9 @@ const eventSchema = z.looseObject({
   }),
 });
 
-/** The `object` field of Stripe's envelope. The interface's payload lacks it, and its amounts are in minor units. */
+/**
+ * The `object` field of Stripe's envelope. The interface's payload has no such field, and has amounts in minor units.
+ */
 export const STRIPES_OWN = 'event';
 
 const inboundType = (name: string): InboundEventType | undefined => INBOUND_EVENTS.find((known) => known === name);
@@ -79,7 +81,7 @@ export const readContractEvent = (
   };
 };
 
-/** The interface's object has the subscription's id, or the invoice's if the object names a subscription. */
+/** The interface's object has the subscription's id. If it names a subscription, it has the invoice's id instead. */
 const invoiceOf = (object: unknown, isOfInterface: boolean): EventInvoice | undefined => {
   const invoice = readEventInvoice(object);
   const namesSubscription = invoice?.subscriptionId !== undefined || invoice?.ourSubscriptionId !== undefined;
@@ -98,7 +100,7 @@ const envelopeSchema = z.looseObject({
   created: z.union([z.int().check(z.nonnegative()), z.iso.datetime({ offset: true })]),
 });
 
-/** An event that the service does not act on needs no object. Otherwise an unreadable event is refused. */
+/** Reads an event that the service does not act on, which needs no object. Any other unreadable event is refused. */
 const readOtherEvent = (body: unknown, isActedOn: (name: string) => boolean): ProviderEvent | undefined => {
   const parsed = envelopeSchema.safeParse(body);
   if (!parsed.success || isActedOn(parsed.data.type)) return undefined;
@@ -119,10 +121,10 @@ export const NO_OBJECT: ProviderEvent['object'] = {
   customer: undefined,
 };
 
-/** Stripe's own names for these events have a prefix. */
+/** Stripe prefixes these event names with `customer.`. */
 const SUBSCRIPTION_EVENT = /^(?:customer\.)?subscription\./;
 
-/** A longer word counts as not reported. */
+/** Longer values are ignored. */
 const LONGEST_WORD = 255;
 
 const word = (text: string | null | undefined): string | undefined =>

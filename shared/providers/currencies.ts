@@ -9,7 +9,7 @@ import type { Outcome } from '../core/outcome.ts';
 import type { Amount, AmountRefusal } from './payment-port.ts';
 
 export interface CurrencyRule {
-  /** Decimal digits of the unit that the provider counts in. */
+  /** Decimal digits of the provider's unit. */
   readonly digits: number;
   /** The provider accepts only multiples of this number, in its own units. */
   readonly step?: number;
@@ -37,7 +37,7 @@ export const currencyTable = (
 
 /** @param maximum the greatest accepted amount in most currencies, in the provider's units */
 export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGER) => {
-  /** The provider's units in one ISO minor unit, as a power of ten. */
+  /** Number of decimal places by which the provider's unit differs from the ISO minor unit. */
   const shiftOf = (currency: string): number => {
     const rule = table.get(currency);
     return rule ? rule.digits - currencyDigits(currency) : 0;
@@ -52,7 +52,7 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
     return isExact && units <= (rule.maximum ?? maximum) ? units : undefined;
   };
 
-  /** To ISO minor units. A fraction stays, so that it matches no record. An unknown currency's units count as ISO's. */
+  /** To ISO minor units. A fraction is kept, and so matches no record. Unknown currencies count in ISO minor units. */
   const toCents = (units: number, currency: string): number => shifted(units, -shiftOf(currency));
 
   /** The greatest amount, in ISO minor units, that the provider accepts and that converts exactly. */
@@ -83,5 +83,5 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
   return { toProvider, toCents, refusalOf, refused };
 };
 
-/** Dividing by a power of ten is exact if the quotient is whole; multiplying by a fraction would not be. */
+/** Dividing by a power of ten is exact if the quotient is whole. Multiplying by a fraction would not be exact. */
 const shifted = (amount: number, shift: number): number => (shift < 0 ? amount / 10 ** -shift : amount * 10 ** shift);

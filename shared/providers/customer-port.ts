@@ -1,6 +1,6 @@
 import type { CallOptions } from './payment-port.ts';
 
-/** The parts of a name, for a provider that keeps them. */
+/** The parts of a name, for a provider that stores them separately. */
 export interface NameParts {
   readonly given: string | undefined;
   readonly family: string | undefined;
@@ -18,9 +18,9 @@ export type ContactField = 'email' | 'name' | 'phone';
 
 /** The contact details that the provider reports. A null field was cleared; an absent field was not reported. */
 export type ReportedDetails = { readonly [Field in ContactField]?: string | null | undefined } & {
-  /** The parts of the reported name, if the provider keeps them. */
+  /** The parts of the reported name, if the provider stores them. */
   readonly nameParts?: NameParts | undefined;
-  /** True if an absent field may have no value at the provider. Otherwise it is not reported. */
+  /** True if the provider omits empty fields. An absent field is then empty or not reported. */
   readonly omitsUnset?: true;
 };
 

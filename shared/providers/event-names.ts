@@ -1,4 +1,4 @@
-/** @module The providers' own names of the events that the service acts on, beyond those shared with Stripe. */
+/** @module Provider-specific names of the events that the service acts on, except names shared with Stripe. */
 
 /** Filters of outbound webhooks may use these names without a slot prefix. */
 export const PROVIDER_EVENT_NAMES = [

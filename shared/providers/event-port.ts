@@ -1,4 +1,4 @@
-/** @module The port to a provider's events, with the types that the service acts on, parsed form, and receiver. */
+/** @module The port to a provider's events, with the handled event types, the parsed event and the receiver. */
 
 import type { DeclineCode } from '../core/outcome.ts';
 import type { PaymentFacts } from '../core/payment-facts.ts';
@@ -33,10 +33,10 @@ export const INBOUND_EVENTS = [
   'customer.deleted',
 ] as const;
 
-/** The interface has no payload for this type, which reports that a provider holds the amount. */
+/** Reports that a provider holds the amount. The interface has no payload for this type. */
 const HOLD_EVENTS = ['payment_intent.amount_capturable_updated'] as const;
 
-/** The interface has no payload for these. `charge.refunded` names only the payment, so the refunds are read. */
+/** The interface has no payload for these types. `charge.refunded` names only the payment, so the refunds are read. */
 export const MONEY_BACK_EVENTS = ['charge.refunded', 'refund.updated', 'dispute.updated'] as const;
 export type MoneyBackEventType = (typeof MONEY_BACK_EVENTS)[number];
 
@@ -46,7 +46,7 @@ export const isMoneyBackEvent = (type: InboundEventType | undefined): type is Mo
 export const ACTED_ON_EVENTS = [...INBOUND_EVENTS, ...HOLD_EVENTS, ...MONEY_BACK_EVENTS] as const;
 export type InboundEventType = (typeof ACTED_ON_EVENTS)[number];
 
-/** While a received event is stored, another with the same id is a duplicate and is not applied again. */
+/** How long an event is stored. Until then, an event with the same id is a duplicate and is not applied. */
 export const EVENT_KEPT_MS = 30 * DAY_MS;
 
 /** A parsed event of a provider. `type` is undefined for an event that the service does not act on. */
@@ -56,7 +56,7 @@ export interface ProviderEvent {
   readonly type: InboundEventType | undefined;
   /** Epoch seconds. */
   readonly createdAt: number;
-  /** True if the event has the interface's shape. No provider sends it, so the record follows it without a read. */
+  /** True if the event has the interface's shape. No provider sends this shape, so it is applied without a read. */
   readonly isOfInterface?: true;
   readonly object: {
     readonly id: string;
@@ -108,6 +108,6 @@ export interface WebhookRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Awaited before each call that verification makes to the provider; throws if the sender has reached its limit. */
+  /** Awaited before each verification call to the provider. Throws if the sender has reached its limit. */
   readonly beforeAsking?: () => Promise<void>;
 }

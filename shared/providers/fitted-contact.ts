@@ -1,6 +1,6 @@
 /**
  * @module Contact details within a provider's limits. A long name is cut. A phone number or e-mail address that does
- * not fit is left out, because a part of it would be another. Our record keeps the full details.
+ * not fit is left out, because a cut number or address would be a different one. Our record keeps the full details.
  */
 
 import type { Outcome } from '../core/outcome.ts';
@@ -23,7 +23,7 @@ export interface ContactLimits {
     /** True if the vendor stores given name and family name separately. */
     readonly inParts: boolean;
   };
-  /** Our field, by the name that the vendor uses in a refusal. */
+  /** Maps the vendor's field names in refusals to our fields. */
   readonly fields: Readonly<Record<string, ContactField>>;
 }
 
@@ -66,7 +66,7 @@ const fittedParts = (
   return { given, family };
 };
 
-/** An update with fitted details. A new detail that does not fit clears the older one. */
+/** An update within the vendor's limits. A new value that does not fit clears the old value. */
 export const fittedUpdate = (limits: ContactLimits, input: UpdateCustomer): UpdateCustomer => {
   const details = fittedContact(limits, input);
   const left = CONTACT_FIELDS.filter((field) => input[field] !== undefined && details[field] === undefined);
@@ -75,7 +75,7 @@ export const fittedUpdate = (limits: ContactLimits, input: UpdateCustomer): Upda
 
 const CONTACT_FIELDS = ['email', 'name', 'phone'] as const satisfies readonly ContactField[];
 
-/** The refusal with our name of the field. */
+/** Replaces the vendor's field name in a refusal with ours. */
 export const inOurFields = <T>(limits: ContactLimits, outcome: Outcome<T>): Outcome<T> =>
   outcome.kind === 'refused' && outcome.parameter !== undefined
     ? { ...outcome, parameter: limits.fields[outcome.parameter] ?? outcome.parameter }

@@ -5,13 +5,13 @@ import type { Outcome } from '../core/outcome.ts';
 import type { CallOptions, KnownPayment, ProviderPayment } from './payment-port.ts';
 
 export interface CaptureHold extends KnownPayment, CallOptions {
-  /** Ours. */
+  /** Our payment id. */
   readonly paymentId: string;
   /** The payment or authorization at the provider that holds the amount. */
   readonly providerPaymentId: string;
-  /** What is held, in minor units. */
+  /** The held amount, in minor units. */
   readonly authorizedCents: number;
-  /** What to take, in minor units, from 1 to what can be captured. The rest is released. */
+  /** The amount to capture, in minor units, from 1 to the capturable amount. The rest is released. */
   readonly amountCents: number;
   readonly currency: string;
 }
@@ -20,12 +20,12 @@ export interface ReleaseHold extends KnownPayment, CallOptions {
   readonly providerPaymentId: string;
 }
 
-/** A refusal of either call says only that the provider did nothing. The caller then reads the payment. */
+/** If the provider refuses a capture or a release, it did nothing. The caller then reads the payment. */
 export interface HoldsPort {
-  /** False if an amount cannot be held on this method. The id is the method's, or the one-time token's, at the provider. */
+  /** False if no amount can be held on this method. `id` is the provider's id of a method, or a one-time token. */
   takes(method: { readonly id: string; readonly kind: MethodKind | undefined }): boolean;
-  /** Takes the amount once; the same key takes it once however often it is sent. */
+  /** Captures the amount. Repeated calls with the same key capture it once. */
   capture(input: CaptureHold): Promise<Outcome<ProviderPayment>>;
-  /** Ends the hold without taking anything. */
+  /** Ends the hold without a capture. */
   release(input: ReleaseHold): Promise<Outcome<ProviderPayment>>;
 }

@@ -1,6 +1,6 @@
 /**
- * @module The port to what a provider holds for a customer whom another integration has made. It only reads, so that an
- * import charges and changes nothing before it is decided.
+ * @module The port to a provider's data about a customer that another integration created. It only reads, so an import
+ * charges and changes nothing before it is decided.
  */
 
 import type { Outcome } from '../core/outcome.ts';
@@ -12,7 +12,7 @@ import type { NewProviderSubscription, ProviderPricing, ProviderSubscription } f
 export const NO_CUSTOMER = 'customer_not_found';
 export const CUSTOMER_DELETED = 'customer_deleted';
 
-/** Why the service cannot take over a subscription as the provider bills it. */
+/** Reasons why the service cannot take over a subscription from the provider's billing. */
 export const OBSTACLES = [
   'several_items',
   'metered',
@@ -26,7 +26,7 @@ export type Obstacle = (typeof OBSTACLES)[number];
 
 /** Amounts are in minor units, times are epoch seconds. */
 export interface HeldTerms {
-  /** The first obstacle in the order of `OBSTACLES`. The other fields then may be those of the first item. */
+  /** The first obstacle, in the order of `OBSTACLES`. If set, other fields may describe only the first item. */
   readonly obstacle: Obstacle | undefined;
   readonly priceId: string;
   readonly quantity: number;
@@ -42,7 +42,7 @@ export interface HeldTerms {
   readonly methodId: string | undefined;
   readonly anchor: number;
   readonly startedAt: number;
-  /** The invoice that paid for the present period, with what is left of it after refunds. */
+  /** The invoice that paid for the current period, and its paid amount after refunds. */
   readonly openedBy: { readonly invoice: string; readonly paidCents: number } | undefined;
 }
 

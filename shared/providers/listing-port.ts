@@ -1,12 +1,12 @@
 /**
- * @module The port to a provider's own list of payments. An operator reads it after the table was restored, because
- * payments that were made after the restored time exist only there.
+ * @module The port to a provider's own list of payments. An operator reads it after a restore of the table, because
+ * payments made after the restored time exist only at the provider.
  */
 
 import type { Outcome } from '../core/outcome.ts';
 import type { CreateIntent, ProviderPayment } from './payment-port.ts';
 
-/** A payment as its provider lists it. A field that the provider does not return is undefined. */
+/** A payment in the provider's list. Fields that the provider does not return are undefined. */
 export interface ListedPayment {
   readonly report: ProviderPayment;
   /** ISO 8601; when the intent, the order or the charge was made. */
@@ -19,7 +19,7 @@ export interface ListedPayment {
   readonly captureMethod: CreateIntent['captureMethod'];
 }
 
-/** A live subscription that the provider bills. */
+/** A live provider-billed subscription. */
 export interface ListedSubscription {
   readonly subscriptionId: string;
   /** Our id in the provider's metadata. */
@@ -29,16 +29,16 @@ export interface ListedSubscription {
 }
 
 export interface ListingPort {
-  /** The payments that the list leaves out, in words; undefined if it is complete. */
+  /** Describes which payments are missing from the list; undefined if the list is complete. */
   readonly leavesOut: string | undefined;
-  /** The list may leave out payments that were made longer ago; undefined if it has no such limit. */
+  /** The list may omit payments older than this; undefined if the list has no such limit. */
   readonly reachesBackMs: number | undefined;
   /**
-   * The payments that were made since this time, oldest first; also those that name no payment of this service. A
-   * payment with several attempts is listed once.
+   * The payments made since this time, oldest first, including payments without an id of this service. A payment with
+   * several attempts is listed once.
    * @param since ISO 8601, inclusive
    */
   listPayments(since: string): Promise<Outcome<readonly ListedPayment[]>>;
-  /** The live subscriptions of this service that were made since this time. Set if the provider bills subscriptions. */
+  /** The live subscriptions of this service made since this time. Set if the provider bills subscriptions. */
   listSubscriptions?(since: string): Promise<Outcome<readonly ListedSubscription[]>>;
 }

@@ -1,10 +1,10 @@
-/** @module The port to a provider's saved methods, their state, set-ups that the payer authenticates, and inputs. */
+/** @module The port to a provider's saved methods, and to set-ups that the payer must authenticate. */
 
 import type { Funding } from '../core/fact-words.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { CallOptions, KnownPayment, NextAction } from './payment-port.ts';
 
-/** Refusal reason. The provider stores the method for another customer, or stores the same method only once. */
+/** Refusal reason. The method belongs to another customer at the provider, or can no longer be attached. */
 export const NOT_ATTACHABLE = 'not_attachable';
 
 export interface KeepMethod extends KnownPayment, CallOptions {
@@ -25,9 +25,9 @@ export interface ProviderMethod {
   /** Format YYYY. */
   readonly expiryYear: string | undefined;
   readonly funding?: Funding | undefined;
-  /** The issuer's, ISO 3166-1 alpha-2. */
+  /** The issuer's country, as an ISO 3166-1 alpha-2 code. */
   readonly country?: string | undefined;
-  /** Ours, as in `MethodDetails`. */
+  /** Our fingerprint, as in `MethodDetails`. */
   readonly fingerprint?: string | undefined;
   /** Set if the payer must authenticate before the provider attaches the method to its customer. */
   readonly setup?: OpenSetup | undefined;
@@ -52,7 +52,7 @@ export interface ProviderSetup {
 export interface SetupsPort {
   /** An authoritative read. The status is also `canceled` if the provider no longer has the set-up. */
   find(setupId: string): Promise<Outcome<ProviderSetup>>;
-  /** Ends as `canceled`, or as `succeeded` if the payer finished first. After `canceled`, no method is attached. */
+  /** Returns `canceled`, or `succeeded` if the payer finished first. A canceled set-up attaches no method. */
   cancel(setupId: string): Promise<Outcome<ProviderSetup>>;
 }
 

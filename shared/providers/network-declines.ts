@@ -1,12 +1,12 @@
 /**
- * @module What the card networks' own codes say about another attempt: response codes (ISO 8583) and Mastercard's
- * merchant advice codes.
+ * @module Retry advice from the card networks' own codes, which are response codes (ISO 8583) and Mastercard's merchant
+ * advice codes.
  */
 
 import type { DeclineWord } from '../core/fact-words.ts';
 import { wordTable } from './adapter.ts';
 
-/** Visa's category 1 (the issuer never approves), and an account that the issuer does not know. */
+/** Codes of Visa's category 1 (the issuer never approves), and of accounts unknown to the issuer. */
 const BY_RESPONSE = wordTable<DeclineWord>({
   '04': 'do_not_try_again', // pick up the card
   '07': 'do_not_try_again', // pick up the card, fraud
@@ -23,7 +23,7 @@ const BY_RESPONSE = wordTable<DeclineWord>({
 export const adviceOfResponse = (code: string | null | undefined): DeclineWord | undefined =>
   BY_RESPONSE.get(code ?? '');
 
-/** Mastercard's codes 24 to 30 are times after which another attempt may succeed. */
+/** Mastercard's codes 24 to 30 give the time until another attempt may succeed. */
 const BY_MERCHANT_ADVICE = wordTable<DeclineWord>({
   '01': 'confirm_card_data',
   '02': 'try_again_later',

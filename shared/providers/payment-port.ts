@@ -26,19 +26,19 @@ export interface NextAction {
   readonly url: string | undefined;
 }
 
-/** The amount that a provider holds for the merchant, as it reports it. */
+/** A hold for the merchant, as the provider reports it. */
 export interface ProviderHold {
-  /** What was held at first, in minor units. */
+  /** The originally held amount, in minor units. */
   readonly authorizedCents: number;
-  /** What can still be captured, in minor units; 0 once the hold is captured or has ended. */
+  /** The amount that can still be captured, in minor units; 0 once the hold is captured or has ended. */
   readonly capturableCents: number;
-  /** ISO 8601; when the provider ends the hold, if it says so. */
+  /** ISO 8601; when the hold expires at the provider, if reported. */
   readonly captureBefore: string | undefined;
-  /** ISO 8601; until then the provider guarantees the capture. */
+  /** ISO 8601; until then, the provider guarantees the capture. */
   readonly guaranteedUntil?: string | undefined;
-  /** ISO 8601; when the hold ended without a capture, if the provider says so. */
+  /** ISO 8601; when the hold ended without a capture, if reported. */
   readonly endedAt?: string | undefined;
-  /** Why the bank declined the last capture, if the provider keeps declined captures. */
+  /** Why the bank declined the last capture, if the provider stores declined captures. */
   readonly captureDeclined?: DeclineCode | undefined;
 }
 
@@ -49,19 +49,19 @@ export interface ProviderCapture {
 }
 
 export interface ProviderPayment {
-  /** The intent or order, known from its creation. */
+  /** The id of the intent or order, known since its creation. */
   readonly intentId: string;
-  /** The payment or capture; equal to intentId before the first payment or capture. */
+  /** The id of the payment or capture; equal to intentId before the first payment or capture. */
   readonly paymentId: string;
   readonly status: ReportedStatus;
   /**
-   * What is held, while it is held; what was captured, once it succeeded. Undefined if the provider no longer reports
-   * the amount. The currency is then undefined as well.
+   * The amount of the payment. For a hold, the held amount, and after a capture the captured amount. Undefined, like
+   * the currency, if the provider no longer reports it.
    */
   readonly amountCents: number | undefined;
   /** Upper-case ISO 4217. */
   readonly currency: string | undefined;
-  /** The last attempt to charge. It shows whether an attempt reached the provider. */
+  /** The provider's id of the last attempt. It shows whether an attempt reached the provider. */
   readonly attemptRef: string | undefined;
   readonly failureCode: DeclineCode | undefined;
   readonly clientSecret: string | undefined;
@@ -73,9 +73,9 @@ export interface ProviderPayment {
   readonly awaitsCapture?: true;
   /** True if the provider has refunded some or all of the money. The status stays `succeeded`. */
   readonly isRefunded?: true;
-  /** Those of the last attempt whose outcome is known. */
+  /** The facts of the last attempt with a known outcome. */
   readonly facts?: PaymentFacts | undefined;
-  /** Set once an amount was held for a later capture, also after the capture or the end of the hold. */
+  /** Set once an amount was held for a later capture. Stays set after the capture or the end of the hold. */
   readonly hold?: ProviderHold | undefined;
   /** Set if several captures took the amount, oldest first. */
   readonly captures?: readonly ProviderCapture[] | undefined;
@@ -91,7 +91,7 @@ export interface CreateIntent extends CallOptions {
   readonly description: string | undefined;
   /** The provider's id of a saved method, or its one-time token. */
   readonly method: string | undefined;
-  /** True for a saved method. It is charged only by a confirmation that has passed our check of its use. */
+  /** True for a saved method. Only a confirmation that has passed our check of the method's use charges it. */
   readonly isSavedMethod?: boolean;
   readonly customerId: string | undefined;
   readonly saveMethod: boolean;
@@ -112,7 +112,7 @@ export interface UpdateIntent extends CallOptions {
   readonly customerId: string | undefined;
   readonly saveMethod: boolean;
   readonly returnUrl: string | undefined;
-  /** Undefined if the payment is automatic and was so before the update. */
+  /** Undefined if the payment is captured automatically both before and after the update. */
   readonly captureMethod?: 'manual' | 'automatic' | undefined;
 }
 
@@ -122,7 +122,7 @@ export interface ConfirmIntent extends CallOptions {
   readonly amountCents: number;
   readonly currency: string;
   readonly method: string | undefined;
-  /** Undefined if the service does not know it; a provider that needs it reads the method first. */
+  /** Undefined if unknown. An adapter that needs the kind then reads the method first. */
   readonly methodKind?: MethodKind | undefined;
   readonly customerId: string | undefined;
   /** True if the intent may name another customer, for whom the method must not be saved. */
@@ -143,13 +143,13 @@ export interface KnownPayment {
   readonly intentId: string;
   /** The last attempt that the provider has reported. */
   readonly attemptRef: string | undefined;
-  /** The record's method decides between created and requires_payment_method if the provider does not. */
+  /** Our record's method. It decides between created and requires_payment_method if the provider does not. */
   readonly method: string | undefined;
-  /** The status in the record. It applies if the provider stores neither refused attempts nor cancellations. */
+  /** The status in our record, for providers that store neither refused attempts nor cancellations. */
   readonly status: ReportedStatus;
   /** As in `CreateIntent`. */
   readonly captureMethod?: 'manual' | undefined;
-  /** True to read the settlement as well, which may cost the provider more time. */
+  /** True to read the settlement as well, which may take longer. */
   readonly withSettlement?: true;
 }
 
@@ -166,5 +166,5 @@ export type AmountRefusal =
   | { readonly kind: 'not expressible'; readonly multipleOf: number }
   | { readonly kind: 'too small'; readonly minimumCents: number }
   | { readonly kind: 'too large'; readonly maximumCents: number }
-  /** The provider must decide, but the call to it failed. */
+  /** Only the provider can decide, but the call to it failed. */
   | { readonly kind: 'not known'; readonly outcome: Exclude<Outcome<never>, { kind: 'done' }> };

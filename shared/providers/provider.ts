@@ -32,7 +32,7 @@ import type { SubscriptionsPort } from './subscription-port.ts';
 export interface EventEndpoint {
   readonly url: string;
   readonly isEnabled: boolean;
-  /** The version of the provider's API in which the events are; undefined for the default of the account. */
+  /** The API version of the events; undefined for the account's default version. */
   readonly version: string | undefined;
 }
 
@@ -43,7 +43,7 @@ interface EventVersions {
   endpoints(): Promise<Outcome<readonly EventEndpoint[]>>;
 }
 
-/** What a provider says of a host on which wallets are shown. */
+/** A provider's report about a host that shows wallets. */
 export interface PayDomain {
   /** True if Apple Pay is shown on the host. */
   readonly isActive: boolean;
@@ -57,7 +57,7 @@ interface PayDomainsPort {
 export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent'> {
   readonly adapter: AdapterName;
   readonly can: Capabilities;
-  /** Set if the provider can bill subscriptions; `can.subscriptions` tells whether it bills new subscriptions. */
+  /** Set if the provider can bill subscriptions. It bills new subscriptions only if `can.subscriptions` is true. */
   readonly subscriptions?: SubscriptionsPort | undefined;
   /** Set if the provider may ask the payer to authenticate before it saves a method. */
   readonly setups?: SetupsPort | undefined;
@@ -74,7 +74,7 @@ export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent
   readonly listing?: ListingPort | undefined;
   /** True if the id's form shows a stored method, false for a one-time token, undefined if only a read can tell. */
   isStoredMethod(id: string): boolean | undefined;
-  /** Called before any other call; only Square needs its API for it. @returns undefined if the amount can be charged */
+  /** Called before any other call. Only Square calls its API for it. @returns undefined if the amount can be charged */
   checkAmount(amount: Amount): Promise<AmountRefusal | undefined>;
   /** Set if the account accepts only one currency. `refused` if the adapter cannot charge in that currency. */
   onlyCurrency?(): Promise<Outcome<string>>;
@@ -88,7 +88,7 @@ export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent
   keepMethod(input: KeepMethod): Promise<Outcome<ProviderMethod>>;
   createCustomer(input: CreateCustomer): Promise<Outcome<ProviderCustomer>>;
   updateCustomer(input: UpdateCustomer): Promise<Outcome<ProviderCustomer>>;
-  /** The contact details that the provider stores. It may limit names, phone numbers and e-mail addresses. */
+  /** The contact details as the provider stores them. It may limit names, phone numbers and e-mail addresses. */
   keptContact(details: CustomerDetails): CustomerDetails;
   /** An authoritative read of the contact details. */
   findCustomer(customerId: string): Promise<Outcome<ReportedDetails>>;

@@ -9,9 +9,9 @@ import type { CallOptions } from './payment-port.ts';
 export interface RefundedCharge {
   /** The intent or order. */
   readonly intentId: string;
-  /** The payment or capture; equal to intentId if the provider has one object for both. */
+  /** The id of the payment or capture; equal to intentId if the provider has one object for both. */
   readonly paymentId: string;
-  /** Set if several captures took the amount. A refund takes from `paymentId`; disputes may be about any of them. */
+  /** Set if several captures took the amount. A refund is taken from `paymentId`. A dispute may name any capture. */
   readonly captureIds?: readonly string[] | undefined;
 }
 
@@ -29,9 +29,9 @@ export interface ProviderRefund {
   readonly status: RefundStatus;
   readonly amountCents: number;
   readonly currency: string;
-  /** Our refund id as the provider stores it, which proves nothing, because anyone with the dashboard can set it. */
+  /** Our refund id in the provider's record. It proves nothing, because anyone with dashboard access can set it. */
   readonly ourRefundId: string | undefined;
-  /** The capture that the refund takes from, if the provider names it. Only PayPal captures a hold several times. */
+  /** The refunded capture, if the provider names it. Only PayPal captures a hold several times. */
   readonly captureId?: string | undefined;
   readonly reason: RefundReason | undefined;
   readonly failureCode: string | undefined;
@@ -44,7 +44,7 @@ export interface ProviderRefund {
 /** Refusal reason of a refund. The amount exceeds what the provider can still refund. */
 export const REFUND_EXCEEDS = 'refund_exceeds';
 
-/** Refusal reason of a refund. The payment is disputed, so the provider refuses any refund or any partial refund. */
+/** Refusal reason of a refund. The payment is disputed, so the provider refuses some or all refunds. */
 export const REFUND_DISPUTED = 'payment_disputed';
 
 export interface ProviderDispute {
@@ -60,12 +60,12 @@ export interface ProviderDispute {
   readonly createdAt: number;
   /** The provider's own time of this state, in epoch ms; undefined if the provider does not report one. */
   readonly reportedAt: number | undefined;
-  /** The disputed capture, if the provider names it. Only a payment at PayPal has several. */
+  /** The disputed capture, if the provider names it. Only PayPal payments can have several captures. */
   readonly captureId?: string | undefined;
 }
 
 export interface RefundsPort {
-  /** Refunds a payment. The reason of a refusal is REFUND_EXCEEDS, REFUND_DISPUTED or the provider's own. */
+  /** Refunds a payment. The reason of a refusal is REFUND_EXCEEDS, REFUND_DISPUTED or the provider's own reason. */
   createRefund(input: CreateRefund): Promise<Outcome<ProviderRefund>>;
   /** An authoritative read of all refunds, oldest first, including those made outside the service. */
   listRefunds(payment: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>>;

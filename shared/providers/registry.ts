@@ -1,4 +1,4 @@
-/** @module The provider and the event receiver of each slot, opened on first use, if the settings for them exist. */
+/** @module Opens the provider and the event receiver of each slot on first use, if their settings exist. */
 
 import { DomainError } from '../core/errors.ts';
 import type { Log } from '../core/logger.ts';
@@ -10,7 +10,7 @@ import type { PaymentProvider } from './provider.ts';
 
 export interface RegistryOptions {
   readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
-  /** A slot's settings and secrets, read again when they may have changed; undefined without the right to read them. */
+  /** A slot's settings and secrets, read again when they may have changed; undefined without permission to read. */
   readonly withSecrets: (slot: ProviderSlot) => Promise<SlotSettings | undefined>;
   readonly timeoutMs: number;
   readonly fetch: Fetch;
@@ -21,7 +21,7 @@ export interface RegistryOptions {
 
 type Open<T> = (options: AdapterOptions) => T | undefined;
 
-/** The provider part needs the API keys, the receiver the settings for verification. */
+/** The provider needs the API keys. The receiver needs the settings for verification. */
 interface Adapter {
   readonly provider: Open<PaymentProvider>;
   readonly receiver?: Open<EventReceiver>;
@@ -69,7 +69,7 @@ const openedBySlot = <T>(options: RegistryOptions, openingOf: (adapter: Adapter)
     return value;
   };
 
-  /** Loads adapters and secrets. A slot that fails to open does not stop the others; it fails again when it is used. */
+  /** Loads adapters and secrets. A slot that fails to open does not stop other slots, and fails again on use. */
   const openSlots = async (slots: readonly ProviderSlot[]): Promise<void> => {
     await Promise.allSettled(slots.map(find));
   };

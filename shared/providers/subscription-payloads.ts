@@ -4,7 +4,7 @@
  * Each webhook endpoint has its own version, so the service reads both places.
  */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { wordTable } from './adapter.ts';
 import type { EventInvoice, EventSubscription } from './subscription-port.ts';
 
@@ -55,14 +55,14 @@ export const readEventSubscription = (object: unknown): EventSubscription | unde
 /** The metadata key that marks a trial over already paid time. Its value is the end of that trial. */
 export const BRIDGE_MARK = 'paid_until';
 
-/** The metadata key of our id of the change that set the price. */
+/** The metadata key for our id of the last price change. */
 export const CHANGE_MARK = 'plan_change';
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 type SaidSubscription = z.infer<typeof subscriptionSchema>;
 
-/** Stripe's customer portal sets a date instead of the flag. */
+/** Stripe's customer portal sets `cancel_at` instead of `cancel_at_period_end`. */
 const endOf = ({
   cancel_at: at,
   cancel_at_period_end: atPeriodEnd,
@@ -92,14 +92,14 @@ const STATUSES = wordTable<EventSubscription['status']>({
   paused: 'paused',
 });
 
-/** Stripe keeps the status of a subscription whose collection is paused. The service reports it as paused. */
+/** Stripe does not change the status when collection is paused. The service reports such a subscription as paused. */
 const statusOf = (said: SaidSubscription): EventSubscription['status'] => {
   const status = STATUSES.get(said.status ?? '');
   return said.pause_collection && status !== 'canceled' ? 'paused' : status;
 };
 
 const ofSubscription = z.nullish(z.looseObject({ subscription: reference, metadata }));
-const listOf = <T extends z.ZodMiniType>(item: T) => z.nullish(z.looseObject({ data: z.array(item) }));
+const listOf = <T extends z.ZodType>(item: T) => z.nullish(z.looseObject({ data: z.array(item) }));
 
 const invoiceSchema = z.looseObject({
   id: z.string(),
@@ -126,7 +126,7 @@ export const readEventInvoice = (object: unknown): EventInvoice | undefined => {
   if (!said) return undefined;
   const details = said.parent?.subscription_details ?? said.subscription_details;
   const [payment] = said.payments?.data ?? [];
-  // The invoice's own period is the previous one. Its line has the period that the invoice pays for.
+  // The invoice's own period is the previous period. Only its line has the paid period.
   const paidFor = said.lines?.data.at(-1)?.period;
   return {
     invoiceId: said.id,

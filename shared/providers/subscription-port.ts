@@ -1,4 +1,4 @@
-/** @module The port to a billing provider; the service only records. Times are epoch seconds. */
+/** @module The port to a provider that bills subscriptions, which the service only records. Times are epoch seconds. */
 
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
 import type { ProviderDecline } from '../core/payment-facts.ts';
@@ -52,8 +52,8 @@ export interface InvoicePrices {
 }
 
 /**
- * What the provider takes off the price of later periods. `percent` and `amount` stay until they are removed. `other`
- * if only the provider knows what it charges, such as with a discount that ends, several discounts, or a tax.
+ * The provider's discount on the price of later periods. `percent` and `amount` apply until they are removed. `other`
+ * if only the provider knows the charged amount, such as with a temporary discount, several discounts, or a tax.
  */
 export type ProviderPricing =
   | { readonly kind: 'list' }
@@ -82,7 +82,7 @@ export interface ProviderSubscription {
   /** The price of a period before discounts, taxes and balance, which is the sum of price × quantity over the items. */
   readonly price: { readonly amountCents: number; readonly currency: string } | undefined;
   readonly methodId: string | undefined;
-  /** Our id of the change that set the price, if a change did. */
+  /** Our id of the last price change, if there was one. */
   readonly changeId?: string | undefined;
   /** True if the first charge is unpaid. Unless the payer pays it within a day, the provider ends the subscription. */
   readonly isIncomplete: boolean;
@@ -117,7 +117,7 @@ export interface NewProviderSubscription extends CallOptions {
   /** True if the trial covers time that is already paid. */
   readonly isBridge?: boolean;
   readonly description: string | undefined;
-  /** True if the payer is present, so a first charge may wait for authentication. Else it is declined. */
+  /** True if the payer is present to authenticate a first charge. Otherwise such a charge is declined. */
   readonly isAttended: boolean;
   /** Our product, if the subscription has one. */
   readonly productId: string | undefined;
@@ -128,23 +128,23 @@ type OfSubscription = CallOptions & { readonly subscriptionId: string };
 
 export type NewPrice = OfSubscription &
   Pick<NewProviderSubscription, 'amountCents' | 'currency' | 'unit' | 'count' | 'productId' | 'productName'> & {
-    /** Our id of the change. A read that returns it shows that the provider has the price. */
+    /** Our id of the change. If a read returns this id, the provider has the new price. */
     readonly changeId: string;
     /**
-     * Nothing is charged before this time. Needed with another interval, which would be charged immediately, and to
-     * shorten or end a trial.
+     * Nothing is charged before this time. Required for a new interval, which would otherwise be charged immediately,
+     * and to shorten or end a trial.
      */
     readonly trialEnd: number | 'now' | undefined;
-    /** True if that trial covers time that is already paid. */
+    /** True if this trial covers time that is already paid. */
     readonly isBridge: boolean;
-    /** True to void the open invoices first, because a period that is paid covers theirs. */
+    /** True to void the open invoices first, because a paid period already covers their periods. */
     readonly dropsUnpaid?: true;
   };
 
 export interface SubscriptionsPort {
   /** False if the provider refuses the interval (Stripe, over three years). Then the service bills the subscription. */
   bills(interval: Pick<NewProviderSubscription, 'unit' | 'count'>): boolean;
-  /** `declined` if the first charge is declined. The provider then has no subscription that could charge. */
+  /** `declined` if the first charge is declined. The provider then keeps no subscription that could charge. */
   create(input: NewProviderSubscription): Promise<Outcome<ProviderSubscription>>;
   /** An authoritative read. */
   find(subscriptionId: string): Promise<Outcome<ProviderSubscription>>;
@@ -160,13 +160,13 @@ export interface SubscriptionsPort {
     readonly createdSince: number;
   }): Promise<Outcome<readonly ProviderSubscription[]>>;
   /**
-   * Sets the method of the next charges, and tries the open invoices now, oldest first, until one is not paid.
+   * Sets the method for later charges, and charges the open invoices now, oldest first, until one stays unpaid.
    * @param input.isAttended true if the payer is present and may authenticate
    */
   changeMethod(
     input: OfSubscription & { readonly methodId: string; readonly isAttended: boolean },
   ): Promise<Outcome<ProviderSubscription>>;
-  /** Pays the open invoices of a past-due subscription with a method with which the payer has just paid. */
+  /** Pays the open invoices of a past-due subscription with a method that the payer has just used for a payment. */
   payOwed(input: OfSubscription & { readonly methodId: string }): Promise<Outcome<ProviderSubscription>>;
   /** Reads the discounts and taxes of the next periods. */
   findPricing(subscriptionId: string): Promise<Outcome<ProviderPricing>>;
@@ -177,7 +177,7 @@ export interface SubscriptionsPort {
   adopt(
     input: OfSubscription & { readonly ourSubscriptionId: string; readonly methodId?: string | undefined },
   ): Promise<Outcome<ProviderSubscription>>;
-  /** Sets the price of the next periods. Nothing is charged or given back for the present one. */
+  /** Sets the price of later periods. The current period is neither charged nor credited. */
   changePrice(input: NewPrice): Promise<Outcome<{ readonly subscriptionId: string }>>;
   scheduleCancel(input: OfSubscription & { readonly cancel: boolean }): Promise<Outcome<ProviderSubscription>>;
   /**

@@ -1,13 +1,13 @@
 /**
- * @module The forms of the vendors' tokens and ids of payment methods. With them, an error names the vendor of a token that
- * belongs elsewhere. The forms do not decide whether a vendor accepts a token of its own.
+ * @module Patterns of the vendors' tokens and payment method ids. An error uses them to name the vendor of a misplaced
+ * token. The patterns do not decide whether a vendor accepts its own token.
  */
 
 import { ADAPTERS, type AdapterName } from '../core/settings.ts';
 
 interface VendorForm {
   readonly name: string;
-  /** Undefined if the vendor's tokens have no form of their own. */
+  /** Undefined if the vendor's tokens have no recognizable pattern. */
   readonly token: RegExp | undefined;
 }
 
@@ -18,10 +18,10 @@ export const VENDOR_FORMS: Readonly<Record<AdapterName, VendorForm>> = {
   square: { name: 'Square', token: /^(?:cnon|ccof|bnon|bauth|bact|wnon|gftc):/ },
   /** Nonces of the client SDKs, and the test values of developer.paypal.com/braintree. */
   braintree: { name: 'Braintree', token: /^(?:tokencc_|tokenbt_|fake-[a-z-]+-nonce$)/ },
-  /** Order and vault ids are any letters and digits. */
+  /** PayPal's order and vault ids are any letters and digits. */
   paypal: { name: 'PayPal', token: undefined },
 };
 
-/** The vendor whose form the token has; undefined if no vendor has this form. */
+/** The vendor whose pattern the token matches; undefined if none matches. */
 export const vendorOfToken = (token: string): AdapterName | undefined =>
   ADAPTERS.find((vendor) => VENDOR_FORMS[vendor].token?.test(token));

@@ -1,4 +1,4 @@
-/** @module A provider's outcome, as its value or a public error. Only a call that did nothing is safe to retry. */
+/** @module Turns a provider's outcome into its value or a public error. Only a call that did nothing is retryable. */
 
 import { DomainError, invalid } from '../core/errors.ts';
 import type { DeclineCode, NotDone, Outcome, Refusal, Unknown } from '../core/outcome.ts';
@@ -22,7 +22,7 @@ export const requireDone = <T>(outcome: Outcome<T>, field: string): T => {
   throw failedError(outcome, ({ reason }) => refusedFieldError(field, reason));
 };
 
-/** @param refusalOf the public error of a refusal @param details of any other outcome */
+/** @param refusalOf makes the public error of a refusal @param details error details if no response decided the call */
 export const failedError = (
   outcome: Exclude<Outcome<never>, { kind: 'done' }>,
   refusalOf: (refusal: Refusal) => DomainError,
@@ -65,7 +65,7 @@ export const unansweredError = (
 ): DomainError =>
   outcome.kind === 'not_done' ? unavailableError(outcome, details) : unknownOutcomeError(outcome.reason, details);
 
-/** The provider's report. @throws DomainError PROVIDER_ERROR if it refuses, PROVIDER_TIMEOUT or a similar code if none came */
+/** The provider's report. @throws DomainError PROVIDER_ERROR after a refusal, or a code such as PROVIDER_TIMEOUT */
 export const requireReport = <T>(outcome: Outcome<T>, details: Readonly<Record<string, unknown>>): T => {
   if (outcome.kind === 'done') return outcome.value;
   if (outcome.kind === 'unknown' || outcome.kind === 'not_done') throw unansweredError(outcome, details);

@@ -1,4 +1,4 @@
-/** @module The meaning of a failed call to any provider, which is refused, certainly not done, or unknown. */
+/** @module Classifies a failed provider call as refused, certainly not done, or unknown. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
@@ -92,7 +92,7 @@ export const withOneRetry =
 
 const didNothing = ({ status }: FetchResponse): boolean => status >= 300 && meaningOf(status) === 'not_done';
 
-/** A read, or a write with an idempotency key in its header. */
+/** True for a read, or for a write with an idempotency key in its header. */
 const isRepeatable = (init: FetchInit | undefined): boolean =>
   (init?.method ?? 'GET') === 'GET' || namesOf(init?.headers).some((name) => name.toLowerCase() === 'idempotency-key');
 

@@ -3,7 +3,7 @@
  * certainly did nothing. A 2xx counts only after its body has been parsed.
  */
 
-import type * as z from 'zod/mini';
+import type * as z from 'zod';
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { Fetch, FetchInit, FetchResponse } from '../platform/fetch.ts';
 import { retryAfterSeconds } from '../platform/retry-after.ts';
@@ -18,7 +18,7 @@ export interface HttpRequest<T> {
   /** A string is sent unchanged, with its content type in `headers`; any other value is sent as JSON. */
   readonly body?: unknown;
   /** The schema of a successful response. */
-  readonly answer: z.ZodMiniType<T>;
+  readonly answer: z.ZodType<T>;
 }
 
 export type Exchanged<T> =

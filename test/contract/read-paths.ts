@@ -1,9 +1,9 @@
-/** @module Finds the fields of an object that code reads, by watching the object or by the schema that parses it. */
-import type * as z from 'zod/mini';
+/** @module Finds the fields that code reads from an object, with a proxy or from the parsing schema. */
+import type * as z from 'zod';
 
 /**
- * The object, and the paths that were read of it so far, such as `items.data[].quantity`. A path counts if nothing
- * below it was read. A parser that copies an object sees only the fields that it knows, except in `metadata`.
+ * The object, and the paths read so far, such as `items.data[].quantity`. A path counts only if no path below it was
+ * read. A parser that copies an object sees only the fields that it names, except in `metadata`.
  */
 export const watched = <T extends object>(
   object: T,
@@ -23,12 +23,12 @@ export const watched = <T extends object>(
   return { object: watch(object, ''), paths: () => leavesOf([...paths]) };
 };
 
-/** A promise reads `then` of its value. */
+/** A promise reads `then` of its value, which is not a field. */
 const isField = (target: object, key: string | symbol): key is string =>
   typeof key === 'string' && key !== 'then' && !(Array.isArray(target) && key === 'length');
 
-/** The paths of the fields that a schema knows. */
-export const pathsOfSchema = (schema: z.ZodMiniType, at = ''): readonly string[] => {
+/** The paths of a schema's fields. */
+export const pathsOfSchema = (schema: z.ZodType, at = ''): readonly string[] => {
   const { def } = schema._zod as unknown as { readonly def: Definition };
   if (def.innerType) return pathsOfSchema(def.innerType, at);
   if (def.element) return pathsOfSchema(def.element, `${at}[]`);
@@ -38,9 +38,9 @@ export const pathsOfSchema = (schema: z.ZodMiniType, at = ''): readonly string[]
 };
 
 interface Definition {
-  readonly innerType?: z.ZodMiniType;
-  readonly element?: z.ZodMiniType;
-  readonly shape?: Readonly<Record<string, z.ZodMiniType>>;
+  readonly innerType?: z.ZodType;
+  readonly element?: z.ZodType;
+  readonly shape?: Readonly<Record<string, z.ZodType>>;
 }
 
 const leavesOf = (paths: readonly string[]): readonly string[] =>

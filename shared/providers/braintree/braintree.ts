@@ -1,6 +1,6 @@
-/** @module The Braintree adapter, for customers only, with no payments, saved methods or events. */
+/** @module The Braintree adapter. It supports only customers, not payments, saved methods or events. */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { type AdapterOptions, notOffered } from '../adapter.ts';
@@ -47,7 +47,7 @@ export const openBraintree = (options: AdapterOptions): PaymentProvider | undefi
 const answered = z.looseObject({ customer: z.looseObject({ id: z.string().check(z.minLength(1)) }) });
 
 /**
- * Errors 81604, 81605, 81608, 81613 and 81614 of
+ * Sources: errors 81604, 81605, 81608, 81613 and 81614 in
  * developer.paypal.com/braintree/docs/reference/general/validation-errors/all. E-mail addresses must be ASCII.
  */
 const LIMITS: ContactLimits = {

@@ -1,7 +1,7 @@
 /** @module Classifies the outcome of an SDK call. The SDK hides HTTP statuses, so its error names decide. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { Outcome } from '../../core/outcome.ts';
 import { type AdapterOptions, wordTable } from '../adapter.ts';
 import { isUnsent, LEAST_WAIT_MS, leavesTime, type StatusMeaning } from '../vendor-failures.ts';
@@ -32,7 +32,7 @@ const attemptTwice = async (call: () => Promise<unknown>, timeoutMs: number): Pr
   return attempt(call);
 };
 
-/** The SDK's timeout covers only silence, so a slow response needs a deadline. */
+/** The SDK's timeout covers only silence, so a slow response needs its own deadline. */
 const withinDeadline = async (call: Promise<Outcome<unknown>>, timeoutMs: number): Promise<Outcome<unknown>> => {
   const late = Promise.withResolvers<Outcome<unknown>>();
   const timer = setTimeout(() => late.resolve({ kind: 'unknown', reason: 'timeout' }), timeoutMs);
@@ -64,7 +64,7 @@ const refusalOf = (errors: unknown): Outcome<never> => {
   return { kind: 'refused', reason: problem?.code ?? 'unprocessable', parameter: problem?.attribute };
 };
 
-/** The SDK hides the status, but these names reflect 401, 403, 404, 426 and 429. Others leave the outcome unknown. */
+/** Error names for the statuses 401, 403, 404, 426 and 429, which the SDK hides. Others leave the outcome unknown. */
 const BY_NAME = wordTable<StatusMeaning>({
   authenticationError: 'refused',
   authorizationError: 'refused',

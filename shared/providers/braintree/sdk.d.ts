@@ -1,4 +1,4 @@
-/** @module Types of the used parts of Braintree's SDK, which has none. Responses are parsed, not trusted. */
+/** @module Types for the used parts of Braintree's SDK, which ships no types. Responses are parsed, not trusted. */
 
 declare module 'braintree/lib/braintree/environment.js' {
   export class Environment {

@@ -3,7 +3,7 @@
  * request. If PayPal refuses the token, the client requests a new one.
  */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { Exchanged, HttpClient, HttpRequest } from '../vendor-http.ts';
 import type { PayPalExchange } from './outcome.ts';
 

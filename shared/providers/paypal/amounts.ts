@@ -9,7 +9,7 @@ export interface PayPalMoney {
   readonly value: string;
 }
 
-/** MAX_VALUE_EXCEEDED of Orders v2 names 999999999999999.99, which matters only for currencies without decimals. */
+/** The limit of Orders v2 (MAX_VALUE_EXCEEDED). It matters only for currencies without decimals. */
 const MOST_UNITS = 999_999_999_999_999;
 
 /** As in developer.paypal.com/api/rest/reference/currency-codes. HUF, JPY and TWD have only whole units. */
@@ -33,7 +33,7 @@ export const paypalMoney = (amount: Amount): PayPalMoney | undefined => {
   return { currency_code: amount.currency, value: decimals === '' ? whole : `${whole}.${decimals}` };
 };
 
-/** In ISO 4217 minor units. A fraction stays and matches no record; undefined for an invalid currency. */
+/** In ISO 4217 minor units. A fraction is kept, so the amount matches no record. Undefined for an invalid currency. */
 export const centsOf = ({ currency_code: currency, value }: PayPalMoney): number | undefined =>
   /^[A-Z]{3}$/.test(currency) ? Number(`${value}e${currencyDigits(currency)}`) : undefined;
 

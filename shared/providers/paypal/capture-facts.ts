@@ -9,7 +9,7 @@ import type { Capture, Order, PayPalCard, PayPalRefund } from './schemas.ts';
 
 export const PAYPAL_WALLET: MethodDetails = { type: 'wallet', walletType: 'paypal' };
 
-/** A card in Apple Pay or Google Pay is a card. */
+/** A card in Apple Pay or Google Pay counts as a card. */
 export const sourceDetails = (source: Order['payment_source']): MethodDetails | undefined => {
   if (source?.card) return cardDetailsOf(source.card);
   if (source?.apple_pay) return { ...cardDetailsOf(source.apple_pay.card ?? {}), walletType: 'apple_pay' };
@@ -45,7 +45,7 @@ const authenticationOf = (said: PayPalCard['authentication_result']): MethodDeta
   return result && { result, liabilityShifted: LIABILITY.get(said?.liability_shift ?? '') };
 };
 
-/** The other statuses (unable, challenge required, declined by the shop, informational) tell no result. */
+/** The other statuses (unable, challenge required, declined by the shop, informational) are not results. */
 const AUTHENTICATION = wordTable<AuthenticationResult>({
   Y: 'authenticated',
   A: 'attempted',
@@ -53,15 +53,15 @@ const AUTHENTICATION = wordTable<AuthenticationResult>({
   R: 'failed',
 });
 
-/** The bank of the card takes no part in 3-D Secure. */
+/** The card's bank does not take part in 3-D Secure. */
 const NOT_ENROLLED = 'N';
 
-/** `POSSIBLE` and `UNKNOWN` decide nothing. */
+/** `POSSIBLE` and `UNKNOWN` leave the liability undefined. */
 const LIABILITY = wordTable<boolean>({ YES: true, NO: false });
 
 /**
- * Absent while the capture is pending. PayPal reports the amounts in the currency of the payment, and also in the
- * currency of the seller's account if it converts them.
+ * Undefined while the capture is pending. PayPal reports the amounts in the payment's currency and, if it converts
+ * them, also in the currency of the seller's account.
  */
 export const captureSettlement = ({ seller_receivable_breakdown: said }: Capture): Settlement | undefined => {
   const { receivable_amount: received, paypal_fee_in_receivable_currency: fee } = said ?? {};
@@ -72,7 +72,7 @@ export const captureSettlement = ({ seller_receivable_breakdown: said }: Capture
   return settlementOf(said?.paypal_fee, said?.net_amount);
 };
 
-/** The settlement of several captures together; undefined until PayPal reports each of them, in one currency. */
+/** The total settlement of several captures; undefined until PayPal reports all of them in one currency. */
 export const settlementOfAll = (captures: readonly Capture[]): Settlement | undefined => {
   const all = captures.map(captureSettlement);
   const [first] = all;
@@ -86,7 +86,7 @@ export const settlementOfAll = (captures: readonly Capture[]): Settlement | unde
   };
 };
 
-/** PayPal writes two amounts without a sign: the returned fee, and the amount that the seller loses. */
+/** PayPal reports the returned fee and the seller's loss as positive amounts, so both are negated. */
 export const refundSettlement = ({ seller_payable_breakdown: said }: PayPalRefund): Settlement | undefined => {
   const converted = settlementOf(said?.paypal_fee_in_receivable_currency, said?.net_amount_in_receivable_currency);
   const taken = converted ?? settlementOf(said?.paypal_fee ?? zeroOf(said?.net_amount), said?.net_amount);

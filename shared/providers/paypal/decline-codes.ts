@@ -1,4 +1,4 @@
-/** @module PayPal's words for a decline, as our decline code and as the advice that decides over it. */
+/** @module Maps PayPal's declines to our decline code and to retry advice, which takes precedence over the code. */
 
 import type { DeclineWord } from '../../core/fact-words.ts';
 import type { DeclineCode } from '../../core/outcome.ts';
@@ -27,7 +27,7 @@ const BY_ISSUE = wordTable<DeclineCode>({
   REFERENCED_CARD_EXPIRED: 'expired_card',
 });
 
-/** The decline that a refusal with this issue is; undefined if it is no decline. */
+/** The decline code of a refusal with this issue; undefined if the refusal is not a decline. */
 export const paypalDeclineOf = (issue: string): DeclineCode | undefined => BY_ISSUE.get(issue);
 
 /** The payer's account is closed, or the payer has withdrawn the agreement. */
@@ -38,7 +38,7 @@ const ISSUE_ADVICE = wordTable<DeclineWord>({
 
 export const adviceOfIssue = (issue: string): DeclineWord | undefined => ISSUE_ADVICE.get(issue);
 
-/** Processor codes about a card, which PayPal passes on. */
+/** A card processor's codes, which PayPal passes on. */
 const BY_PROCESSOR = wordTable<DeclineCode>({
   '00N7': 'incorrect_cvc',
   '5110': 'incorrect_cvc',
@@ -67,6 +67,6 @@ const PROCESSOR_ADVICE = wordTable<DeclineWord>({
   '6300': 'do_not_try_again', // ACCOUNT_NOT_ON_FILE
 });
 
-/** The network's advice decides over the processor's code. */
+/** The network's advice takes precedence over the processor's code. */
 export const paypalAdvice = ({ processor_response: said }: Capture | Authorization): DeclineWord | undefined =>
   adviceOfMerchantCode(said?.payment_advice_code) ?? PROCESSOR_ADVICE.get(said?.response_code ?? '');

@@ -1,6 +1,6 @@
-/** @module Reads PayPal's events and the interface's payload, except subscriptions, which the service bills. */
+/** @module Reads PayPal's events and the interface's payload. PayPal bills no subscriptions of this service. */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { secondsOf, wordTable } from '../adapter.ts';
 import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, ProviderEvent } from '../event-port.ts';
@@ -71,7 +71,7 @@ const captureSaid = (rawType: string, resource: unknown): Said | undefined => {
   };
 };
 
-/** An event of a capture does not name the payment source. */
+/** Capture events do not name the payment source. */
 const eventFacts = (type: InboundEventType, capture: Capture) => {
   if (type === 'payment_intent.succeeded') return knownFacts(captureFacts(capture, 'succeeded'));
   return type === 'payment_intent.failed' ? knownFacts(captureFacts(capture, 'failed')) : undefined;
@@ -80,8 +80,8 @@ const eventFacts = (type: InboundEventType, capture: Capture) => {
 const AUTHORIZATION_EVENTS: readonly string[] = ['PAYMENT.AUTHORIZATION.CREATED', 'PAYMENT.AUTHORIZATION.VOIDED'];
 
 /**
- * A repeated event shows the authorization as it is now, so its status decides, not the event's name. The captures of a
- * captured authorization have their own events.
+ * A repeated event contains the current state of the authorization, so the status decides, not the event's name.
+ * Captures of an authorization have their own events.
  */
 const BY_AUTHORIZATION = wordTable<InboundEventType>({
   CREATED: 'payment_intent.amount_capturable_updated',
@@ -153,8 +153,8 @@ const tokenSaid = (rawType: string, resource: unknown): Said | undefined => {
 };
 
 /**
- * The resource is the refund, which names its capture in a link. For a capture that PayPal itself reversed, the
- * resource may be only the capture; the refunds are then read from PayPal.
+ * The resource is the refund, whose link names the capture. If PayPal itself reversed the capture, the resource may be
+ * only the capture. The service then reads the refunds from PayPal.
  */
 const REFUND_EVENTS: readonly string[] = [
   'PAYMENT.CAPTURE.REFUNDED',

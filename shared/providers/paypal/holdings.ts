@@ -1,6 +1,6 @@
-/** @module What PayPal's vault holds for a customer. PayPal has no customer records, so it returns no contact details. */
+/** @module Reads a customer's saved methods at PayPal, which has no customer records and so no contact details. */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { Outcome } from '../../core/outcome.ts';
 import { type HoldingsPort, NO_CUSTOMER } from '../holdings-port.ts';
 import type { ProviderMethod } from '../method-port.ts';
@@ -11,13 +11,13 @@ import { isUnnamed, reportedToken, TOKENS } from './tokens.ts';
 const heldTokens = z.looseObject({ payment_tokens: z.optional(z.array(paymentTokenSchema)) });
 
 const PAGE_SIZE = 5;
-/** PayPal lists at most so many pages. */
+/** PayPal's maximum number of pages. */
 const MAX_PAGES = 10;
 const NOT_FOUND = { kind: 'refused', reason: NO_CUSTOMER } as const;
 
 export const paypalHoldings = (call: PayPalCall): HoldingsPort => ({
   holdingsOf: async (customerId) => {
-    // PayPal knows no such id, because it assigns ids itself.
+    // PayPal cannot know our own id, because it assigns ids itself.
     if (isUnnamed(customerId)) return NOT_FOUND;
     const methods = await listTokens(call, customerId);
     const isMissing = methods.kind === 'refused' && methods.reason === PAYPAL_NOT_FOUND;

@@ -12,7 +12,7 @@ import { captureFacts, captureStatus, paypalFailure, readPayPalOrder } from './r
 import { authorizationSchema, type Capture, captureSchema } from './schemas.ts';
 
 export const paypalHolds = (call: PayPalCall, descriptor: string): HoldsPort => ({
-  // PayPal holds nothing on a bank account.
+  // PayPal cannot hold an amount on a bank account.
   takes: ({ kind }) => kind !== 'bank_account',
 
   capture: async (input: CaptureHold): Promise<Outcome<ProviderPayment>> => {
@@ -25,7 +25,7 @@ export const paypalHolds = (call: PayPalCall, descriptor: string): HoldsPort => 
       body: {
         amount,
         final_capture: true,
-        // PayPal refuses a second capture with the same invoice number, for any authorization.
+        // PayPal refuses a second capture with the same invoice number, even of another authorization.
         invoice_id: input.paymentId,
         ...(descriptor !== '' && { soft_descriptor: descriptor }),
       },
@@ -34,7 +34,7 @@ export const paypalHolds = (call: PayPalCall, descriptor: string): HoldsPort => 
     return captured.kind === 'done' ? capturedOf(captured.value, input) : captured;
   },
 
-  // PayPal also voids the rest after a part capture, and only the order shows that capture.
+  // PayPal accepts a void after a partial capture, and voids the rest. Only the order shows that capture.
   release: async (input: ReleaseHold): Promise<Outcome<ProviderPayment>> => {
     const voided = await call({
       method: 'POST',
@@ -68,7 +68,7 @@ const capturedOf = (
       ...NOTHING_TO_DO,
       intentId,
       paymentId: isTaken ? capture.id : providerPaymentId,
-      // As in a read of the order, a pending capture leaves the payment held, with nothing left to capture.
+      // A pending capture leaves the payment held, with nothing left to capture. A read of the order reports the same.
       status: isTaken ? 'succeeded' : 'requires_capture',
       amountCents: isTaken ? (captured ?? input.amountCents) : input.authorizedCents,
       currency: input.currency,

@@ -1,9 +1,9 @@
 /**
- * @module The payments of PayPal's list of event notifications. PayPal cannot list orders, so the orders that its events
- * name are read. An order without an event, such as one that no payer has approved, is in no list.
+ * @module Lists payments from PayPal's event notifications, because PayPal cannot list orders. The service reads the
+ * orders that the events name. An order without an event, such as an order that no payer has approved, is missing.
  */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { DAY_MS, iso } from '../../core/time.ts';
 import type { ListedPayment, ListingPort } from '../listing-port.ts';
@@ -21,7 +21,7 @@ const listAnswer = z.looseObject({
 
 const PAGE_SIZE = '100';
 const MAX_PAGES = 1_000;
-/** PayPal states no time. After 30 days its events may be gone. */
+/** PayPal does not document how long it keeps events. After 30 days they may be gone. */
 const EVENTS_KEPT_MS = 30 * DAY_MS;
 const UNREADABLE = { kind: 'unknown', reason: 'error' } as const;
 
@@ -42,7 +42,7 @@ export const paypalListing = (call: PayPalCall): ListingPort => ({
   },
 });
 
-/** The orders in the events about payments, with the time of the first event, oldest first. */
+/** The orders named in payment events, with the time of their first event, oldest first. */
 const namedOrders = async (call: PayPalCall, since: string): Promise<Outcome<ReadonlyMap<string, string>>> => {
   const orders = new Map<string, string>();
   let query = `?${new URLSearchParams({ start_time: since, page_size: PAGE_SIZE })}`;
@@ -51,7 +51,7 @@ const namedOrders = async (call: PayPalCall, since: string): Promise<Outcome<Rea
     if (page.kind !== 'done') return page;
     for (const event of page.value.events ?? []) {
       const orderId = orderOf(event);
-      // PayPal lists the newest first, so the last time that is set is the first event's.
+      // PayPal lists the newest events first, so the time of the first event is set last.
       if (orderId !== undefined) orders.set(orderId, event.create_time);
     }
     const next = page.value.links?.find(({ rel }) => rel === 'next')?.href ?? '';

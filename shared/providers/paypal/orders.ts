@@ -1,10 +1,10 @@
 /**
- * @module Payments at PayPal. The intent is an order, and its capture moves the money; the authorization of an order
- * holds it for a later capture. A saved method is sent only with the confirmation, because PayPal immediately charges an
- * order that is created with a saved method. Without a method, the payer approves the order at PayPal.
+ * @module Payments at PayPal. The intent is an order. A capture of the order moves the money, and an authorization
+ * holds it for a later capture. A saved method is sent only with the confirmation, because PayPal immediately charges
+ * an order created with a saved method. Without a method, the payer approves the order at PayPal.
  */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { MethodKind } from '../../core/fact-words.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { cutText } from '../../core/text.ts';
@@ -40,7 +40,7 @@ export const paypalOrders = (call: PayPalCall, descriptor: string) => ({
           {
             reference_id: REFERENCE,
             custom_id: input.paymentId,
-            // PayPal refuses a second capture with the same invoice number, for any order.
+            // PayPal refuses a second capture with the same invoice number, even of another order.
             invoice_id: input.paymentId,
             amount,
             ...(input.description && { description: shortened(input.description) }),
@@ -97,7 +97,7 @@ export const paypalOrders = (call: PayPalCall, descriptor: string) => ({
   },
 });
 
-/** Turns a failed capture into a decline, and also a charge that needs the payer if the payer is not present. */
+/** A failed capture is a decline. So is a charge that needs the payer while the payer is not present. */
 const answered = (report: ProviderPayment, { offSession }: ConfirmIntent): Outcome<ProviderPayment> => {
   const { status, failureCode = 'do_not_honor', attemptRef, facts } = report;
   if (status === 'failed') return { kind: 'declined', code: failureCode, attemptRef, facts };
@@ -118,7 +118,7 @@ const isGone = (outcome: Outcome<unknown>): boolean => outcome.kind === 'refused
 
 const GONE: readonly string[] = [PAYPAL_NOT_FOUND, 'ORDER_EXPIRED'];
 
-/** Statuses of our record that an order without a charge contradicts. */
+/** Recorded statuses that require a charge of the order. */
 const CHARGED: readonly ReportedStatus[] = ['requires_capture', 'succeeded'];
 
 const orderIntent = ({ captureMethod }: Pick<UpdateIntent, 'captureMethod'>) =>
@@ -162,7 +162,7 @@ const payerSource = ({
   },
 });
 
-/** PayPal saves the method once it has paid. */
+/** PayPal saves the method after a successful payment. */
 const vaulting = (customerId: string | undefined, usage: object = {}) => ({
   ...(customerId && { customer: paypalCustomer(customerId) }),
   vault: { store_in_vault: 'ON_SUCCESS', ...usage },
@@ -175,12 +175,12 @@ const charge = async (call: PayPalCall, input: ConfirmIntent): Promise<Outcome<O
   const charged = await call({
     method: 'POST',
     path: `${pathOf(input.intentId)}/${input.captureMethod === 'manual' ? 'authorize' : 'capture'}`,
-    // If the attempt continues with another order, it needs another key.
+    // An attempt that continues with another order needs another key.
     headers: keyed({ idempotencyKey: `${input.idempotencyKey}:${input.intentId}` }),
     body: source.value ? { payment_source: source.value } : {},
     answer: paypalOrderSchema,
   });
-  // The refusal does not name the method.
+  // The refusal does not name the method, so the wallet is added here.
   if (charged.kind !== 'declined' || !source.value || !('paypal' in source.value)) return charged;
   return { ...charged, facts: { ...charged.facts, details: PAYPAL_WALLET } };
 };
@@ -197,7 +197,7 @@ const sourceOf = async (call: PayPalCall, input: ConfirmIntent): Promise<Outcome
 
 const UNKNOWN_METHOD = { kind: 'refused', reason: 'TOKEN_ID_NOT_FOUND', parameter: 'payment_method' } as const;
 
-/** This charge may save a new method. */
+/** The payment source of a charge, which may also save the method. */
 const savedSource = (method: string, kind: MethodKind, input: ConfirmIntent): object => {
   const { customerId, offSession, saveMethod } = input;
   return kind === 'wallet'
@@ -218,7 +218,7 @@ const savedSource = (method: string, kind: MethodKind, input: ConfirmIntent): ob
       };
 };
 
-/** A stored wallet charged without its payer. A subscription is paid on a date, before its period. */
+/** For a stored wallet charged without the payer present. A subscription is paid on a fixed date, before its period. */
 const walletCredential = ({ isRecurring }: ConfirmIntent) => ({
   payment_initiator: 'MERCHANT',
   usage: 'SUBSEQUENT',

@@ -1,4 +1,4 @@
-/** @module Turns PayPal's refusals into outcomes. A refused method is a decline; others keep PayPal's issue. */
+/** @module Turns PayPal's refusals into outcomes. A refused method is a decline. Others keep PayPal's issue. */
 
 import type { Outcome, Refusal } from '../../core/outcome.ts';
 import { wordTable } from '../adapter.ts';
@@ -9,7 +9,7 @@ import { paypalRefusalSchema } from './schemas.ts';
 
 export type PayPalCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
 
-/** One call of PayPal's API that returns a refusal unparsed. */
+/** Makes one call of PayPal's API. Returns a refusal unparsed. */
 export type PayPalExchange = <T>(request: HttpRequest<T>) => Promise<Exchanged<T>>;
 
 /** @param read turns a refusal into an outcome; by default the outcome of a refused charge */

@@ -1,4 +1,4 @@
-/** @module The PayPal adapter, with our own HTTP client, because PayPal's SDK lacks webhooks and other base URLs. */
+/** @module The PayPal adapter. It has its own HTTP client, because PayPal's SDK lacks webhooks and other base URLs. */
 
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import { type AdapterOptions, notOffered } from '../adapter.ts';
@@ -19,7 +19,7 @@ import { webhookVerifier } from './verify.ts';
 
 const LIVE_BASE = 'https://api-m.paypal.com';
 
-/** Set-up tokens and the simulator's test values. Ids of vaulted payment tokens contain lower-case letters. */
+/** Matches set-up tokens and the simulator's test values. Ids of vaulted payment tokens contain lower-case letters. */
 const ONE_TIME = /^[0-9A-Z-]+$/;
 
 /** @returns undefined if client id or secret is missing; the slot is then closed */
@@ -46,7 +46,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
   };
 };
 
-/** @returns undefined without the webhook id or a key of the verification call, which closes the webhook route */
+/** @returns undefined if the webhook id or a key for verification is missing; the webhook route is then closed */
 export const openPayPalReceiver = (options: AdapterOptions): EventReceiver | undefined => {
   const { WEBHOOK_ID: webhookId, BASE_URL: baseUrl } = options.settings;
   const exchange = openExchange(options);

@@ -1,6 +1,6 @@
 /**
  * @module Refunds and disputes at PayPal. PayPal refunds a capture, and the order lists the refunds of its captures.
- * The reason of a refund is not sent, because PayPal has only a note that the payer reads.
+ * The refund's reason is not sent, because PayPal has no field for it, only a note to the payer.
  */
 
 import { isIdOf } from '../../core/ids.ts';
@@ -59,7 +59,7 @@ export const paypalRefunds = (exchange: PayPalExchange): RefundsPort => {
   };
 };
 
-/** PayPal refuses partial refunds of a capture with an open case. */
+/** PayPal refuses partial refunds of a disputed capture. */
 const REFUSALS = wordTable<string>({
   REFUND_AMOUNT_EXCEEDED: REFUND_EXCEEDS,
   CAPTURE_FULLY_REFUNDED: REFUND_EXCEEDS,
@@ -100,7 +100,7 @@ const everyDispute = async (call: PayPalCall, captureId: string): Promise<Outcom
   return UNREADABLE;
 };
 
-/** The list is asked for by capture, and omits it. */
+/** The list is filtered by capture, but its items do not name the capture. */
 const disputesOfCapture = async (call: PayPalCall, captureId: string): Promise<Outcome<ProviderDispute[]>> => {
   const listed = await everyDispute(call, captureId);
   if (listed.kind !== 'done') return listed;
@@ -124,7 +124,7 @@ const readable = <T>(outcome: Outcome<T | undefined>): Outcome<T> => {
   return outcome.value === undefined ? UNREADABLE : { kind: 'done', value: outcome.value };
 };
 
-/** Reads the items in sequence. The first outcome that is not done stops the reading. */
+/** Reads the items in sequence, until the first outcome other than `done`. */
 const each = async <A, T>(items: readonly A[], read: (item: A) => Promise<Outcome<T>>): Promise<Outcome<T[]>> => {
   const values: T[] = [];
   for (const item of items) {
@@ -135,7 +135,7 @@ const each = async <A, T>(items: readonly A[], read: (item: A) => Promise<Outcom
   return { kind: 'done', value: values };
 };
 
-/** Reads a refund of a response or an event. PayPal stores no reason of a refund. */
+/** Reads a refund from a response or an event. PayPal does not store the reason. */
 export const readPayPalRefund = (refund: PayPalRefund): ProviderRefund | undefined => {
   const { id, status, amount, create_time: at } = refund;
   const amountCents = amount && wholeCentsOf(amount);
@@ -155,7 +155,7 @@ export const readPayPalRefund = (refund: PayPalRefund): ProviderRefund | undefin
   };
 };
 
-/** A refund made without our refund id has the id of its capture, which is our payment id. */
+/** A refund made without our refund id has the `custom_id` of its capture, which is our payment id. */
 const ourRefundId = ({ custom_id: id }: PayPalRefund): string | undefined =>
   id === undefined || isIdOf('payment', id) ? undefined : id;
 
@@ -168,7 +168,7 @@ const REFUND_STATUS = wordTable<RefundStatus>({
 
 const ENDED_WITHOUT_MONEY: readonly string[] = ['FAILED', 'CANCELLED'];
 
-/** PayPal's ids of the charged payment, capture first, from the links and ids of a refund or of the capture itself. */
+/** The ids of the charged payment, capture first, from the links and ids of a refund or a capture. */
 export const chargedAsOf = (resource: unknown): readonly string[] => {
   const order = captureNameSchema.safeParse(resource).data?.supplementary_data?.related_ids?.order_id;
   return [...new Set([...capturesNamed(resource), order].filter((id) => id !== undefined))];
@@ -220,6 +220,6 @@ const DISPUTE_OUTCOME = wordTable<DisputeStatus>({
   ACCEPTED: 'lost',
 });
 
-/** The disputed captures, by the ids that the seller sees. */
+/** The disputed captures, by the seller's transaction ids. */
 export const disputedCaptures = ({ disputed_transactions: transactions = [] }: PayPalDispute): readonly string[] =>
   transactions.flatMap(({ seller_transaction_id: id }) => id ?? []);

@@ -1,7 +1,7 @@
 /**
- * @module The state of a payment, from PayPal's order, its authorizations and its captures. A completed order may have a
- * pending or declined capture. An order stores no refused attempts or cancellations, so our record decides before an
- * authorization or a capture.
+ * @module The state of a payment, from PayPal's order, its authorizations and its captures. A completed order may have
+ * a pending or declined capture. An order stores no refused attempts or cancellations. So before an authorization or a
+ * capture, our record decides the status.
  */
 
 import type { PaymentFacts } from '../../core/payment-facts.ts';
@@ -75,11 +75,11 @@ const chargedAs = (charged: Capture | Authorization, status: ReportedStatus): Om
   facts: status === 'succeeded' || status === 'failed' ? captureFacts(charged, status) : undefined,
 });
 
-/** The last that holds an amount, else the last. A reauthorization on PayPal's dashboard adds another. */
+/** The last authorization that holds an amount, else the last. A reauthorization at PayPal adds another. */
 const decidingAuthorization = (authorizations: readonly Authorization[]): Authorization | undefined =>
   authorizations.findLast(({ status }) => status === 'CREATED') ?? authorizations.at(-1);
 
-/** A declined capture leaves the authorization as it was. The attempt is the authorization, whatever is captured of it. */
+/** A declined capture does not change the authorization, which stays the attempt even after captures. */
 const chargedLater = (authorization: Authorization, captures: readonly Capture[]): Charged => {
   const taken = captures.filter((capture) => captureStatus(capture) === 'succeeded');
   const last = taken.at(-1);
@@ -113,8 +113,8 @@ const sumOf = (captures: readonly Capture[]): number | undefined => {
 };
 
 /**
- * PayPal has no status for a capture under way. The payment is reported as held, with nothing left to capture, until a
- * capture has taken money. A status unknown to this adapter is not final, so the payment is looked up again.
+ * PayPal has no status for a capture in progress. Until a capture succeeds, the payment is reported as held, with
+ * nothing left to capture. A status unknown to this adapter is not final, so the payment is looked up again.
  */
 const authorizationStatus = ({ status = '' }: Authorization): ReportedStatus =>
   AUTHORIZATION_STATUS.get(status) ?? 'processing';
@@ -150,7 +150,7 @@ export const readHold = (
   };
 };
 
-/** A capture that PayPal refused is not in the order, but its source is. */
+/** The order omits a refused capture, but contains its payment source. */
 const factsOf = (order: Order, status: ReportedStatus, charged?: PaymentFacts): PaymentFacts | undefined =>
   ATTEMPTED.includes(status) ? knownFacts({ details: sourceDetails(order.payment_source), ...charged }) : undefined;
 
@@ -196,7 +196,7 @@ const CAPTURE_STATUS = wordTable<ReportedStatus>({
 /** True if the capture is refunded in part or in full. */
 const isRefunded = ({ status }: Capture): boolean => status === 'PARTIALLY_REFUNDED' || status === 'REFUNDED';
 
-/** The last succeeded capture, else the last in processing, else the last. It decides the status. */
+/** The capture that decides the status: the last succeeded, else the last in processing, else the last. */
 const decisive = (captures: readonly Capture[]): Capture | undefined => {
   const last = (wanted: ReportedStatus) => captures.findLast((capture) => captureStatus(capture) === wanted);
   return last('succeeded') ?? last('processing') ?? captures.at(-1);
@@ -209,7 +209,7 @@ const unchargedStatus = (order: Order, known: Known): ReportedStatus => {
     case 'COMPLETED':
       return 'processing';
     case 'APPROVED':
-      // The payer has approved. If the record says that a capture is in progress, that capture has not reached PayPal.
+      // The payer has approved. If our record has a capture in progress, that capture has not reached PayPal.
       return NOT_WAITING.includes(known.status) ? recordedStatus(known) : 'pending';
     default:
       return recordedStatus(known);
@@ -223,7 +223,7 @@ const recordedStatus = ({ status, method }: Known): ReportedStatus => {
   return method === undefined ? 'requires_payment_method' : 'created';
 };
 
-/** The record's statuses that an order without a capture or an authorization does not contradict. */
+/** Recorded statuses that are possible for an order without a capture or an authorization. */
 const KEPT: readonly ReportedStatus[] = ['pending', 'requires_capture', 'failed', 'canceled'];
 
 /** The possible names of the approval link, which depend on how the order was created. */

@@ -1,6 +1,6 @@
 /** @module The fields of PayPal's responses and events that the adapter reads. Other fields are ignored. */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 
 const moneySchema = z.looseObject({
   currency_code: z.string(),
@@ -10,8 +10,8 @@ const moneySchema = z.looseObject({
 const linksSchema = z.array(z.looseObject({ rel: z.string(), href: z.string() }));
 const timeSchema = z.iso.datetime({ offset: true });
 
-/** A fact that PayPal words in another form than its documents is unknown, and never makes a response unreadable. */
-const fact = <T extends z.ZodMiniType>(schema: T) => z.catch(z.optional(schema), undefined);
+/** A fact in an undocumented form counts as unknown, and never makes a response unreadable. */
+const fact = <T extends z.ZodType>(schema: T) => z.catch(z.optional(schema), undefined);
 const word = fact(z.string());
 const money = fact(moneySchema);
 
@@ -136,7 +136,7 @@ export const paypalOrderSchema = z.looseObject({
   payment_source: z.nullish(
     z.looseObject({
       paypal: z.optional(z.looseObject(vaulted)),
-      card: z.optional(z.extend(card, vaulted)),
+      card: z.optional(card.extend(vaulted)),
       venmo: fact(z.looseObject({})),
       apple_pay: cardInWallet,
       google_pay: cardInWallet,

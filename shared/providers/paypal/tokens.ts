@@ -34,7 +34,7 @@ export const tokenFacts = ({
   ...paypalCardFacts(source?.card ?? {}),
 });
 
-/** Reads the kind of a method if the record lacks it, as for a one-time token or in an old record. */
+/** Reads a method's kind if our record lacks it, such as for a one-time token or in an old record. */
 export const findKind = async (call: PayPalCall, methodId: string): Promise<Outcome<MethodKind>> =>
   mapOutcome(await findToken(call, methodId), ({ walletType }) => (walletType === undefined ? 'card' : 'wallet'));
 

@@ -1,9 +1,9 @@
 /**
- * @module Saved methods (tokens in PayPal's vault) and customers at PayPal. A customer keeps our own id until PayPal
- * assigns one with the first token, which every later token then names.
+ * @module Saved methods (tokens in PayPal's vault) and customers at PayPal. A customer has our own id until PayPal
+ * assigns an id with the first token. Every later token names PayPal's id.
  */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { notOffered } from '../adapter.ts';
 import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../customer-port.ts';

@@ -1,10 +1,10 @@
 /**
- * @module Verifies PayPal's webhooks with a call. The event goes back byte for byte, because the signature covers the
- * exact bytes. Events clearly not from PayPal are refused without a call.
+ * @module Verifies PayPal's webhooks with a call to PayPal. The call returns the event byte for byte, because the
+ * signature covers the exact bytes. Events clearly not from PayPal are refused without a call.
  */
 
 import { createHash } from 'node:crypto';
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { EVENT_KEPT_MS, type WebhookRequest } from '../event-port.ts';
 import type { PayPalExchange } from './outcome.ts';
 
@@ -13,7 +13,7 @@ export type SignatureCheck = 'valid' | 'invalid' | 'unavailable';
 export interface VerifyOptions {
   readonly exchange: PayPalExchange;
   readonly webhookId: string;
-  /** An operator's base URL may serve its own certificates. If it is empty, only PayPal's are trusted. */
+  /** Certificates at this base URL are trusted as well. If it is empty, only PayPal's certificates are trusted. */
   readonly baseUrl: string;
 }
 
@@ -24,7 +24,7 @@ const headersSchema = z.object({
   // Excludes characters that a URL parser would drop.
   'paypal-cert-url': z.pipe(z.string().check(z.regex(/^[!-~]{1,500}$/)), z.url()),
   'paypal-transmission-id': z.string().check(z.regex(/^[\w-]{1,50}$/)),
-  // Several strings decode to the same bytes. Only the canonical string is valid.
+  // Several base64 strings decode to the same bytes. Only the canonical string is valid.
   'paypal-transmission-sig': z.base64().check(
     z.minLength(1),
     z.maxLength(500),
@@ -52,8 +52,8 @@ export const webhookVerifier = (options: VerifyOptions) => {
     if (!parsed.success || text === undefined) return 'invalid';
     const signed = parsed.data;
     if (!isTrusted(signed['paypal-cert-url'], options.baseUrl)) return 'invalid';
-    // A retry may have the time of the first try. An older message is refused, because the service no longer recognizes
-    // it as a duplicate.
+    // A retry may have the time of the first try. A message older than the stored events is refused, because the
+    // service can no longer detect a duplicate.
     if (now - Date.parse(signed['paypal-transmission-time']) > EVENT_KEPT_MS) return 'invalid';
     const id = signed['paypal-transmission-id'];
     const of = fingerprintOf(signed, raw);

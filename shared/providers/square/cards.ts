@@ -1,6 +1,6 @@
 /** @module Cards on file at Square, created from a token or a payment, never changed, disabled when detached. */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
 import type { AttachMethod, KeepMethod, ProviderMethod } from '../method-port.ts';
@@ -10,7 +10,7 @@ import { findSquarePayment, type SquareAccount, type SquareOrders } from './paym
 import { cardSchema, type SquareCard } from './schemas.ts';
 
 /** A card on file. */
-export const cardOnFileSchema = z.extend(cardSchema, { id: z.string().check(z.minLength(1)) });
+export const cardOnFileSchema = cardSchema.extend({ id: z.string().check(z.minLength(1)) });
 const cardAnswer = z.looseObject({ card: cardOnFileSchema });
 
 export const squareCards = ({ call, fingerprintOf }: SquareAccount, orders: SquareOrders) => {

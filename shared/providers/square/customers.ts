@@ -1,6 +1,6 @@
 /** @module Customers at Square. A field is cleared only by null. A name, an e-mail or a phone number is required. */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { joinName } from '../adapter.ts';
 import type {
@@ -83,7 +83,7 @@ const NO_DETAILS = { email: null, name: null, phone: null } as const;
 const reportedBy = (outcome: Outcome<z.infer<typeof customerAnswer>>): Outcome<ProviderCustomer> =>
   inOurFields(LIMITS, mapOutcome(outcome, reported));
 
-/** Refusals that say that Square has no such customer. */
+/** Refusals for an unknown customer. */
 export const GONE_CUSTOMER: readonly string[] = ['NOT_FOUND', 'CUSTOMER_NOT_FOUND'];
 
 const pathOf = (customerId: string): string => `/v2/customers/${encodeURIComponent(customerId)}`;

@@ -1,4 +1,4 @@
-/** @module Square's words for a decline, as our decline code and as the advice that decides over it. */
+/** @module Maps Square's declines to our decline code and to retry advice, which takes precedence over the code. */
 
 import type { DeclineWord } from '../../core/fact-words.ts';
 import type { DeclineCode } from '../../core/outcome.ts';
@@ -31,7 +31,7 @@ export const squareDeclineCode = (
   errors?.map(({ code }) => DECLINES.get(code)).find((known) => known !== undefined) ??
   'do_not_honor';
 
-/** BUYER_REFUSED_PAYMENT says that the holder of a bank account has not authorized the payment. */
+/** BUYER_REFUSED_PAYMENT means that the holder of a bank account has not authorized the payment. */
 const ADVICE = wordTable<DeclineWord>({
   ACCOUNT_UNUSABLE: 'do_not_try_again',
   BUYER_REFUSED_PAYMENT: 'do_not_try_again',

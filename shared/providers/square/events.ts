@@ -1,9 +1,9 @@
 /**
  * @module Reads Square's own events, `{merchant_id, type, event_id, created_at, data: {type, id, object: {payment}}}`,
- * and the interface's payload. No subscription or invoice events, because the service bills subscriptions.
+ * and the interface's payload. There are no subscription or invoice events, because the service bills subscriptions.
  */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { secondsOf, wordTable } from '../adapter.ts';
 import { type FingerprintOf, noFingerprint } from '../card-fingerprint.ts';
 import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
@@ -32,7 +32,7 @@ const dataSchema = z.looseObject({
   id: z.nullish(z.string().check(z.maxLength(255))),
   object: z.nullish(
     z.looseObject({
-      payment: z.optional(z.partial(squarePaymentSchema, { status: true, amount_money: true, order_id: true })),
+      payment: z.optional(squarePaymentSchema.partial({ status: true, amount_money: true, order_id: true })),
       card: z.optional(cardSchema),
       customer: z.optional(squareCustomerSchema),
       order_updated: z.optional(z.looseObject({ order_id: z.string(), state: z.nullish(z.string()) })),
@@ -162,7 +162,7 @@ const MONEY_BACK: ReadonlyMap<string, MoneyBackEventType> = new Map([
   ['refund.updated', 'refund.updated'],
   ['dispute.created', 'dispute.updated'],
   ['dispute.state.updated', 'dispute.updated'],
-  // The earlier name of dispute.state.updated. A webhook subscription may have both.
+  // The earlier name of dispute.state.updated. A webhook subscription may include both names.
   ['dispute.state.changed', 'dispute.updated'],
 ]);
 

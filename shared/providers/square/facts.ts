@@ -60,7 +60,7 @@ const detailsOf = (
 };
 
 /**
- * Square assesses its fee after the payment, and later adjusts it, so the fees are added. A refund may give a fee back.
+ * Square sets its fee after the payment and adjusts it later, so the fees are added. A refund may return a fee.
  * @param sign 1 for a payment, -1 for a refund
  */
 export const squareSettlement = (
@@ -84,7 +84,7 @@ const BRANDS = wordTable<string>({
   CHINA_UNIONPAY: 'unionpay',
 });
 
-/** The stored fields of a card, on file or in a payment. Square does not tell the issuer's country. */
+/** The stored fields of a card, on file or in a payment. Square does not report the issuer's country. */
 export const cardFacts = (
   card: SquareCard,
   fingerprintOf: FingerprintOf,

@@ -1,6 +1,6 @@
 /** @module Reads a customer's contact details and cards on file from Square. */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { Outcome } from '../../core/outcome.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
 import type { ReportedDetails } from '../customer-port.ts';
@@ -20,7 +20,7 @@ interface HoldingsParts {
   readonly fingerprintOf: FingerprintOf;
 }
 
-/** Square does not tell a deleted customer from one that never was. A customer has no default card. */
+/** Square does not distinguish a deleted customer from an unknown id. A customer has no default card. */
 export const squareHoldings = (call: SquareCall, { findCustomer, fingerprintOf }: HoldingsParts): HoldingsPort => ({
   holdingsOf: async (customerId) => {
     const contact = await findCustomer(customerId);

@@ -1,6 +1,6 @@
 /**
- * @module Holds at Square, which are card payments that Square completes only on request. A capture of a part first
- * lowers the payment's amount, so each step names the version of the payment that it expects.
+ * @module Holds at Square, which are card payments that Square completes only on request. A partial capture first
+ * lowers the payment's amount, so each step names the expected version of the payment.
  */
 
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
@@ -33,7 +33,7 @@ export const squareHolds = (account: SquareAccount): HoldsPort => {
   };
 };
 
-/** Sources that are no cards, such as bank accounts, Cash App, Afterpay and gift cards. */
+/** Sources other than cards, such as bank accounts, Cash App, Afterpay and gift cards. */
 const NOT_A_CARD = /^(?:bnon|bauth|bact|wnon|gftc):/;
 
 type Held = Pick<ReleaseHold, 'providerPaymentId'>;
@@ -60,7 +60,7 @@ interface Capture {
   readonly money: SquareMoney;
 }
 
-/** A payment with the amount of an earlier call that got no response is completed, or has been. */
+/** An earlier call without a response may have lowered or completed the payment. Continues from the payment's state. */
 const capturePayment = async (
   payments: HeldPayments,
   payment: SquarePayment,
@@ -78,7 +78,7 @@ const capturePayment = async (
   });
   if (lowered.kind !== 'done') return lowered;
   const completed = await payments.complete(input, versionOf(lowered.value));
-  // The amount is lower now, so a later capture must not begin as if nothing had happened.
+  // The amount is already lowered, so the outcome is unknown even if the completion certainly did nothing.
   return completed.kind === 'not_done' ? { kind: 'unknown', reason: 'unreachable' } : completed;
 };
 

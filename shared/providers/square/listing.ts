@@ -1,6 +1,6 @@
-/** @module Square's list of payments of the location. Square has no payment before the charge, only an order. */
+/** @module Lists the location's payments at Square. Square has no payment before the charge, only an order. */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { Outcome } from '../../core/outcome.ts';
 import { iso } from '../../core/time.ts';
 import type { ListedPayment, ListingPort } from '../listing-port.ts';
@@ -9,7 +9,7 @@ import type { SquareAccount } from './payments.ts';
 import { decisive, orderHeldFor, readSquarePayment } from './report.ts';
 import { squarePaymentSchema } from './schemas.ts';
 
-const listedSchema = z.extend(squarePaymentSchema, {
+const listedSchema = squarePaymentSchema.extend({
   created_at: z.iso.datetime({ offset: true }),
   customer_id: z.nullish(z.string()),
   note: z.nullish(z.string()),
@@ -52,7 +52,7 @@ const everyPayment = async (
   return UNREADABLE;
 };
 
-/** Every attempt of an order, or of the order whose amount it holds, oldest first. */
+/** Groups attempts by their order. A hold belongs to the order whose amount it holds. Oldest first. */
 const byOrder = ({ fingerprintOf }: SquareAccount, payments: readonly SquareListed[]) => {
   const orders = new Map<string, ListedPayment[]>();
   for (const payment of payments) {

@@ -1,6 +1,6 @@
-/** @module The currency of the location of the slot, which is the only currency that the location accepts. */
+/** @module The currency of the slot's location. Square accepts no other currency there. */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { Amount, AmountRefusal } from '../payment-port.ts';
 import { SQUARE_CURRENCIES, squareAmounts } from './currencies.ts';

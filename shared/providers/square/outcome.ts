@@ -1,4 +1,4 @@
-/** @module Calls Square's API. A method's error is a decline; an error without a decision is an unknown outcome. */
+/** @module Calls Square's API. A payment method's error is a decline. A temporary error leaves the outcome unknown. */
 
 import { fingerprint } from '../../core/ids.ts';
 import type { Outcome } from '../../core/outcome.ts';
@@ -12,7 +12,7 @@ import { squareAdvice, squareDeclineCode } from './decline-codes.ts';
 import { attemptFacts } from './facts.ts';
 import { type SquareError, squareRefusalSchema } from './schemas.ts';
 
-/** The API version that this adapter is written for, which is that of Square's SDK 46. */
+/** The API version of this adapter, the same as in Square's SDK 46. */
 export const SQUARE_VERSION = '2026-09-16';
 
 /** One call of Square's API. By default, a refusal is read as the refusal of a charge. */
@@ -57,14 +57,14 @@ const chargeRefusal =
     return { kind: 'declined', code, attemptRef: payment?.id ?? undefined, facts: facts ?? declineFacts(error) };
   };
 
-/** A refusal without the payment, such as one of a test card, names only the error. */
+/** A refusal without a payment, such as for a test card, contains only the error. */
 const declineFacts = ({ code }: SquareError): PaymentFacts => ({
   decline: declineOf(code, undefined, squareAdvice(code, undefined)),
 });
 
 const UNKNOWN: Failed = { kind: 'unknown', reason: 'error' };
 
-/** Reads the refusal of a refund. No method is charged, so an error of a card is also a refusal with Square's code. */
+/** Reads the refusal of a refund. No method is charged, so a card's error is also a refusal, not a decline. */
 export const readRefundRefusal: ReadRefusal = (_, body) => {
   const errors = squareRefusalSchema.safeParse(body).data?.errors ?? [];
   const [error] = errors;

@@ -1,12 +1,12 @@
 /**
- * @module Payments at Square. Square has no payment before the charge, so the intent is an order, and each attempt is
- * a payment of that order. Square charges an order only once, and a canceled order can no longer be paid. A payment for
- * a later capture is no payment of the order, because an order takes only its whole amount; it names the order in its
- * note and has our reference.
+ * @module Payments at Square. Square has no payment before the charge, so the intent is an order, and each attempt is a
+ * payment of that order. Square charges an order only once, and a canceled order can no longer be paid. A hold is not a
+ * payment of the order, because an order accepts only its whole amount. The hold names the order in its note and has
+ * our reference.
  */
 
 import { createHmac } from 'node:crypto';
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { cutText } from '../../core/text.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
@@ -116,8 +116,8 @@ export const squareOrders = ({ call, locationId, fingerprintOf }: SquareAccount)
     ),
 
   /**
-   * Updates exactly the version that was read. This neither reuses an idempotency key for another body nor overwrites a
-   * concurrent change.
+   * Updates exactly the version that was read, so no concurrent change is overwritten. The idempotency key contains the
+   * version, so no other body uses the same key.
    */
   put: async (order: SquareOrder, changes: object, { idempotencyKey }: CallOptions): Promise<Outcome<SquareOrder>> => {
     const version = order.version ?? 1;
@@ -139,7 +139,7 @@ export const squareOrders = ({ call, locationId, fingerprintOf }: SquareAccount)
       ({ payment }) => readSquarePayment(payment, fingerprintOf, heldFor(known)),
     ),
 
-  /** The payments that hold the order's amount, oldest first, with those that Square declined. */
+  /** The holds of the order's amount, oldest first, including declined holds. */
   findHolds: async (order: SquareOrder): Promise<Outcome<readonly ProviderPayment[]>> => {
     const holds: SquarePayment[] = [];
     let cursor: string | null | undefined;
@@ -179,16 +179,16 @@ const paymentsOf = (order: SquareOrder, listed: readonly ListedPayment[]): reado
   return read.every((payment) => payment !== undefined) ? read : undefined;
 };
 
-/** Pages of 100 payments of the same amount, made after the order. */
+/** Maximum number of pages. Each has 100 payments of the same amount, made after the order. */
 const MAX_PAGES = 20;
 const UNREADABLE = { kind: 'unknown', reason: 'error' } as const;
 
-/** Square itself cancels the payment after seven days, the longest time that it offers. */
+/** Square itself cancels the payment after seven days, its longest possible delay. */
 const HELD = { autocomplete: false, delay_duration: 'P7D', delay_action: 'CANCEL' } as const;
 
 const isManual = ({ captureMethod }: Pick<KnownPayment, 'captureMethod'>): boolean => captureMethod === 'manual';
 
-/** Our order, if its payments only hold the amount. */
+/** The id of our order, if its payments are holds. */
 const heldFor = (known: Pick<KnownPayment, 'captureMethod' | 'intentId'>): string | undefined =>
   isManual(known) ? known.intentId : undefined;
 
@@ -221,7 +221,7 @@ const isOpen = ({ state, tenders }: SquareOrder): boolean =>
 
 const FAILED_TENDERS: readonly string[] = ['FAILED', 'VOIDED'];
 
-/** A retry after a lost response changes nothing. */
+/** Repeating the update after a lost response changes nothing more. */
 const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
   const money = squareMoney(input);
   if (!money) return squareAmounts.refused(input);
@@ -234,7 +234,7 @@ const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<O
   );
 };
 
-/** A hold does not show in its order, so it is looked up first. */
+/** An order does not show its holds, so the hold is looked up first. */
 const cancelOrder = async (
   orders: SquareOrders,
   input: KnownPayment & CallOptions,
@@ -260,8 +260,8 @@ const MAX_ATTEMPTS_READ = 5;
 const ENDED: readonly string[] = ['CANCELED', 'COMPLETED'];
 
 /**
- * The state of the payment, from the attempt that decides it, else from the order. The order comes first, because it
- * leads to attempts unknown to us; only the hold that the record knows is read alone.
+ * The state of the payment, from the deciding attempt, else from the order. The order is read first, because it leads
+ * to attempts that our record lacks. Only a recorded hold is read without its order.
  */
 export const findSquarePayment = async (
   orders: SquareOrders,
@@ -284,11 +284,11 @@ export const findSquarePayment = async (
   });
 };
 
-/** A hold pays no order. So a cancellation of the order that came after the claim does not prevent the hold. */
+/** A hold does not pay the order, so a cancellation of the order after the claim does not prevent the hold. */
 const orderOf = (order: SquareOrder, known: KnownPayment): SquareOrder =>
   isManual(known) && known.status === 'processing' && order.state === 'CANCELED' ? { ...order, state: 'OPEN' } : order;
 
-/** The attempt that the record knows, and the order's tenders. */
+/** The recorded attempt, and the order's tenders. */
 const findAttempts = async (
   orders: SquareOrders,
   order: SquareOrder,

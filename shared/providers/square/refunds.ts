@@ -1,9 +1,9 @@
 /**
  * @module Refunds and disputes at Square. Our id is at the end of a refund's reason, which the seller sees. Square's
- * list of refunds lags behind and cannot be filtered by payment, so the refund ids in the payment are read.
+ * list of refunds lags behind and cannot be filtered by payment, so refunds are read by the ids in the payment.
  */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { type DisputeStatus, REFUND_REASONS, type RefundReason, type RefundStatus } from '../../core/money-back.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { oldestFirst, secondsOf, wordTable } from '../adapter.ts';
@@ -110,7 +110,7 @@ const disputesOf = (listed: readonly Listed[], paymentId: string): readonly Prov
   return read.every((dispute) => dispute !== undefined) ? read : undefined;
 };
 
-/** Stays below Square's limit of 192 characters. Never changes, because its idempotency key requires the same body. */
+/** Stays below Square's limit of 192 characters. Must never change, because a retry needs the same body. */
 const reasonText = ({ reason, refundId }: CreateRefund): string => `${wordsOf(reason ?? 'refund')} (${refundId})`;
 
 const wordsOf = (reason: string): string => reason.replaceAll('_', ' ');

@@ -25,8 +25,8 @@ export const readSquareOrder = (order: SquareOrder, known: Known): ProviderPayme
 });
 
 /**
- * Square receives the method only with the charge and stores no refused charge, so our record completes the status. The
- * payment of a completed order is looked up again.
+ * Square receives the method only with the charge and stores no refused charge, so the status also depends on our
+ * record. For a completed order, the payment is looked up again.
  */
 const orderStatus = ({ state }: SquareOrder, { method, status }: Known): ReportedStatus => {
   if (state === 'CANCELED') return 'canceled';
@@ -35,7 +35,7 @@ const orderStatus = ({ state }: SquareOrder, { method, status }: Known): Reporte
   return method ? 'created' : 'requires_payment_method';
 };
 
-/** @param heldFor our order whose amount the payment holds; undefined for a payment of the order itself */
+/** @param heldFor the id of our order if the payment is a hold; undefined for a payment of the order itself */
 export const readSquarePayment = (
   payment: SquarePayment,
   fingerprintOf: FingerprintOf,
@@ -60,7 +60,7 @@ export const readSquarePayment = (
 
 type HoldFields = 'amount_money' | 'approved_money' | 'delayed_until' | 'status' | 'updated_at';
 
-/** A capture of a part lowers the payment's amount, and `approved_money` keeps what was held. */
+/** A partial capture lowers the payment's amount. `approved_money` stays the originally held amount. */
 export const squareHold = (payment: Pick<SquarePayment, HoldFields>): ProviderHold | undefined => {
   const { status, amount_money: left, approved_money: approved } = payment;
   if (!WERE_HELD.includes(status)) return undefined;
@@ -80,8 +80,8 @@ const isoTime = (time: string | null | undefined): string | undefined => {
 };
 
 /**
- * The note of a payment that holds the amount of our order. Square gives such a payment an order of its own, so only
- * the note connects its events with our order.
+ * The note of a hold. Square creates a separate order for the hold, so only the note connects the hold's events with
+ * our order.
  */
 export const holdNote = (orderId: string): string => `Order ${orderId}`;
 
@@ -96,7 +96,7 @@ export const squareFailure = ({
   squareDeclineCode(card_details?.errors ?? bank_account_details?.errors, card_details?.auth_result_code);
 
 /**
- * An approved payment of an order is completed by Square itself. A status unknown to this adapter is not final, so the
+ * Square itself completes an approved payment of an order. A status unknown to this adapter is not final, so the
  * payment is looked up again.
  */
 export const attemptStatus = (status: string, heldFor: string | undefined): ReportedStatus =>
@@ -110,7 +110,7 @@ const STATUSES = wordTable<ReportedStatus>({
   CANCELED: 'canceled',
 });
 
-/** The last succeeded attempt, else the last that is held or in processing, else the last. It decides the status. */
+/** The attempt that decides the status: the last succeeded, else the last held or in processing, else the last. */
 export const decisive = (attempts: readonly ProviderPayment[]): ProviderPayment | undefined =>
   attempts.findLast(({ status }) => status === 'succeeded') ??
   attempts.findLast(({ status }) => status === 'processing' || status === 'requires_capture') ??

@@ -1,14 +1,14 @@
 /** @module The fields of Square's objects that the adapter reads. Other fields are ignored. */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 
 const money = z.looseObject({ amount: z.int(), currency: z.string() });
 
 const error = z.looseObject({ category: z.string(), code: z.string(), field: z.nullish(z.string()) });
 export type SquareError = z.infer<typeof error>;
 
-/** A fact that Square words in another form than its documents is unknown, and never makes a response unreadable. */
-const fact = <T extends z.ZodMiniType>(schema: T) => z.catch(z.nullish(schema), undefined);
+/** A fact in an undocumented form counts as unknown, and never makes a response unreadable. */
+const fact = <T extends z.ZodType>(schema: T) => z.catch(z.nullish(schema), undefined);
 const word = fact(z.string());
 
 export const cardSchema = z.looseObject({

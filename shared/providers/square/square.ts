@@ -1,4 +1,4 @@
-/** @module The Square adapter. Own HTTP client, because Square's SDK takes longer to load than a payment takes. */
+/** @module The Square adapter. It has its own HTTP client, because loading Square's SDK takes longer than a payment. */
 
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import { type AdapterOptions, listed, notOffered } from '../adapter.ts';

@@ -3,7 +3,7 @@
  * charge is an object only if the request expanded it.
  */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import type { AuthenticationResult } from '../../core/fact-words.ts';
 import type { MethodDetails, PaymentFacts, ProviderDecline, Settlement } from '../../core/payment-facts.ts';
 import { iso } from '../../core/time.ts';
@@ -79,7 +79,7 @@ const charged = z.object({
   last_payment_error: z.nullish(failure),
 });
 
-/** The facts of an intent in an event; undefined if they are absent or unreadable, which never delays the event. */
+/** The facts of an intent in an event. Absent or unreadable facts are undefined, and never delay the event. */
 export const readEventFacts = (
   object: unknown,
   isFailed: boolean,
@@ -110,7 +110,7 @@ export const intentFacts = (
   });
 };
 
-/** The errors of an attempt whose payer failed the authentication. */
+/** Error codes of a failed authentication by the payer. */
 export const NOT_AUTHENTICATED: readonly string[] = [
   'payment_intent_authentication_failure',
   'setup_intent_authentication_failure',
@@ -129,7 +129,7 @@ export const failureFacts = (
   });
 };
 
-/** @param outcome what the charge adds */
+/** @param outcome the charge's outcome, which adds codes that the error may lack */
 export const failureDecline = (error: Failure, outcome?: Outcome): ProviderDecline | undefined => {
   const networkCode = error.network_decline_code ?? outcome?.network_decline_code;
   const said = {
@@ -140,7 +140,7 @@ export const failureDecline = (error: Failure, outcome?: Outcome): ProviderDecli
   return declineOf(error.decline_code ?? error.code, networkCode, stripeAdvice(said, networkCode));
 };
 
-/** A method that is neither a card nor a bank account, such as Link or Klarna, is an account at its provider. */
+/** Any method other than a card or a bank account, such as Link or Klarna, counts as a wallet. */
 const stripeMethodDetails = (said: z.infer<typeof method>, fingerprintOf: FingerprintOf): MethodDetails | undefined => {
   if (said.card) return cardDetails(said.card, fingerprintOf);
   const bank = BANK_ACCOUNTS.find((name) => name === said.type);
@@ -154,7 +154,7 @@ const stripeMethodDetails = (said: z.infer<typeof method>, fingerprintOf: Finger
   };
 };
 
-/** Stripe does not tell who bears the loss of a dispute. */
+/** Stripe does not report who is liable for a dispute. */
 const cardDetails = (said: z.infer<typeof card>, fingerprintOf: FingerprintOf): MethodDetails => {
   const result = AUTHENTICATION.get(said.three_d_secure?.result ?? '');
   return {
@@ -186,7 +186,7 @@ export const stripeSettlement = (
 ): Settlement | undefined => {
   if (typeof transaction !== 'object' || transaction === null) return undefined;
   const currency = transaction.currency.toUpperCase();
-  // Stripe settles some currencies in smaller units than ISO 4217 has.
+  // Stripe settles some currencies in smaller units than ISO 4217, so amounts are rounded.
   const inCents = (units: number): number => Math.round(stripeAmounts.toCents(units, currency));
   return {
     feeCents: inCents(transaction.fee),
@@ -199,7 +199,7 @@ export const stripeSettlement = (
 
 const RATE_DIGITS = 12;
 
-/** Without an exponent, which a decimal in the API must not have. */
+/** Formats without an exponent, which our API does not allow in decimals. */
 const decimalText = (rate: number): string =>
   rate
     .toFixed(RATE_DIGITS)

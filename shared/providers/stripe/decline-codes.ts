@@ -1,4 +1,4 @@
-/** @module Stripe's words for a decline, as our decline code and as the advice that decides over it. */
+/** @module Maps Stripe's declines to our decline code and to retry advice, which takes precedence over the code. */
 
 import { DECLINE_WORDS, type DeclineWord } from '../../core/fact-words.ts';
 import type { DeclineCode } from '../../core/outcome.ts';
@@ -31,7 +31,7 @@ const BY_CODE = wordTable<DeclineCode>({
   invoice_payment_intent_requires_action: 'authentication_required',
 });
 
-/** The more specific of Stripe's two codes that we support, else do_not_honor. */
+/** Our code for Stripe's `decline_code`, else for the less specific `code`, else do_not_honor. */
 export const stripeDeclineCode = (error: StripeDecline): DeclineCode =>
   BY_CODE.get(error.decline_code ?? '') ?? BY_CODE.get(error.code ?? '') ?? 'do_not_honor';
 
@@ -57,8 +57,8 @@ const BY_LIST = wordTable<DeclineWord>({
 });
 
 /**
- * Stripe's advice and the network's advice decide over Stripe's code. If one of them says never, the card networks fine
- * another attempt, so that one decides.
+ * Stripe's advice and the network's advice take precedence over Stripe's code. If either forbids a retry, the result is
+ * do_not_try_again, because the card networks fine another attempt.
  * @param networkCode the network's response code
  */
 export const stripeAdvice = (error: StripeDecline, networkCode?: Word): DeclineWord | undefined => {

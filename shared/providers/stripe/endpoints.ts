@@ -1,4 +1,4 @@
-/** @module The webhook endpoints of a Stripe account. Stripe sends events in the endpoint's own version of its API. */
+/** @module The webhook endpoints of a Stripe account. Stripe sends events in the API version of the endpoint. */
 
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';

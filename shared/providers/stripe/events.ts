@@ -1,6 +1,6 @@
 /** @module Reads Stripe's own events, and the interface's payload, which is a subset of Stripe's format. */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { wordTable } from '../adapter.ts';
 import { type FingerprintOf, noFingerprint } from '../card-fingerprint.ts';
 import { readContractEvent, STRIPES_OWN } from '../contract-event.ts';
@@ -106,7 +106,7 @@ export const readStripeEvent = (body: unknown, fingerprintOf = noFingerprint): P
   };
 };
 
-/** The facts and the fingerprint that Stripe's own events tell. The interface's payload has neither. */
+/** The facts and the fingerprint in Stripe's own events. The interface's payload has neither. */
 const ownFacts = (
   type: InboundEventType,
   { object, method }: { readonly object: OwnObject; readonly method: EventObject['method'] },

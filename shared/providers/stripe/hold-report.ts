@@ -1,6 +1,6 @@
 /** @module Reads the hold of a PaymentIntent whose capture method is `manual`. */
 
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { DAY_MS, iso, SECOND_MS } from '../../core/time.ts';
 import type { ProviderHold } from '../payment-port.ts';
 import { reportedAmount, stripeAmounts } from './currencies.ts';
@@ -13,7 +13,7 @@ const charge = z.object({
   payment_method_details: z.nullish(z.object({ card: z.nullish(z.object({ capture_before: number })) })),
 });
 
-/** The fields of an intent that tell of a hold. A charge is an object only if the request expanded it. */
+/** The fields of an intent that describe a hold. A charge is an object only if the request expanded it. */
 const holdSchema = z.object({
   status: z.string(),
   amount: z.number(),
@@ -30,7 +30,7 @@ type HoldFields = z.infer<typeof holdSchema>;
 /** How long Stripe holds an amount on a card, unless the charge says otherwise (docs.stripe.com/payments). */
 const HOLD_MS = 7 * DAY_MS;
 
-/** @returns undefined unless the intent holds an amount, or held it until its capture or its end */
+/** @returns undefined if the intent never held an amount */
 const readStripeHold = (intent: HoldFields): ProviderHold | undefined => {
   if (intent.capture_method !== 'manual' || !wasHeld(intent)) return undefined;
   const inCents = (units: number): number => stripeAmounts.toCents(units, intent.currency.toUpperCase());
@@ -43,7 +43,7 @@ const readStripeHold = (intent: HoldFields): ProviderHold | undefined => {
   };
 };
 
-/** A declined attempt also leaves a charge. Stripe removes its error once a later attempt has held the amount. */
+/** A declined attempt also leaves a charge, but with an error, which Stripe removes once a later attempt succeeds. */
 const wasHeld = ({ status, latest_charge: latest, last_payment_error: error }: HoldFields): boolean => {
   if (status === 'requires_capture' || status === 'succeeded') return true;
   if (status !== 'canceled' || !latest) return false;
@@ -57,7 +57,7 @@ const captureBefore = ({ latest_charge: latest }: HoldFields): string | undefine
   return latest.created ? iso(latest.created * SECOND_MS + HOLD_MS) : undefined;
 };
 
-/** The amount of an intent and its hold. A partly captured intent counts as the captured part. */
+/** The amount and the hold of an intent. After a partial capture, the amount is the captured part. */
 export const heldAmount = (intent: HoldFields) => {
   const hold = readStripeHold(intent);
   const isCaptured = hold !== undefined && intent.status === 'succeeded';
@@ -65,7 +65,7 @@ export const heldAmount = (intent: HoldFields) => {
   return { ...reportedAmount({ amount, currency: intent.currency }), ...(hold && { hold }) };
 };
 
-/** The same for an intent in an event; undefined for an object that is no intent. */
+/** The `heldAmount` of an intent in an event; undefined for any other object. */
 export const eventHold = (object: unknown): ReturnType<typeof heldAmount> | undefined => {
   const intent = holdSchema.safeParse(object).data;
   return intent && heldAmount(intent);

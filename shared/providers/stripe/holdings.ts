@@ -61,7 +61,7 @@ const listHeld = async (
   return { kind: 'done', value: all };
 };
 
-/** A card of the API before PaymentMethods is the customer's `default_source`. @returns undefined if deleted */
+/** `default_source` is the default card of the older API. @returns undefined if the customer is deleted */
 const customerOf = (
   customer: Stripe.Customer | Stripe.DeletedCustomer,
 ): Pick<Holdings, 'contact' | 'defaultMethodId'> | undefined => {
@@ -71,7 +71,7 @@ const customerOf = (
   return { contact, defaultMethodId: idOf(chosen) ?? idOf(customer.default_source) };
 };
 
-/** Oldest first. The list includes cards of the API before PaymentMethods, by their own ids. */
+/** Oldest first. The list includes cards of the API before PaymentMethods, under their old ids. */
 const listMethods = (
   stripe: Stripe,
   call: StripeCall,
@@ -118,7 +118,7 @@ const readHeld = async (
 
 const NOT_PAID = { kind: 'done', value: undefined } as const;
 
-/** The paid invoice of the present period. An invoice for a part of the period may be newer. */
+/** The paid invoice of the current period. A newer invoice may cover only a part of the period. */
 const openingOf = async (
   { latestInvoice: newest, currentPeriodStart, subscriptionId, status }: ProviderSubscription,
   subscriptions: SubscriptionsPort,

@@ -51,7 +51,7 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
     return find(invoiceId);
   };
 
-  /** Voids the invoices, so that they can no longer be paid. @returns those that are not drafts, read again */
+  /** Voids the invoices and stops collecting drafts, so none can be paid. @returns the voided invoices, read again */
   const drop = async (owed: Invoices, options: CallOptions): Promise<Outcome<Invoices>> => {
     const held = await setCollection(owed.filter(isDraft), { ...options, collects: false });
     return held.kind === 'done' ? afterChange(await each(owed.filter(isFinal), voidOne)) : held;

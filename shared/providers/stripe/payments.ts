@@ -87,7 +87,7 @@ export const stripePayments = (stripe: Stripe, callFor: StripeCall, { descriptor
   };
 };
 
-/** Read with the intent, so that the details of the method cost no call of their own. */
+/** Expanded with the intent, to read the method's details without a separate call. */
 const CHARGE = 'latest_charge';
 
 type PaymentOutcome = Outcome<ProviderPayment>;
@@ -101,8 +101,8 @@ interface ConfirmSteps {
 }
 
 /**
- * Stripe charges a saved method only for the customer of the method. If the intent lacks that customer, the customer is
- * set and the intent is confirmed again.
+ * Stripe charges a saved method only for the method's customer. If the intent lacks that customer, the customer is set
+ * and the intent is confirmed again.
  */
 const confirmForCustomer = async (input: ConfirmIntent, steps: ConfirmSteps): Promise<PaymentOutcome> => {
   const { customerId, idempotencyKey } = input;
@@ -128,7 +128,7 @@ const confirmForCustomer = async (input: ConfirmIntent, steps: ConfirmSteps): Pr
   }
 };
 
-/** The outcome if the update fails or is unknown, because the update charges nothing. */
+/** The result if the customer update has an unknown outcome. The update itself charges nothing. */
 const NOTHING_CHARGED = { kind: 'not_done', reason: 'unreachable' } as const;
 
 /** True if the refusal means that intent and method have different customers. Excluded codes have other causes. */
@@ -149,7 +149,7 @@ const NO_METHOD = { payment_method: '' } as const;
 /** Clears a removed method, and also a saved method, which is sent only with the confirmation. */
 const withoutMethod = ({ method, isSavedMethod }: UpdateIntent) => (method === null || isSavedMethod ? NO_METHOD : {});
 
-/** A saved method is sent only with the confirmation; else anyone with the client secret could charge it. */
+/** A saved method is sent only with the confirmation. Otherwise anyone with the client secret could charge it. */
 const common = (input: CreateIntent | UpdateIntent) => ({
   currency: input.currency.toLowerCase(),
   ...(input.description && { description: input.description }),

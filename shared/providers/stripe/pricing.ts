@@ -7,7 +7,7 @@ import { reportedAmount } from './currencies.ts';
 /** The fields that `readStripePricing` needs. */
 export const WITH_DISCOUNTS = { expand: ['discounts.source.coupon.applies_to', 'customer'] };
 
-/** A discount of the customer applies to every subscription without its own, and may end with any invoice. */
+/** A customer's discount applies to every subscription without its own discount, and may end with any invoice. */
 export const readStripePricing = (subscription: Stripe.Subscription): ProviderPricing => {
   const { discounts, customer, currency } = subscription;
   if (isTaxed(subscription) || subscription.items.data.some(({ discounts: own }) => own.length > 0)) return OTHER;
@@ -29,7 +29,7 @@ export const isTaxed = ({ automatic_tax, default_tax_rates, items }: Stripe.Subs
 
 const pricingOf = ({ end, source: { coupon } }: Stripe.Discount, currency: string): ProviderPricing => {
   if (end !== null || coupon === null || typeof coupon === 'string' || coupon.duration !== 'forever') return OTHER;
-  // The discount may not apply to the product of the new plan.
+  // A discount limited to some products may not apply to the new plan's product.
   if (coupon.applies_to) return OTHER;
   if (coupon.percent_off !== null) return { kind: 'percent', percent: coupon.percent_off };
   if (coupon.amount_off === null || coupon.currency !== currency) return OTHER;

@@ -1,6 +1,6 @@
 /**
- * @module The Stripe product of a subscription. Subscriptions to the same product of ours share one Stripe product,
- * and so do subscriptions without a product that have the same price. The product id derives from the request, so that
+ * @module The Stripe product of a subscription. Subscriptions to one of our products share a Stripe product.
+ * Subscriptions without a product of ours share a Stripe product per price. The product id derives from the request, so
  * concurrent creations name the same product.
  */
 

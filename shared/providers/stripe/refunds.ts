@@ -65,21 +65,21 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
 const reasonParameter = (reason: RefundReason | undefined) =>
   reason === undefined || reason === 'other' ? {} : { reason };
 
-/** Stripe refuses to refund a disputed charge, because the bank has the money, unless the dispute is an inquiry. */
+/** Stripe refuses to refund a disputed charge, because the bank has the money. An inquiry does not block refunds. */
 const REFUSALS = wordTable<string>({
   charge_already_refunded: REFUND_EXCEEDS,
   [EXCEEDS_UNREFUNDED]: REFUND_EXCEEDS,
   charge_disputed: REFUND_DISPUTED,
 });
 
-/** Reads all pages in Stripe's order, newest first. Each page has the deadline of a call. */
+/** Reads all pages in Stripe's order, newest first. Each page has its own call deadline. */
 export const everyPage = async <T>(list: AsyncIterable<T>): Promise<readonly T[]> => {
   const found: T[] = [];
   for await (const item of list) found.push(item);
   return found;
 };
 
-/** The fields of a refund that are read from a response of the SDK or from an event. */
+/** The used fields of a refund in a response or an event. */
 interface StripeRefund {
   readonly id: string;
   readonly amount: number;
@@ -132,7 +132,7 @@ const reasonOf = (reason: string | null | undefined): RefundReason | undefined =
   }
 };
 
-/** The fields of a dispute that are read. */
+/** The used fields of a dispute. */
 interface StripeDispute {
   readonly id: string;
   readonly amount: number;

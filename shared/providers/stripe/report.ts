@@ -33,7 +33,7 @@ export const readStripePayment = (
 };
 
 /**
- * The charge of a failed attempt. A failed authentication makes no charge, so the latest charge is of an earlier
+ * The charge of a failed attempt. A failed authentication makes no charge, so the latest charge belongs to an earlier
  * attempt.
  * @returns undefined if the attempt made no charge
  */
@@ -54,8 +54,8 @@ const statusOf = (intent: Stripe.PaymentIntent, method: string | undefined): Rep
     case 'requires_confirmation':
       return 'created';
     case 'requires_action':
-      // For an invoice that Stripe charged without the payer present, the charge has failed, and the payer may pay it
-      // now.
+      // If Stripe charged an invoice without the payer present, the charge has failed. The payer may still pay the
+      // invoice.
       return intent.last_payment_error ? 'failed' : 'pending';
     case 'processing':
       return 'processing';

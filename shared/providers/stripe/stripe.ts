@@ -29,7 +29,7 @@ const LIVE_BASE = 'https://api.stripe.com';
 /** A newer SDK uses a newer version of the API, so read Stripe's changelog before an update. */
 export const STRIPE_API_VERSION = '2026-10-28.endive';
 
-/** Tokens of Stripe.js and names of test cards. Any other method may be attached to a customer. */
+/** Matches tokens of Stripe.js and names of test cards. Any other method may be attached to a customer. */
 const ONE_TIME = /^(?:tok_|pm_card_)/;
 
 /** @returns undefined if the API key is missing; the slot is then closed */

@@ -101,9 +101,9 @@ const intentOf = ({ payments }: Stripe.Invoice): Stripe.PaymentIntent | undefine
 };
 
 /**
- * The status of the payment intent, if it decides the status of an open or void invoice. If the payer is present (for a
- * first charge, or a payment by the payer), an intent that requires action waits for the payer. A renewal that requires
- * action has failed. A charge in progress continues after its invoice is voided, and collects the money for its period.
+ * The payment intent's status, if it decides the status of an open or void invoice. An intent that requires action
+ * waits for a present payer (at a first charge, or a payment by the payer), but is a failed renewal otherwise. A charge
+ * in progress continues after its invoice is voided, and collects the money for its period.
  */
 const chargedAs = (
   { status, billing_reason: reason }: Stripe.Invoice,

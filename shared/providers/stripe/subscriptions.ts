@@ -41,7 +41,7 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
       const isGone = found.kind === 'refused' && found.reason === 'resource_missing';
       if (!isGone) return found;
       const created = { gte: createdSince };
-      // Stripe documents only for canceled subscriptions that a list includes those of deleted customers.
+      // Stripe's documentation says only of canceled subscriptions that a list includes deleted customers.
       const canceled = await list({ status: 'canceled', created });
       if (canceled.kind !== 'done') return canceled;
       const expired = await list({ status: 'incomplete_expired', created });
@@ -96,7 +96,7 @@ type Answered = Stripe.Response<Stripe.Subscription>;
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 type Billing = ReturnType<typeof openBilling>;
 
-/** The SDK's types say that headers are an object. With its fetch client, they are the Headers of the response. */
+/** The SDK's types declare the headers as a plain object, but its fetch client returns `Headers`. */
 const headerOf = (headers: object, name: string): unknown =>
   'get' in headers && typeof headers.get === 'function' ? headers.get(name) : undefined;
 
@@ -268,7 +268,7 @@ const payOwed = async ({ owed, find }: Billing, found: Found, input: Paying): Pr
   return withSettled(afterChange(await find(input.subscriptionId)), paid.value);
 };
 
-/** Schedules or withdraws a cancellation. A date of Stripe's customer portal is not the flag and is cleared too. */
+/** Schedules or withdraws a cancellation. A withdrawal also clears a date that was set in Stripe's customer portal. */
 const scheduleCancel = async (
   { update }: Billing,
   input: OfSubscription & { readonly cancel: boolean },
@@ -286,7 +286,7 @@ const withSettled = (found: Found, settled: readonly ProviderInvoice[]): Found =
   return { kind: 'done', value: { ...found.value, owed: [...settled, ...found.value.owed.filter(isLeft)] } };
 };
 
-/** Names the refused method's parameter, because Stripe names none for a detached method. */
+/** Names `payment_method` as the refused parameter, because Stripe names no parameter for a detached method. */
 const refusedMethod = (changed: Found): Found =>
   changed.kind === 'refused' && changed.reason === INVALID_REQUEST
     ? { ...changed, parameter: changed.parameter ?? 'payment_method' }

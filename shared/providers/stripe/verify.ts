@@ -8,7 +8,7 @@ const CLOCK_TOLERANCE_SECONDS = 300;
 export const verifyStripeSignature = ({ raw, headers, now }: WebhookRequest, secret: string): 'valid' | 'invalid' => {
   const header = headers['stripe-signature'];
   const [time, ...others] = header?.split(',').flatMap(timeOf) ?? [];
-  // If the header has several times, the SDK verifies the last. A single time has only one meaning.
+  // The SDK verifies only the last of several times, so a header with more than one time is refused.
   if (!header || time === undefined || others.length > 0) return 'invalid';
   try {
     // Checks the signature only; readEvent refuses a body that is not JSON.
