@@ -28,7 +28,7 @@ const LONGEST = ['test/flow/holds-captures.test.ts', 'test/flow/authorization-ma
 
 const isLongest = ({ moduleId }: TestSpecification): boolean => LONGEST.some((file) => moduleId.endsWith(file));
 
-/** Without the durations of an earlier run, Vitest begins with the largest files, and others would run alone at the end. */
+/** Starts the longest tests first, because by default a long test may start late and run alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -36,7 +36,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** A time limit ends a test that hangs; it is ten times the duration of the slowest test on an idle machine. */
+/** A time limit for hanging tests, ten times the duration of the slowest test on an idle machine. */
 const project = (name: string, testTimeout: number, more: More = {}) => ({
   extends: true as const,
   test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: 2 * testTimeout, ...more },
@@ -49,7 +49,7 @@ export default defineConfig({
     pool: 'forks',
     // Loading the CDK or the service takes longer than most tests.
     isolate: false,
-    // One more than the two cores, because tests often wait. Each worker imports the whole service.
+    // Three workers for two cores, because tests often wait. Each worker imports the whole service.
     maxWorkers: 3,
     restoreMocks: true,
     sequence: { sequencer: LongestFirst },
@@ -63,7 +63,7 @@ export default defineConfig({
       }),
       project('shots', 300 * SECOND_MS, { globalSetup: BROWSER }),
       project('contract', 60 * SECOND_MS, { exclude: [LONG] }),
-      // After all other tests, because its processes take both cores.
+      // Runs after all other tests, because its processes use both cores.
       project('simulation', 120 * SECOND_MS, {
         exclude: [LONG],
         provide: { scale: 1 },

@@ -1,13 +1,13 @@
 /**
- * @module Ends with one line if a script needs packages that `npm ci --omit=dev` leaves out. Such a script loads it
- * (`node --require`) or runs it first.
+ * @module Exits with one line if a script needs packages that `npm ci --omit=dev` leaves out. Such a script preloads
+ * this file (`node --require`) or runs it first.
  */
 
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
 const { argv, env, exit, stderr } = require('node:process');
 
-/** Scripts that need these packages only with one option. */
+/** Scripts that need these packages only with this option. */
 const ONLY_WITH = { payctl: '--stage' };
 
 const root = join(__dirname, '..');

@@ -1,6 +1,6 @@
 /**
- * @module Ends with one line if this Node cannot run the project's scripts, which are TypeScript. Every script loads it
- * first (`node --require`), so an older Node must be able to read this file.
+ * @module Exits with one line if this Node version cannot run the project's TypeScript scripts. Every script preloads
+ * this file (`node --require`), so it must run in older versions of Node.
  */
 
 const LEAST = 24;

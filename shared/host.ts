@@ -1,7 +1,7 @@
 /**
  * @module The environment of a function, and the settings, log, table, bus and queues that every function builds from
- * it. No other file reads process.env. Each dependency is built at its first use, once per cold start. A function that
- * needs nothing else loads this file and not `runtime.ts`.
+ * it. No other file reads process.env. Each dependency is built at its first use, once per cold start. Functions that
+ * need nothing else import this file instead of `runtime.ts`.
  */
 
 import type { IdKind } from './core/ids.ts';
@@ -21,19 +21,19 @@ import { openTable } from './platform/table.ts';
 interface HostEnvironment {
   readonly env: Environment;
   readonly now: Now;
-  /** Absent on AWS, where the role of each function decides. */
+  /** Absent on AWS, where IAM roles enforce the rights. */
   readonly rights?: FunctionRights;
-  /** A table that the host connects; without it, the AWS SDK reaches the table. */
+  /** A table connection of the host; defaults to DynamoDB through the AWS SDK. */
   readonly connection?: Connection;
-  /** Names the running instance if one process hosts several with their own caches. On Lambda it is the process. */
+  /** The running instance, if one process hosts several with separate caches. Defaults to the process, as on Lambda. */
   readonly instance?: () => object;
-  /** The ids of demo data, which are the same on every machine; undefined once the host serves requests. */
+  /** Fixed ids for demo data, the same on every machine. Returns undefined once the host serves requests. */
   readonly demoId?: (kind: IdKind, parts: readonly string[]) => string | undefined;
-  /** Carries the requests to the bus and the queues; HTTP by default. */
+  /** Transport for requests to the bus and the queues; HTTP by default. */
   readonly transport?: AwsTransport;
 }
 
-/** How a host that runs every function in one process holds each function to its declared rights. */
+/** The declared rights of each function, for a host that runs all functions in one process. */
 export interface FunctionRights {
   /** True if the running function declares the right. */
   readonly holds: (right: Right) => boolean;
@@ -41,7 +41,7 @@ export interface FunctionRights {
 
 let host: HostEnvironment = { env: process.env, now: Date.now };
 
-/** Sets the environment and the clock of the host. Not called on Lambda, which uses those of the process. */
+/** Sets the environment and the clock of the host. Lambda keeps the default, which is the process's. */
 export const setHost = (environment: HostEnvironment): void => {
   host = environment;
 };
@@ -56,14 +56,14 @@ const builtFor = <T>(owner: () => object, build: () => T): (() => T) => {
     return known.value;
   };
 };
-/** Builds a dependency once per host. For objects that keep nothing between requests. */
+/** Builds a dependency once per host. For objects without state between requests. */
 /* @__NO_SIDE_EFFECTS__ */
 export const perHost = <T>(build: () => T): (() => T) => builtFor(() => host, build);
 /** Builds a dependency once per instance. For caches and the objects that use them. */
 /* @__NO_SIDE_EFFECTS__ */
 export const perInstance = <T>(build: () => T): (() => T) => builtFor(() => host.instance?.() ?? host, build);
 
-/** The variables of the function, or of the host that runs it. */
+/** The environment variables of the function or of its host. */
 export const environment = (): Environment => host.env;
 export const now: Now = () => host.now();
 export const settings = /* @__PURE__ */ perHost(() => parseSettings(host.env));
@@ -76,7 +76,7 @@ export const log = /* @__PURE__ */ perHost(() =>
   jsonLog({
     level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO',
     stage: settings().STAGE,
-    // Lambda sets it for each request.
+    // Lambda sets this variable for each request.
     trace: () => host.env['_X_AMZN_TRACE_ID'],
   }),
 );

@@ -1,4 +1,4 @@
-/** @module Builds the dependencies of functions, each at its first use. A function builds only those that it needs. */
+/** @module Builds the dependencies of functions, each at its first use. A function builds only what it uses. */
 
 import { randomBytes } from 'node:crypto';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
@@ -39,9 +39,9 @@ const newSecret = (): string => randomBytes(32).toString('base64url');
 const newId = (kind: IdKind): string => randomId(kind, () => randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE_MS;
-/** A secret that cannot be read again stays in use, and is tried again after this time. */
+/** If a cached secret cannot be read again, it stays in use and is read again after this time. */
 const SECRET_RETRY_MS = MINUTE_MS;
-/** The secret was deleted, or its right was taken away, so it must not stay in use. */
+/** These errors mean that the secret or the right to read it was removed, so the cached value must not be used. */
 const WITHDRAWN: readonly string[] = ['ResourceNotFoundException', 'InvalidRequestException', 'AccessDeniedException'];
 const isWithdrawn = (error: unknown): boolean => error instanceof Error && WITHDRAWN.includes(error.name);
 const secrets = /* @__PURE__ */ perInstance(() => {
@@ -63,7 +63,7 @@ const secrets = /* @__PURE__ */ perInstance(() => {
   };
 });
 
-/** In prod, weak secrets neither sign nor verify. Without a strong secret, guest tokens are off. */
+/** In prod, weak secrets neither sign nor verify. Guest tokens are off if no strong secret is left. */
 const guestSecrets = /* @__PURE__ */ perInstance(() => {
   let logged = '';
   return async (): Promise<readonly string[]> => {
@@ -89,7 +89,7 @@ const links = /* @__PURE__ */ perInstance(() =>
   linkTokens({ secrets: async () => (settings().HOSTED_PAGES ? guestSecrets()() : []), now }),
 );
 
-/** @throws Error without a secret, so that no id is ever made under a guessable key */
+/** @throws Error without a secret, so no id is ever made under a guessable key */
 const idSecret = /* @__PURE__ */ perInstance(() => async (): Promise<string> => {
   const { ID_SECRET, ID_SECRET_ARN: arn } = settings();
   const secret = holds('secrets:ids') ? (arn === '' ? ID_SECRET : await secrets()(arn)) : '';
@@ -105,7 +105,7 @@ const ids = /* @__PURE__ */ perInstance((): KeyedIds => {
 const secretTexts = (json: string): Readonly<Record<string, string>> =>
   z.record(z.string(), z.string()).parse(JSON.parse(json || '{}'));
 
-/** The settings of a slot with the secrets of one purpose. Undefined if the function may not read them. */
+/** The settings of a slot, with the secrets for one purpose. Undefined if the function may not read those secrets. */
 const withSecretsFor = (purpose: SecretPurpose) => {
   const filled = new Map<ProviderSlot, { readonly text: string; readonly settings: SlotSettings }>();
   return async (slot: ProviderSlot): Promise<SlotSettings | undefined> => {
@@ -139,7 +139,7 @@ const receivers = /* @__PURE__ */ perInstance(() =>
   openReceivers({ ...registryOptions(), withSecrets: withSecretsFor('events') }),
 );
 
-/** Counts only the calls of due work. Requests of payers do not count, and are never held back. */
+/** Limits the rate of provider calls by due work. Payers' requests are never counted or delayed. */
 const callRate = /* @__PURE__ */ perInstance(() =>
   openCallRate({
     table: table(),
@@ -217,7 +217,7 @@ const chain = (): ChainDeps => ({
     now,
   }),
   linkTokens: links(),
-  // The full lists show the ids of methods and customers to everyone, so an id proves nothing.
+  // The full lists show the ids of methods and customers to everyone, so knowing an id proves nothing.
   guestContinueSeconds: settings().GUEST_EMAIL_LIST === 'full' ? 0 : settings().GUEST_CONTINUE_SECONDS,
   rateLimits: settings().RATE_LIMITS,
   keyDeclinesPerHour: settings().KEY_DECLINES_PER_HOUR,
@@ -228,22 +228,22 @@ const chain = (): ChainDeps => ({
 /** The dependencies of use cases that call no provider. */
 export const webDeps = /* @__PURE__ */ perInstance(() => ({ ...coreDeps(), guestTokens: guests(), chain: chain() }));
 
-/** The dependencies of use cases that look users up. */
+/** The dependencies of use cases that look up users. */
 export const userDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), identity: identity() }));
 
 /** The dependencies of use cases that show or send entries of the webhook log. */
 export const logDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), standings: standing() }));
 
-/** The dependencies of the use case that clears the caches. */
+/** The dependencies of clearing the caches. */
 export const cacheDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), epoch: epoch() }));
 
-/** The dependencies of the lists of a guest's records by e-mail address. */
+/** The dependencies of listing a guest's records by e-mail address. */
 export const guestListDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   guestEmailList: settings().GUEST_EMAIL_LIST,
 }));
 
-/** The dependencies of use cases that make secrets of service keys. */
+/** The dependencies of use cases that create secrets of service keys. */
 export const keyDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), newSecret }));
 
 /** The dependencies of the use case that shows the caller. */
@@ -301,7 +301,7 @@ export const customerRemovalDeps = /* @__PURE__ */ perInstance(() => ({
   deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
 }));
 
-/** The dependencies of the receivers of providers' events. */
+/** The dependencies of receiving provider events. */
 export const receiverDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   rateLimits: settings().RATE_LIMITS,
@@ -309,27 +309,27 @@ export const receiverDeps = /* @__PURE__ */ perInstance(() => ({
   prepare: receivers().openSlots,
 }));
 
-/** The provider slots. Only their public settings are shown. */
+/** The dependencies of showing the configuration. Only public settings of the provider slots are shown. */
 export const configDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   slots: settings().slots,
   stage: settings().STAGE,
 }));
 
-/** The base URL that the API document names. */
+/** The dependencies of the API document, which names the base URL. */
 export const documentDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   publicBaseUrl: settings().PUBLIC_BASE_URL,
 }));
 
-/** The prefix of every route (API Gateway leaves it in the path), and whether console and hosted page have routes. */
+/** The path prefix of every route, which API Gateway keeps, and whether console and hosted pages are on. */
 export const routingDeps = /* @__PURE__ */ perHost(() => ({
   basePath: settings().BASE_PATH,
   CONSOLE: settings().CONSOLE,
   HOSTED_PAGES: settings().HOSTED_PAGES,
 }));
 
-/** The page of the console has five seconds. */
+/** Kept short, because the console page must respond within five seconds. */
 const LONGEST_DISCOVERY_MS = 2_000;
 export const consoleDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
@@ -384,7 +384,7 @@ export const deliverDeps = /* @__PURE__ */ perInstance(() => ({
   now,
 }));
 
-/** The reply to a test event holds the results of its targets, so they must respond before the gateway's time-out. */
+/** The reply to a test event includes the targets' responses, so targets must respond before the gateway times out. */
 const TEST_TIMEOUT_MS = 20_000;
 export const sendTestDeps = /* @__PURE__ */ perInstance(() => {
   const { EXTERNAL_WEBHOOK_TIMEOUT: timeoutMs, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate } = settings();

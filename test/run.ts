@@ -36,7 +36,7 @@ const say = (line: string): void => {
   stdout.write(`${line}\n`);
 };
 
-/** Runs one of the project's tools with the Node of this process, not with the machine's. */
+/** Runs a tool of the project with the Node of this process, not with the machine's Node. */
 const tool = (name: string, ...args: readonly string[]): Promise<{ code: number; out: string }> =>
   program(`node_modules/.bin/${name}`, ...args);
 
@@ -66,7 +66,7 @@ const cruised = z.object({
   }),
 });
 
-/** dependency-cruiser succeeds without any file, so the check requires that it has read every file. */
+/** dependency-cruiser also succeeds without any file, so this check requires that the tool has read every file. */
 const boundaries = async (): Promise<Finding> => {
   const { out } = await tool('depcruise', '--config', '.dependency-cruiser.cjs', '--output-type', 'json', ...FOLDERS);
   let answer: unknown;
@@ -86,7 +86,7 @@ const boundaries = async (): Promise<Finding> => {
   return { ok: problems.length === 0 && seen.size > 0, text: problems.join('\n') };
 };
 
-/** The native compiler. The tools that load TypeScript as a library need version 6, whose command has the same name. */
+/** The native compiler. Tools that load TypeScript as a library need version 6, and both have the same command name. */
 const TSC = 'node_modules/typescript7/bin/tsc';
 const PROGRAMS = ['.', 'functions/console/web', 'functions/pay-page/web'] as const;
 
@@ -113,7 +113,7 @@ const CHECKS: Readonly<Record<string, () => Promise<Finding>>> = {
 
 const runChecks = async (): Promise<Count> => {
   const count = { passed: 0, failed: 0 };
-  // The console's types are those of the generated client.
+  // The console uses the types of the generated client.
   await writeClient(CLIENT_FOLDER);
   await Promise.all(
     Object.entries(CHECKS).map(async ([name, check]) => {
@@ -160,7 +160,7 @@ const readReport = (file: string): z.infer<typeof report> | undefined => {
   }
 };
 
-/** A file that does not load, or an error outside of any test, is a failure too. */
+/** A file that does not load and an error outside of any test are failures, too. */
 const countOf = (code: number, found: z.infer<typeof report> | undefined): Count => {
   if (!found) return { passed: 0, failed: 1 };
   const unloaded = found.testResults.filter(

@@ -34,7 +34,7 @@ export const getErasureEndpoint = /* @__PURE__ */ endpoint(() => ({
   summary: 'Get the progress of an erasure',
   description: 'Shows whether the job is done, and how many records it has blanked or removed so far.',
   auth: 'platform-admin',
-  params: z.object({ id: idSchema.describe('Names the erasure, `ers_…`.') }),
+  params: z.object({ id: idSchema.describe('Id of the erasure, `ers_…`.') }),
   query: none,
   body: null,
   response: () => erasureViewSchema,

@@ -30,7 +30,7 @@ import { webhookEndpoints } from '../webhooks/endpoints.ts';
 import { workerTriggers } from '../workers/triggers.ts';
 import { docsEndpoints } from './endpoints.ts';
 
-/** All endpoints of the service. Every host, the API document and tests read this list; entries do not. */
+/** All endpoints of the service. Hosts, the API document and tests read this list. */
 export const endpoints: readonly Endpoint[] = [
   ...paymentEndpoints,
   capturePaymentEndpoint,

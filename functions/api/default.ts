@@ -23,7 +23,7 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<HttpRespon
   };
 };
 
-/** Only this entry reads the catalogue, because its response depends on every route. */
+/** Only this entry imports all endpoints, because its response depends on every route. */
 const routes = endpoints.map(({ method, path, serves }) => ({
   method,
   serves,
@@ -38,8 +38,8 @@ const routes = endpoints.map(({ method, path, serves }) => ({
 const LONGEST_PATH = 8_192;
 
 /**
- * The methods of the path's route, if the requested method is not among them. Empty if no route has the path, or if an
- * encoded path hides the real route.
+ * The allowed methods of the path's routes. Empty if the path has no route, or if an encoded path matches a route for
+ * the requested method.
  */
 const allowedMethods = (asked: string, path: string): readonly string[] => {
   const { basePath, ...settings } = routingDeps();

@@ -1,7 +1,7 @@
 /**
- * @module The requests that the API document shows, by operation id. They use the ids of the demo data, so that they
- * succeed unchanged on a new local host in the order of the document; provider events need a signature as well. `npm
- * run examples` sends the requests and records the responses.
+ * @module The requests that the API document shows, by operation id. They use the ids of the demo data, so they succeed
+ * unchanged on a new local host, in the order of the document. Provider events also need a signature. `npm run
+ * examples` sends the requests and records the responses.
  */
 
 /** The request that the API document shows for one operation. */
@@ -21,7 +21,7 @@ const WORKSHOP = { id: 'addr_35564e95faea095965435845' };
 const BASKET = { id: 'pay_f3b6e5cc2ee8500763d34425' };
 /** A payment that was declined. */
 const DUE = { id: 'pay_e2af1922cbe4703d5034b516' };
-/** The link that the example of its create makes. */
+/** The payment link that the example of the create makes. */
 export const PAYMENT_LINK = { id: 'lnk_f924f484f330b5c073703089' };
 /** A payment in status created. */
 const DOUBTFUL = { id: 'pay_90f5eabdb002c3b2d9a067b5' };
@@ -32,13 +32,13 @@ const REFUNDED = { id: 'pay_f161540dd24ac7eab210bce1' };
 const REFUND = { id: 'ref_7c300118ec6d19d4060e36e9' };
 const DISPUTED = { id: 'pay_fe91ba26b4150252f75d3ad1' };
 const SUBSCRIPTION = { id: 'subs_c7bb313deae20b6e1e25aa5a' };
-/** A subscription that the service bills. Events of a billing provider would arrive in any order. */
+/** A subscription billed by the service, because a billing provider's events would make the examples unstable. */
 const PAUSED_SUBSCRIPTION = { id: 'subs_47963b034ae025c56e2a06da' };
 const MEMBERSHIP = { id: 'mbr_ecad34b2b9eee13615d10a73' };
 const ORGANIZATION = { id: 'org_demo' };
 const MEMBER = { ...ORGANIZATION, memberId: 'mem_a213ad8bd0283d2e8ff665d7' };
 const ERASURE = { id: 'ers_d8fd319867a600cbeaf593b0' };
-/** The delivery of payment.created of the payment BASKET to the target of the local host. */
+/** The delivery of the payment.created event of BASKET to the local host's target. */
 const DELIVERY = { id: 'log_2c3c27ec826f678bdb7a36cd' };
 /** The demo key of every local host. */
 const DEMO_KEY = { id: 'key_de30de30de30de30de30de30' };

@@ -2,5 +2,5 @@ import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { healthEndpoint } from './endpoints.ts';
 
-/** Checks no dependency, because the failure of a dependency must not take this service out of use. */
+/** Checks no dependencies, because a failed dependency must not take this service out of use. */
 export const handler = lambda(healthEndpoint, webDeps, async () => ({ data: { status: 'ok' } }));

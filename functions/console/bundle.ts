@@ -1,6 +1,6 @@
 /**
- * @module The console's files, bundled from `web/` when this file is loaded, which the local host does at the first
- * request. The build replaces this file with the finished files, so that a deployed function bundles nothing.
+ * @module The console's files, bundled from `web/` when this file is loaded. The local host loads it at the first
+ * request. The build replaces this file with the bundled files, so a deployed function bundles nothing.
  */
 
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** @module The files of the hosted page, bundled from `web/` as those of the console are. */
+/** @module The hosted page's files, bundled from `web/` like the console's files. */
 
 import { resolve } from 'node:path';
 import { bundlePage } from '../../shared/http/bundle-page.ts';

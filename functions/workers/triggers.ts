@@ -31,7 +31,7 @@ export const workerTriggers = [
     removalsOf: ['PAY', 'SUB', 'CUS'],
     batchSize: 100,
     batchesAtOnce: 4,
-    // The claim of a call and its outcome are mostly in one batch, which writes counters, sums and the list entry once.
+    // A call's claim and outcome are mostly in one batch, which writes counters, sums and the list entry once.
     gatherSeconds: 1,
     uses: ['table:read', 'table:put', 'table:delete'],
     timeoutSeconds: 60,
@@ -116,7 +116,7 @@ export const workerTriggers = [
       ...CUSTOMER_SECRETS,
       'secrets:ids',
     ],
-    // The function may first wait for the call rate of a provider.
+    // The function may first wait because of a provider's rate limit.
     timeoutSeconds: 60,
     memoryMb: MEMORY_MB.background,
     impact:
@@ -148,7 +148,7 @@ export const workerTriggers = [
     visibilitySeconds: 180,
     // Fits the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT; each host applies the operator's values.
     maxReceives: 4,
-    // The target was down for longer than the retries, as after a restart. Its operator knows, or learns it here in time.
+    // A dead letter means that the target was down for longer than all retries. Its operator usually knows.
     deadLettersCanWait: true,
     uses: ['table:read', 'table:put', 'secrets:webhooks', 'queue:send:webhook-delivery'],
     timeoutSeconds: 20,

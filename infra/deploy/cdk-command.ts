@@ -1,4 +1,4 @@
-/** @module `npm run cdk -- COMMAND` runs the command line of CDK. Its package is installed when it is first needed. */
+/** @module `npm run cdk -- COMMAND` runs the CDK command line. The first run installs the CDK package. */
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { argv, execPath, exit } from 'node:process';

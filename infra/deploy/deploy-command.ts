@@ -63,7 +63,7 @@ const gatewayClients = (account: Account) => ({
   gateway: new ApiGatewayV2Client(account),
 });
 
-/** The account is read once, and each finding is in one result only. */
+/** Reads the account once. Each finding is reported in one result only. */
 const checksOf = (settings: DeploymentSettings): Steps['check'] => {
   const said = new Set<string>();
   let read: AccountFacts | undefined;

@@ -1,4 +1,4 @@
-/** @module Runs a deployment in order. It checks, builds, compares and asks before it changes anything. */
+/** @module Runs a deployment in order. It checks, builds, compares and asks for approval before it changes anything. */
 
 import { keysOf } from '../../shared/core/rows.ts';
 import { describeRuns, type RunCdk, runStacks, type StackRun } from './stack-runs.ts';
@@ -24,7 +24,7 @@ export interface Given {
   readonly verbose?: boolean;
 }
 
-/** What the findings of a check are about, in the order in which they are known. */
+/** The phases of the checks, in deployment order. */
 export type CheckPhase = 'settings' | 'account' | 'build';
 
 export interface Steps {
@@ -33,7 +33,7 @@ export interface Steps {
   readonly ask: (question: string) => Promise<boolean | undefined>;
   /** @returns the account and the caller. @throws AccountError */
   readonly identify: (account: Account) => Promise<string>;
-  /** Checks the settings, then also the account, then also the built stacks. */
+  /** Runs the checks of this phase and of all earlier phases. */
   readonly check: (account: Account, phase: CheckPhase) => Promise<CheckResult>;
   /** Runs CDK with these variables added to the environment. @returns its exit code. */
   readonly cdk: (
@@ -45,27 +45,27 @@ export interface Steps {
   readonly compare: (account: Account) => Promise<ComparedStage>;
   /** Describes the planned change set of a stack, and deletes it. */
   readonly takeChangeSet: (account: Account, stack: string, verbose: boolean) => Promise<readonly string[]>;
-  /** The status of a stack in CloudFormation, in words. */
+  /** The status of a stack in CloudFormation, as a phrase. */
   readonly statusOf: (account: Account, stack: string) => Promise<string>;
   readonly webhooks: (account: Account) => Promise<string>;
-  /** @returns the deployed stacks that the build no longer has. */
+  /** @returns the deployed stacks that are not in the build. */
   readonly removedStacks: (account: Account) => Promise<readonly RemovedStack[]>;
-  /** @returns the routes that move from a removed stack to a stack of the build. */
+  /** @returns the routes that move from a removed stack to a new one. */
   readonly movedRoutes: (account: Account, removed: readonly RemovedStack[]) => Promise<MovedRoutes>;
-  /** Deletes routes that move. They answer 404 until their new stack is deployed. */
+  /** Deletes moving routes. They return 404 until their new stack is deployed. */
   readonly deleteRoutes: (account: Account, routes: readonly MovedRoute[]) => Promise<void>;
   readonly destroy: (account: Account, stacks: readonly (RemovedStack | FailedStack)[]) => Promise<void>;
   /**
-   * Deletes the deployed limits of removed routes, or of all routes that the build does not limit.
+   * Deletes the deployed limits of removed routes, or of all routes without limits in the build.
    * @returns these routes.
    */
   readonly deleteRouteSettings: (account: Account, of: 'removed' | 'unlimited') => Promise<readonly string[]>;
 }
 
-/** What happens to deployed stacks that the build no longer has. */
+/** What to do with deployed stacks that are not in the build. */
 export const REMOVED_STACKS = ['ask', 'destroy', 'keep'] as const;
 
-/** Which changes the operator approves. */
+/** The changes that need the operator's approval. */
 const NEEDS_APPROVAL = {
   never: () => false,
   'any-change': (changes: readonly StackChange[]) => changes.some(isChanged),
@@ -75,8 +75,8 @@ type ApprovedChanges = keyof typeof NEEDS_APPROVAL;
 export const APPROVALS: readonly ApprovedChanges[] = keysOf(NEEDS_APPROVAL);
 
 /**
- * Deploys the stacks, then the webhook targets into the secret that the stacks hold. Stacks that the build no longer
- * has are destroyed last, when no deployed stack uses them. @returns the exit code.
+ * Deploys the stacks, then stores the webhook targets in their secret. Destroys removed stacks last, when no deployed
+ * stack uses them. @returns the exit code.
  */
 export const deploy = async (given: Given, account: Account, steps: Steps): Promise<number> => {
   const { say, webhooks, destroy, deleteRouteSettings } = steps;
@@ -114,7 +114,7 @@ export const deploy = async (given: Given, account: Account, steps: Steps): Prom
   return 0;
 };
 
-/** Says each finding once, although the later checks find it again. */
+/** Prints each finding once, although later phases find it again. */
 const passes = async (given: Given, account: Account, steps: Steps, phase: CheckPhase): Promise<boolean> => {
   const { refused, text } = await steps.check(account, phase);
   if (text !== '') steps.say(text);
@@ -164,7 +164,7 @@ const compared = async (given: Given, account: Account, steps: Steps): Promise<P
   return { ...stage, removed, moved: moved.routes, isCodeOnly: codeOnly };
 };
 
-/** @returns the removed stacks to destroy; undefined if the operator does not approve. */
+/** @returns the removed stacks to destroy; undefined if the operator declines. */
 const approved = async (
   { requireApproval, removedStacks }: Given,
   { changes, failed, removed }: Planned,
@@ -224,7 +224,7 @@ const deployStacks = async (
 const codeOf = (runs: readonly StackRun[]): number =>
   runs.find(({ code }) => code !== undefined && code !== 0)?.code ?? 0;
 
-/** CloudFormation lists its replacements in a change set. A new or recreated stack has none. */
+/** Replacements are listed only in a change set. A new or recreated stack has no replacements. */
 const showChangeSets = async (
   { verbose = false }: Given,
   account: Account,

@@ -11,9 +11,9 @@ import { type DeploymentSettings, webhookSecretName } from './stage/settings.ts'
 type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environment'>;
 
 /**
- * The last step of `npm run deploy`. Stores the operator's webhook variables in their secret, which no template holds.
- * Functions read the secret again after a minute. Stored targets stay until the operator names others, because another
- * operator may have set them and only the secret holds their signing secrets.
+ * The last step of `npm run deploy`. Stores the operator's webhook variables in their secret, which is in no template.
+ * Functions reload the secret after a minute. Without new targets, the stored targets stay: another operator may have
+ * set them, and only the secret holds their signing secrets.
  * @returns the outcome, as a sentence.
  * @throws SettingsError if a variable is wrong.
  */
@@ -33,7 +33,7 @@ export const putWebhooks = async (client: SecretsManagerClient, given: Given): P
   return `${done}${idleNote(variables)}`;
 };
 
-/** Names the configured targets that receive nothing, and the reason. */
+/** Names the switches that stop events to configured targets. */
 const idleNote = (variables: Readonly<Record<string, string>>): string => {
   const off = switchesOff(variables);
   return off.length === 0 ? '' : `; nothing is sent to some of its URLs, because ${areOff(off)}`;
@@ -41,7 +41,7 @@ const idleNote = (variables: Readonly<Record<string, string>>): string => {
 
 const variablesSchema = z.record(z.string(), z.string());
 
-/** Hides the parse error, because it would show the secret. */
+/** Hides the parse error, because it would print the secret. */
 const held = async (client: SecretsManagerClient, secret: string): Promise<Readonly<Record<string, string>>> => {
   const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secret }));
   try {

@@ -1,4 +1,4 @@
-/** @module Runs CDK for one stack after another, or for several at the same time, and says what became of each. */
+/** @module Runs CDK for stacks in sequence or in parallel, and reports the result of each. */
 
 import { startWatch, whileSaying } from './stage/progress.ts';
 
@@ -8,34 +8,34 @@ export type RunCdk = (args: readonly string[], onLine?: (line: string) => void) 
 export interface StackRuns {
   readonly say: (line: string) => void;
   readonly run: RunCdk;
-  /** Prints all that CDK prints. */
+  /** True if CDK's whole output is printed. */
   readonly verbose: boolean;
-  /** What is true of a stack when CDK ends without an error, such as `deployed`. */
+  /** The word for success, such as `deployed`. */
   readonly done: string;
-  /** Right before CDK starts with a stack. */
+  /** Called right before CDK starts with a stack. */
   readonly before?: (name: string) => Promise<void>;
 }
 
 export interface StackRun {
   readonly name: string;
-  /** The exit code of CDK; undefined if CDK was not started because of a failure before. */
+  /** The exit code of CDK; undefined if an earlier failure kept it from starting. */
   readonly code: number | undefined;
   readonly elapsed: string;
   /** The outputs of the stack, such as `BaseUrl = https://…`. */
   readonly outputs: readonly string[];
 }
 
-/** `cdk deploy` uses the approved build. */
+/** The folder of the approved build, which `cdk deploy` uses. */
 export const OUTPUT_FOLDER = 'cdk.out';
 const BUILT = ['--exclusively', '--app', OUTPUT_FOLDER, '--require-approval', 'never'];
-/** Processes of CDK at the same time. */
+/** Number of parallel CDK processes. */
 const AT_ONCE = 4;
-/** The lines of CDK after its events, which hold its error. */
+/** Number of CDK's last lines to print. They contain its error. */
 const LAST_LINES = 8;
 
 /**
  * @param options of `cdk deploy` for each stack
- * @param parallel the stacks do not depend on each other's changes. Otherwise a failure leaves out the stacks after it.
+ * @param parallel true if no stack depends on another stack's changes. Otherwise, a failure skips the later stacks.
  */
 export const runStacks = async (
   runs: StackRuns,
@@ -74,7 +74,7 @@ const runStack = async (runs: StackRuns, name: string, options: readonly string[
   return { name, code, elapsed: elapsed(), outputs: outputsIn(name, lines) };
 };
 
-/** CDK counts in each event, such as `payments-dev-api | 12/45 | 10:22:33 AM | CREATE_COMPLETE | …`. */
+/** Reads the progress from CDK's events, such as `payments-dev-api | 12/45 | 10:22:33 AM | CREATE_COMPLETE | …`. */
 const resourcesDone = (lines: readonly string[]): string => {
   const counted = lines.findLast((line) => COUNT.test(line));
   const [, count = '', all = ''] = COUNT.exec(counted ?? '') ?? [];
@@ -88,14 +88,14 @@ const whatFailed = (lines: readonly string[]): readonly string[] => {
   return [...new Set([...events, ...last])];
 };
 
-/** Without the exports, which only other stacks read. */
+/** Leaves out exports, which only other stacks read. */
 const outputsIn = (name: string, lines: readonly string[]): readonly string[] =>
   lines
     .filter((line) => line.startsWith(`${name}.`) && line.includes(' = '))
     .map((line) => line.slice(name.length + 1))
     .filter((line) => !line.startsWith('ExportsOutput'));
 
-/** What is deployed and what is not, after a failure. @param statusOf the status of a stack in CloudFormation */
+/** Lists the deployed and skipped stacks after a failure. @param statusOf the status of a stack in CloudFormation */
 export const describeRuns = async (
   runs: readonly StackRun[],
   statusOf: (name: string) => Promise<string>,

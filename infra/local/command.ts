@@ -59,14 +59,14 @@ const main = async (): Promise<void> => {
   if (demoData === 'demo' && isOwn) print('No demo data: they need the simulator behind every slot.');
   if (first) await showDemoData(host, serviceUrl);
   if (stopping) return;
-  // The mark is removed before the first outside request, because the next start deletes all data of a marked folder.
+  // Remove the mark before the first outside request, because the next start deletes all data of a marked folder.
   if (first) finish(dataDir);
   host.door?.open();
   print(`\nConsole                ${serviceUrl}/console`);
   await host.warm();
 };
 
-/** If a start was stopped while it made the demo data, the data are incomplete and hold no request from outside. */
+/** Clears the data of an interrupted start. Such data are incomplete and contain no outside request. */
 const clear = (dataDir: string): void => {
   if (!given.fresh && !isUnfinished(dataDir)) return;
   clearDataFolder(dataDir);
@@ -75,7 +75,7 @@ const clear = (dataDir: string): void => {
 
 /**
  * If the demo data cannot be made, the command ends. The data stay marked as unfinished, so the next start clears them.
- * A service that kept running would accept payments that the next start deletes.
+ * Otherwise the service would accept payments that the next start deletes.
  */
 const showDemoData = async (host: Host, serviceUrl: string): Promise<void> => {
   const { baseUrl, clock, door } = host;
@@ -134,7 +134,7 @@ const sessionsOf = (host: Host): string => {
 
 const FIRST_PAYMENT = { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' };
 
-/** The demo data are decided before the host has its address. */
+/** Placeholder addresses. The choice of demo data comes before the host has an address. */
 const NOWHERE = { baseUrl: 'http://127.0.0.1:0', basePath: '', dynamoEndpoint: '', queues: [] };
 
 const providersOf = ({ env, baseUrl }: Host): string =>
@@ -148,7 +148,7 @@ const stageOf = ({ env }: Host): string => {
   return `${STAGE}; ${limits}; raw cards are ${ALLOW_RAW_CARDS ? 'accepted' : 'refused'}`;
 };
 
-/** The host enables only its own webhook target. Any other target is the operator's to enable. */
+/** The host enables only its own webhook target. Only the operator enables other targets. */
 const ownTargetOf = ({ env, baseUrl }: Host): string => {
   const url = defaultWebhookUrl(baseUrl);
   if (env['WEBHOOK_1_URL'] !== url || env['EXTERNAL_WEBHOOKS_ENABLED'] !== 'true') return '';
@@ -159,7 +159,7 @@ Outbound webhooks      to ${url}, for which npm start sets
 `;
 };
 
-/** By a demo session, or by the demo backend for its first payer. */
+/** A curl command, with a demo session or with the demo backend's key for its first payer. */
 const post = (host: Host, url: string, body: unknown): string => {
   const caller = hasIdentityService(host)
     ? `-H 'X-Session-ID: demo-owner'`
@@ -167,7 +167,7 @@ const post = (host: Host, url: string, body: unknown): string => {
   return `curl -s -X POST ${url} ${caller} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 };
 
-/** A moved clock still differs from real time after a restart. The demo data start in the past. */
+/** Describes a moved clock, which keeps its offset after a restart. Says nothing while demo data start in the past. */
 const timeOf = ({ clock, door }: Host): string => {
   const offsetMs = clock.now() - Date.now();
   if (door || (Math.abs(offsetMs) < SECOND_MS && !clock.frozen())) return '';
@@ -192,19 +192,19 @@ const durationOf = (ms: number): string => {
 
 let stopping = false;
 
-/** A stop cuts off the work that is under way, so errors of that work are expected. */
+/** A stop interrupts work, so later errors are expected and not reported. */
 const complainUnlessStopping = (line: string): void => {
   if (!stopping) complain(line);
 };
 
-/** Ctrl-C reaches the process twice, from the terminal and from npm, which passes its own signal on. */
+/** Within this time, two signals count as one Ctrl-C. The process gets Ctrl-C from the terminal and again from npm. */
 const ONE_CTRL_C_MS = 500;
 
 const stopOnSignal = (host: Host): void => {
   let askedAt = 0;
   const stop = (): void => {
     if (stopping) {
-      // A second signal of a person ends the process immediately.
+      // A second Ctrl-C ends the process immediately.
       if (performance.now() - askedAt > ONE_CTRL_C_MS) process.exit(1);
       return;
     }

@@ -54,7 +54,7 @@ interface Given {
   readonly json?: boolean;
 }
 
-/** The variable with a service key. No option takes it, because arguments are visible in the list of processes. */
+/** The variable for a service key. It is not an option, because the process list shows arguments. */
 const KEY = 'PAYMENTS_API_KEY';
 
 const payctl = new Command('payctl')
@@ -83,7 +83,7 @@ const run = (
   onSettings?: (mistakes: readonly string[]) => Report,
 ): Promise<never> => finish((given) => runAs(OPERATOR, async () => command(await openInstallation(given))), onSettings);
 
-/** Runs a command through the API, with the service key of the shell or of the local host. */
+/** Runs a command through the API. The service key comes from the shell or the local host. */
 const call = (command: (api: Api) => Promise<Report>): Promise<never> =>
   finish(async (given) => command(await openApiOf(given)));
 
@@ -103,13 +103,13 @@ const finish = async (
   exit(report.exitCode);
 };
 
-/** The SDK reads both variables from the environment. */
+/** Sets variables that the SDK reads from the environment. */
 const useProfile = ({ profile, region }: Given): void => {
   if (profile !== undefined) process.env['AWS_PROFILE'] = profile;
   if (region !== undefined) process.env['AWS_REGION'] = region;
 };
 
-/** The history names payctl as the actor of a command's changes. */
+/** The actor of a command's changes in the history. */
 const OPERATOR = { requestId: randomUUID(), actor: { type: 'system', id: 'payctl' } } as const;
 
 /** @throws NotReachable */
@@ -125,7 +125,7 @@ const openApiOf = async ({ stage, url }: Given): Promise<Api> => {
   return openApi(url, key);
 };
 
-/** True for https, and for this machine. */
+/** True for https or this machine. */
 const isSafeForKeys = (url: string): boolean => {
   const { protocol, hostname } = URL.parse(url) ?? {};
   return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname ?? '');
@@ -143,7 +143,7 @@ const parseQuantity = parseWhole('use a whole number from 1');
 
 payctl
   .command('doctor')
-  .description('checks settings, table, queues, webhooks, keys, providers and clock; shows what is closed, and why')
+  .description('checks settings, table, queues, webhooks, keys, providers and clock; shows why a part is closed')
   .action(() => run(runDoctor, reportSettingsMistakes));
 
 payctl
@@ -163,7 +163,7 @@ payctl
       'since',
     ),
   )
-  .option('--owners <file>', 'the owners of payments to restore, a line each: pay_… user:<id>')
+  .option('--owners <file>', 'the owners of payments to restore, one per line: pay_… user:<id>')
   .action(({ since, fix, restoredTo, owners }: DriftInput) =>
     run((installation) => {
       if (owners !== undefined && restoredTo === undefined) throw new NotReachable('--owners needs --restored-to');
@@ -186,28 +186,26 @@ const restoreOptions = ({ restoredTo, erased }: RestoreInput) => ({
   erased: erased === undefined ? undefined : readErased(erased),
 });
 
-/** The options of `restoreOptions`. */
+/** Adds the options that `restoreOptions` reads. */
 const afterRestore = (command: Command): Command =>
   command
     .option('--restored-to <time>', 'the time that the table was restored to; without it the check fails')
-    .option('--erased <file>', 'the people erased since then, a line each: user:<id> or email:<address>');
+    .option('--erased <file>', 'the people erased since then, one per line: user:<id> or email:<address>');
 
 afterRestore(payctl.command('restore-check'))
-  .description('after a restore of the table: what was lost, what is missing, what to do before due work is on again')
+  .description('checks a restored table: lost and missing records, and the steps before due work is on again')
   .action((given: RestoreInput) => run((installation) => restoreCheck(installation, restoreOptions(given))));
 
 afterRestore(payctl.command('restore-done'))
   .description('lets due work run on a restored table, if restore-check finds nothing that needs attention')
-  .option('--anyway', 'also if it finds something')
+  .option('--anyway', 'even if it finds something')
   .action(({ anyway, ...given }: RestoreInput & { readonly anyway?: boolean }) =>
     run((installation) => restoreDone(installation, { ...restoreOptions(given), anyway })),
   );
 
 payctl
   .command('cancel-lost [subscription...]')
-  .description(
-    'cancels subscriptions that their provider bills and no record follows, by the provider’s id; asks about each',
-  )
+  .description('cancels provider-billed subscriptions without a record here, by the provider’s id; asks about each')
   .requiredOption('--restored-to <time>', 'the time that the table was restored to')
   .option('--yes', 'cancel without asking')
   .action((only: readonly string[], { restoredTo, yes }: { readonly restoredTo: string; readonly yes?: boolean }) =>
@@ -226,7 +224,7 @@ payctl
 
 payctl
   .command('repeat-erasures <file>')
-  .description('requests the erasures again that a restore has undone, a line each: user:<id> or email:<address>')
+  .description('repeats the erasures that a restore has undone, one per line: user:<id> or email:<address>')
   .requiredOption('--restored-to <time>', 'the time that the table was restored to')
   .action((file: string, { restoredTo }: { readonly restoredTo: string }) =>
     run((installation) =>
@@ -264,14 +262,14 @@ payctl
 
 payctl
   .command('release <payment>')
-  .description('releases a held payment, by our id or its provider’s, and takes nothing')
+  .description('releases a held payment, by our id or its provider’s, and captures nothing')
   .action((payment: string) => call((api) => release(api, payment)));
 
 payctl
   .command('preview-change <subscription>')
-  .description('what another product or quantity would cost the payer; changes nothing')
-  .option('--product <id>', 'default: the present product')
-  .option('--quantity <number>', 'default: the present quantity', parseQuantity)
+  .description('previews the cost of another product or quantity; changes nothing')
+  .option('--product <id>', 'default: the current product')
+  .option('--quantity <number>', 'default: the current quantity', parseQuantity)
   .addOption(new Option('--when <time>', 'default: as the settings PLAN_CHANGE_… say').choices(CHANGE_TIMES))
   .action((id: string, options: PlanOptions) => call((api) => showPreview(api, id, options)));
 
@@ -314,7 +312,7 @@ failures
 
 payctl
   .command('replay')
-  .description('sends webhooks again, each event once per target, under its own id')
+  .description('sends webhooks again, each event once per target, with its original id')
   .requiredOption('--from <time>', 'attempts from this time on')
   .option('--to <time>', 'attempts up to this time; default: now')
   .requiredOption('--event <pattern>', 'all, a name, or a pattern such as payment.*')

@@ -1,9 +1,9 @@
 /**
- * @module The access rule, the same for every record. The record's user may read it and, if it is personal, change it.
- * Members of its organization, whose role always comes from the membership record, may read it and, with the
- * permission, change it; a guest needs a token or must prove the guest_id (continue-guest.ts). The merchant's people and
- * keys may read every record within their read scopes, but on another's record they may take only the actions
- * that are declared for the merchant, with the scope of the route.
+ * @module The access rule for all records. A user may read a record of their own and, if it is personal, change it.
+ * Members of its organization may read it and, with the permission, change it; their role always comes from the
+ * membership record. A guest needs a token or must prove the guest_id (continue-guest.ts). The merchant's people and
+ * keys may read every record within their read scopes. On another owner's record they may only take merchant actions,
+ * with the scope of the route.
  */
 
 import { DomainError, notFound } from '../core/errors.ts';
@@ -22,33 +22,33 @@ import type { Owned, RecordKind } from './record-kind.ts';
 import type { RouteScopes, Scope } from './scopes.ts';
 import type { Standing } from './standing.ts';
 
-/** `member` allows any member of the organization to act, `merchant` only the merchant's people and keys. */
+/** `member` allows every member of the organization to act, `merchant` only the merchant's people and keys. */
 export type Action = 'read' | 'member' | 'owner only' | 'merchant' | Permission;
 
 export type AccessDecision =
-  /** `asAdmin` is true if the record belongs to someone else, or the action is for the merchant only. */
+  /** `asAdmin` is true if the record belongs to another owner, or the action is merchant-only. */
   | { readonly kind: 'granted'; readonly canWrite: boolean; readonly asAdmin?: true }
   | { readonly kind: 'refused'; readonly error: DomainError }
-  /** The decision depends on the caller's standing in this organization. */
+  /** Undecided without the caller's standing in this organization. */
   | { readonly kind: 'needs standing'; readonly organizationId: string };
 
 const granted = (canWrite: boolean): AccessDecision => ({ kind: 'granted', canWrite });
 const refused = (error: DomainError): AccessDecision => ({ kind: 'refused', error });
-/** The merchant's access to another's record. It never includes a payer's secrets, such as a client secret. */
+/** The merchant's access to another owner's record. It never includes a payer's secrets, such as a client secret. */
 const grantedAsAdmin: AccessDecision = { kind: 'granted', canWrite: false, asAdmin: true };
 
 export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule' | 'readScope'>> {
   readonly caller: Caller;
   readonly kind: Kind;
   readonly record: Owned;
-  /** The record's own id, for a caller whose token opens one record only. */
+  /** The id of the record, for a caller whose token opens only one record. */
   readonly id?: string | undefined;
   readonly standing?: Standing | undefined;
-  /** The scopes of the route. With its merchant's scope, the action may be taken on every record. */
+  /** The scopes of the route. Its merchant scope permits the action on every record. */
   readonly scopes?: RouteScopes | undefined;
 }
 
-/** Reads nothing, and returns `needs standing` if the decision depends on a standing that the request lacks. */
+/** Decides without reads. Returns `needs standing` if the decision depends on a standing that `request` lacks. */
 export const decideAccess = (action: Action, request: AccessRequest): AccessDecision => {
   const { caller, scopes, kind } = request;
   if (action === 'merchant') {
@@ -62,7 +62,10 @@ export const decideAccess = (action: Action, request: AccessRequest): AccessDeci
   return action === 'read' ? grantedAsAdmin : refused(refusalForReader(caller, scopes, decision.error));
 };
 
-/** A refusal by the role table is more specific than the general refusal for those who may read every record. */
+/**
+ * The refusal for callers who may read every record. A refusal by the role table is more specific, so it takes
+ * precedence.
+ */
 const refusalForReader = (caller: Caller, scopes: RouteScopes | undefined, error: DomainError): DomainError => {
   if (error.code === 'INSUFFICIENT_PERMISSIONS') return error;
   if (caller.kind === 'session' && caller.isAdmin) {
@@ -80,11 +83,11 @@ export const scopeMissing = (scope: Scope | undefined): DomainError =>
     ...(scope !== undefined && { details: { required_scope: scope } }),
   });
 
-/** Staff learn which scope they lack; for other users the route does not exist as theirs. */
+/** Staff learn which scope they lack. Other users only learn that the route is for the merchant. */
 const merchantRefusal = (caller: Caller, scope: Scope | undefined): DomainError =>
   merchantScopesOf(caller).length > 0 && scope ? scopeMissing(scope) : new DomainError('ADMIN_REQUIRED');
 
-/** True if the caller may read the user's records. Users may read their own, the merchant everyone's. */
+/** True if the caller may read the user's records. Users may read their own records, the merchant every record. */
 export const mayReadUser = (caller: Caller, userId: string, scope: Scope): boolean =>
   (caller.kind === 'session' && caller.userId === userId) || mayAsMerchant(caller, scope);
 
@@ -105,7 +108,7 @@ const decideForOwners = (action: OwnersAction, request: AccessRequest): AccessDe
 const userOf = (caller: Caller): string | undefined => (caller.kind === 'session' ? caller.userId : undefined);
 
 const decideForGuest = (caller: GuestCaller, { kind, record, id }: AccessRequest): AccessDecision => {
-  // A guest may filter its own lists by any project.
+  // A guest may filter their own lists by any project.
   if (kind.rule === 'project') return granted(false);
   const isOfToken = caller.byToken && record.guestId === caller.guestId;
   const isProven = record.guestId !== undefined && caller.proven?.includes(record.guestId);
@@ -124,7 +127,7 @@ const decideForMember = (action: OwnersAction, { caller, record, standing }: Acc
   return error ? refused(error) : granted(permits(standing, action === 'read' ? 'canManagePayments' : action));
 };
 
-/** A body may name a project only if the caller owns it or has canManagePayments in its organization. */
+/** A caller may name a project only as its owner or with canManagePayments in its organization. */
 const decideNamingProject = ({ caller, record, standing }: AccessRequest): AccessDecision => {
   const { userId, organizationId } = record;
   const denied = refused(new DomainError('INSUFFICIENT_PERMISSIONS', { details: { path: 'project_id' } }));
@@ -136,9 +139,9 @@ const decideNamingProject = ({ caller, record, standing }: AccessRequest): Acces
 };
 
 /**
- * Decides whether an include shows the record. Its own read rule applies; for guests its route must accept a guest
- * token, and a key needs the scope to read it. Only the owner, members of the organization and the merchant see products
- * and projects.
+ * Decides whether an include may show a record. The record's own read rule applies. For guests, the record's GET route
+ * must also accept a guest token, and a key needs the record's read scope. Only the owner, the organization's members
+ * and the merchant see products and projects.
  */
 export const decideShowing = (
   request: AccessRequest<Pick<RecordKind, 'resource' | 'rule' | 'readScope' | 'guestsRead'>>,
@@ -171,8 +174,8 @@ export type ScopeDecision =
   | { readonly kind: 'refused'; readonly error: DomainError };
 
 /**
- * Decides whether the caller may act in the organization that a request names as the owner of a list or of a new
- * record. The merchant may read the lists of every organization, including deleted ones.
+ * Decides whether the caller may act in the organization that a request names as owner of a list or new record. The
+ * merchant may read the lists of every organization, including deleted organizations.
  */
 export const decideScope = (action: OwnersAction, { caller, standing, scopes }: ScopeRequest): ScopeDecision => {
   const error = standingRefusal(standing, action);
@@ -188,9 +191,9 @@ interface ScopeRequest {
   readonly scopes: RouteScopes | undefined;
 }
 
-/** @returns the error if the standing does not allow the action in its organization. */
+/** @returns the error if the standing does not allow the action in its organization */
 export const standingRefusal = (standing: Standing, action: OwnersAction): DomainError | undefined => {
-  // The same error as for another organization, so that the response does not reveal whether the id exists.
+  // The same error as for a foreign organization, so the response does not reveal whether the id exists.
   if (!standing.exists) return new DomainError('ORGANIZATION_ACCESS_DENIED');
   if (standing.role === undefined) return new DomainError('ORGANIZATION_ACCESS_DENIED');
   if (action === 'read' || permits(standing, action)) return undefined;
@@ -200,7 +203,7 @@ export const standingRefusal = (standing: Standing, action: OwnersAction): Domai
 
 /**
  * The organization that the request names, else the session's. Null or an empty string makes the request personal.
- * @param implied false if a request that names no organization is personal.
+ * @param implied false if a request without an organization is personal
  */
 export const effectiveOrganization = (
   caller: Caller,

@@ -1,6 +1,6 @@
 /**
- * @module The audience of a view. Payers, members and guests see only the fields named for them in a log entry, a
- * refund or a history; staff see everything stored.
+ * @module The audience of a view. In log entries, refunds and histories, payers, members and guests see only an
+ * allow-list of fields; staff see every stored field.
  */
 
 import type { ShownActor } from '../core/actor.ts';
@@ -13,7 +13,7 @@ export type Audience = 'staff' | 'payer';
 export const audienceOf = (caller: Caller, scope: Scope = 'payments:read'): Audience =>
   mayAsMerchant(caller, scope) ? 'staff' : 'payer';
 
-/** The actor of a version as the audience sees it. A payer learns that an admin or a key acted, but not which. */
+/** The actor of a version, as shown to the audience. Payers see that an admin or a key acted, but not which. */
 export const actorFor = (audience: Audience, actor: ShownActor | null): ShownActor | null => {
   if (actor === null) return null;
   const isHidden = audience === 'payer' && (actor.type === 'admin' || actor.type === 'key');

@@ -1,6 +1,6 @@
 /**
- * @module Finds the caller of a request from its session, bearer token, service key or guest token. A valid session is
- * cached for up to a minute and an invalid credential for five seconds; raising the session cache epoch clears both.
+ * @module Authenticates a request by its session, bearer token, service key or guest token. Valid sessions are cached
+ * for up to a minute, invalid credentials for five seconds. Raising the session cache epoch clears both caches.
  */
 
 import QuickLRU from 'quick-lru';
@@ -15,19 +15,19 @@ import type { ServiceKeys } from './identify-key.ts';
 import type { Identity, IdentitySession, IdentityUser } from './identity.ts';
 import { meansSecret } from './service-key.ts';
 
-/** The first present of X-Session-ID, Authorization, session_id in the query and guest token decides. */
+/** Only the first credential counts, in the order X-Session-ID, Authorization, session_id in the query, guest token. */
 export interface Credentials {
   readonly sessionId: string | undefined;
   readonly authorization: string | undefined;
   readonly querySession: string | undefined;
   readonly guestToken: string | undefined;
-  /** The network address of the client, for keys that are limited to addresses. */
+  /** The client's network address, for keys with allowed addresses. */
   readonly address: string;
 }
 
-/** The payer whom X-Act-For names. */
+/** The payer in X-Act-For. */
 export type ActedFor =
-  /** `email` is what the key says, and only without an identity service. */
+  /** `email` comes from the key, and only without an identity service. */
   | { readonly kind: 'user'; readonly userId: string; readonly email?: string | undefined }
   | { readonly kind: 'organization'; readonly organizationId: string }
   | { readonly kind: 'guest'; readonly guestId: string };
@@ -50,7 +50,7 @@ const INVALID_CACHE_MS = 5 * SECOND_MS;
 const SESSION_CACHE_ENTRIES = 2_000;
 const LOOKS_LIKE_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** A cached session is looked up again when it expires, because it may have been renewed. */
+/** An expired session is looked up again, because it may have been renewed. */
 const knownUntil = ({ expiresAt }: IdentitySession, now: Instant): Instant =>
   expiresAt > now ? Math.min(now + SESSION_CACHE_MS, expiresAt) : now + INVALID_CACHE_MS;
 
@@ -62,7 +62,7 @@ export const authenticator = (options: AuthenticateOptions) => {
     maxSize: SESSION_CACHE_ENTRIES / 2,
   });
 
-  // Separate from the sessions, so that made-up credentials evict no session.
+  // Separate from valid sessions, so made-up credentials cannot evict them.
   const invalid = new QuickLRU<string, number>({ maxSize: SESSION_CACHE_ENTRIES / 4 });
 
   let epoch = '';
@@ -91,7 +91,7 @@ export const authenticator = (options: AuthenticateOptions) => {
   };
 
   const signedIn = async (kind: 'session' | 'bearer', value: string): Promise<Caller> => {
-    // The identity service never gets the secret of a key, from any header and in any form.
+    // The secret of a key never reaches the identity service, whatever header or form it arrives in.
     if (meansSecret(value)) throw new DomainError('API_KEY_INVALID');
     const session = await find(kind, value);
     if (!session) throw new DomainError('SESSION_INVALID');
@@ -120,7 +120,7 @@ export const authenticator = (options: AuthenticateOptions) => {
   };
 
   /**
-   * `anonymous` without a credential.
+   * Returns `anonymous` without a credential.
    * @throws DomainError SESSION_INVALID, SESSION_EXPIRED, API_KEY_INVALID or IDENTITY_UNAVAILABLE
    */
   const authenticate = async (credentials: Credentials): Promise<Caller> => {
@@ -134,7 +134,10 @@ export const authenticator = (options: AuthenticateOptions) => {
     return { kind: 'guest', ...guest, name: undefined, phone: undefined, byToken: true };
   };
 
-  /** The caller that a key acts for. @throws DomainError USER_NOT_FOUND, RESOURCE_NOT_FOUND or IDENTITY_UNAVAILABLE */
+  /**
+   * The payer as the caller, with the key. @throws DomainError USER_NOT_FOUND, RESOURCE_NOT_FOUND or
+   * IDENTITY_UNAVAILABLE
+   */
   const actFor = async (key: KeyIdentity, payer: ActedFor): Promise<Caller> => {
     if (payer.kind === 'organization') return { ...payer, key };
     if (payer.kind === 'guest') return guestCaller(options, key, payer.guestId);
@@ -159,7 +162,7 @@ export const authenticator = (options: AuthenticateOptions) => {
   return { looksUp: options.identity.looksUp, authenticate, actFor };
 };
 
-/** The guest as with a token, so no age or network of a record limits the key. */
+/** The guest counts as having a token, so records' age and network do not limit the key. */
 const guestCaller = async (
   { guestOf }: Pick<AuthenticateOptions, 'guestOf'>,
   key: KeyIdentity,

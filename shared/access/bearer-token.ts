@@ -7,7 +7,7 @@ import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 export interface BearerOptions {
   readonly jwksUri: string;
   readonly issuer: string;
-  /** A token must be for one of them. If empty, the audience is not checked. */
+  /** The accepted audiences; if empty, the audience is not checked. */
   readonly audiences: readonly string[];
   /** Fetches the published keys. */
   readonly read: (uri: string) => Promise<ArrayBuffer>;
@@ -16,7 +16,7 @@ export interface BearerOptions {
 export type VerifiedBearer =
   | { readonly kind: 'valid'; readonly claims: unknown }
   | { readonly kind: 'invalid' | 'expired' }
-  /** The keys could not be read. */
+  /** The published keys could not be read. */
   | { readonly kind: 'unavailable'; readonly cause: unknown };
 
 export const openBearerTokens = ({ jwksUri, issuer, audiences, read }: BearerOptions) => {
@@ -29,7 +29,7 @@ export const openBearerTokens = ({ jwksUri, issuer, audiences, read }: BearerOpt
       }
     },
   };
-  // The caller checks `exp` against the host's clock; the library also checks it against the machine's clock.
+  // The caller checks `exp` against the host's clock, because the library uses the machine's clock.
   const verifier = JwtVerifier.create(
     { issuer: issuer || null, audience: null, jwksUri },
     { jwksCache: new SimpleJwksCache({ fetcher }) },
@@ -47,7 +47,7 @@ export const openBearerTokens = ({ jwksUri, issuer, audiences, read }: BearerOpt
   };
 };
 
-/** The client stands for an absent audience: `client_id` in Cognito's access tokens, `azp` in Clerk's sessions. */
+/** Without `aud`, the client is the audience: `client_id` in Cognito's access tokens, `azp` in Clerk's sessions. */
 const isForOneOf = (audiences: readonly string[], claims: Readonly<Record<string, unknown>>): boolean => {
   const { aud, client_id: clientId, azp } = claims;
   const named = [aud ?? clientId ?? azp].flat();

@@ -1,4 +1,4 @@
-/** @module The cache epochs. Raising a cache's number empties that cache in every instance within five seconds. */
+/** @module The cache epochs. Raising a cache's epoch empties that cache in every instance within five seconds. */
 
 import { type Now, SECOND_MS } from '../core/time.ts';
 import { cacheEpochKey } from '../platform/keys.ts';

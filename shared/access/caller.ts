@@ -1,34 +1,34 @@
-/** @module The caller of a request, and its name in history, idempotency scopes and rate limits. */
+/** @module The caller of a request, and the caller's name in history, idempotency scopes and rate limits. */
 
 import type { Actor } from '../core/actor.ts';
 import { type RouteScopes, SCOPES, type Scope, type StaffRole, scopesOfRole } from './scopes.ts';
 
-/** The service key that a request was sent with. */
+/** The service key of a request. */
 export interface KeyIdentity {
   readonly id: string;
   readonly scopes: readonly Scope[];
-  /** The user ids of the platform admins who created the key, and who got the secret by a rotation. */
+  /** The user ids of the admin who created the key and of the admin who received the secret by a rotation. */
   readonly holders: readonly string[];
-  /** The hash of the e-mail address of the admin who got the secret. */
+  /** The hash of the e-mail address of the admin who received the secret. */
   readonly holderEmailHash?: string | undefined;
 }
 
-/** The link to a hosted page that a request was sent with. Its request is that of the record's payer. */
+/** The hosted page link of a request. The caller is the record's payer. */
 interface LinkIdentity {
-  /** The id of the record or payment link that it opens. */
+  /** The id of the record or payment link that the link opens. */
   readonly id: string;
 }
 
 export interface SessionCaller {
   readonly kind: 'session';
   readonly userId: string;
-  /** Undefined if the token or the key names none. */
+  /** Undefined if neither the token nor the key provides an address. */
   readonly email: string | undefined;
-  /** The organization of a request that names no organization. */
+  /** The default organization for requests that name no organization. */
   readonly organizationId: string | undefined;
   readonly isAdmin: boolean;
   readonly staffRole?: StaffRole | undefined;
-  /** Set if a service key acts for the user, who then has no merchant's right. */
+  /** Set if a service key acts for the user. The caller then has no merchant rights. */
   readonly key?: KeyIdentity | undefined;
   readonly link?: LinkIdentity | undefined;
 }
@@ -40,20 +40,20 @@ export interface GuestCaller {
   readonly guestId: string;
   readonly name: string | undefined;
   readonly phone: string | undefined;
-  /** True if the guest holds a token of this guest_id. An e-mail in guest_data alone gives access to no record. */
+  /** True if the guest presents a token with this guest_id. An e-mail in guest_data alone gives access to no record. */
   readonly byToken: boolean;
-  /** The stored form of the network that a create came from (keyed-ids.ts). */
+  /** The stored form of the network of a create request (keyed-ids.ts). */
   readonly network?: string | undefined;
-  /** The only record that the guest's token opens, if the token came from a create that continued a guest_id. */
+  /** Set if the token opens only one record, because the create that issued the token continued a guest_id. */
   readonly onlyRecord?: string | undefined;
-  /** The guest_ids that a request without a token proves by the records that it names (continue-guest.ts). */
+  /** The guest_ids that a request without a token has proved by naming records (continue-guest.ts). */
   readonly proven?: readonly string[];
-  /** Set if a service key sent the guest_data, or named the guest in X-Act-For (then `byToken` is true). */
+  /** Set if a service key sent guest_data, or an X-Act-For with a guest (then `byToken` is true). */
   readonly key?: KeyIdentity | undefined;
   readonly link?: LinkIdentity | undefined;
 }
 
-/** A service key or a hosted page that acts for an organization, as a member with the role billing, without a user. */
+/** A service key or hosted page that acts for an organization. It has the role billing and no user. */
 export interface OrganizationCaller {
   readonly kind: 'organization';
   readonly organizationId: string;
@@ -61,7 +61,7 @@ export interface OrganizationCaller {
   readonly link?: LinkIdentity | undefined;
 }
 
-/** A service key that acts for no payer, and so for the merchant. */
+/** A service key without X-Act-For, which acts for the merchant. */
 export interface KeyCaller {
   readonly kind: 'key';
   readonly key: KeyIdentity;
@@ -73,12 +73,12 @@ export interface AnonymousCaller {
 
 export type Caller = SessionCaller | GuestCaller | OrganizationCaller | KeyCaller | AnonymousCaller;
 
-/** A caller whose rights in an organization come from a standing there. */
+/** A caller with a standing in organizations. */
 export type MemberCaller = SessionCaller | OrganizationCaller;
 export const isMemberCaller = (caller: Caller): caller is MemberCaller =>
   caller.kind === 'session' || caller.kind === 'organization';
 
-/** The merchant's scopes that a caller has beside its rights as a payer. */
+/** The caller's merchant scopes, which come in addition to rights as a payer. */
 export const merchantScopesOf = (caller: Caller): readonly Scope[] => {
   if (caller.kind === 'key') return caller.key.scopes;
   if (caller.kind !== 'session' || caller.key || caller.link) return [];
@@ -86,28 +86,28 @@ export const merchantScopesOf = (caller: Caller): readonly Scope[] => {
   return caller.staffRole === undefined ? [] : scopesOfRole(caller.staffRole);
 };
 
-/** True if the caller may do for the merchant what the scope permits, on every owner's records. */
+/** True if the caller may use the merchant scope, on every owner's records. */
 export const mayAsMerchant = (caller: Caller, scope: Scope | undefined): boolean =>
   scope !== undefined && merchantScopesOf(caller).includes(scope);
 
-/** The merchant's scope of the route for the caller. */
+/** The route's merchant scope for this caller. */
 export const merchantScopeOn = (caller: Caller, scopes: RouteScopes | undefined): Scope | undefined =>
   (caller.kind === 'key' ? scopes?.keys : undefined) ?? scopes?.merchant;
 
-/** True if one of the merchant's scopes of the route permits it. */
+/** True if the caller has one of the route's merchant scopes. */
 export const mayOnRoute = (caller: Caller, scopes: RouteScopes | undefined): boolean =>
   mayAsMerchant(caller, merchantScopeOn(caller, scopes)) || mayAsMerchant(caller, scopes?.held);
 
 export const keyOfCaller = (caller: Caller): KeyIdentity | undefined => ('key' in caller ? caller.key : undefined);
 const linkOfCaller = (caller: Caller): LinkIdentity | undefined => ('link' in caller ? caller.link : undefined);
 
-/** False if the caller uses a service key without the scope, also if the payer for whom it acts has the right. */
+/** False if the caller uses a service key without the scope, even if the key's payer has the right. */
 export const keyPermits = (caller: Caller, scope: Scope | undefined): boolean => {
   const key = keyOfCaller(caller);
   return key === undefined || (scope !== undefined && key.scopes.includes(scope));
 };
 
-/** The actor that history names. `asAdmin` is true if a merchant's right is used on another's record. */
+/** The actor in history. `asAdmin` is true if the caller uses a merchant right on another owner's record. */
 export const actorOfCaller = (caller: Caller, asAdmin: boolean): Actor => {
   const key = keyOfCaller(caller);
   if (key) return { type: 'key', id: key.id, ...forPayer(caller) };
@@ -137,7 +137,7 @@ const forPayer = (caller: Caller): Pick<Actor, 'onBehalfOf'> => {
   }
 };
 
-/** The name of the caller in rate limits, which is the payer, or a key that names no payer. */
+/** The caller's name in rate limits: the payer, or the key if it acts for the merchant. */
 export const subjectOf = (caller: Caller): string => {
   switch (caller.kind) {
     case 'session':
@@ -153,7 +153,7 @@ export const subjectOf = (caller: Caller): string => {
   }
 };
 
-/** The name of the caller in idempotency scopes. The requests of a key and of a link are their own, for each payer. */
+/** The caller's name in idempotency scopes. Each key and each link has its own scope per payer. */
 export const principalOf = (caller: Caller): string => {
   const key = keyOfCaller(caller);
   if (key && caller.kind !== 'key') return `key:${key.id} ${subjectOf(caller)}`;

@@ -1,8 +1,9 @@
 /**
  * @module Decides whether a guest without a token continues an earlier guest_id. The ids of customers, payment methods
- * and addresses cannot be computed, but staff, service keys and readers of events see them. So a guest continues the
- * guest_id of such a record only by our id, with its e-mail, from the network that created it, and soon after its
- * creation. Records of users and organizations, and the ids of payments and subscriptions, prove nothing.
+ * and addresses cannot be computed, but staff, service keys and event receivers see them. A request therefore continues
+ * the guest_id of such a record only if it names our id, has the same e-mail, comes from the network that created the
+ * record, and comes soon after the creation. Records of users and organizations, and ids of payments and subscriptions,
+ * prove no guest_id.
  */
 
 import { type Instant, instant, SECOND_MS } from '../core/time.ts';
@@ -12,29 +13,29 @@ import type { RecordKind } from './record-kind.ts';
 
 export interface NamedByGuest {
   readonly kind: RecordKind;
-  /** undefined if the record does not exist. */
+  /** Undefined if the record does not exist. */
   readonly item: Item | undefined;
-  /** False if the request names the record by its provider's id, which proves nothing. */
+  /** False if the request uses the provider's id, which is no proof. */
   readonly isOurId: boolean;
 }
 
 export interface ContinuationMoment {
   readonly now: Instant;
-  /** The stored form of the guest's network at that time; without a network, no record proves its guest_id. */
+  /** The stored form of the guest's network at that time. Without a network, no record is a proof. */
   readonly network: string | undefined;
-  /** Age up to which a record proves its guest_id; 0 if no record proves it. */
+  /** The maximum age of a record as proof; 0 turns such proofs off. */
   readonly seconds: number;
 }
 
 export interface Continuation {
   readonly caller: Caller;
-  /** False if the request names records of the same e-mail whose guest_id it does not prove. */
+  /** False if the request names a record of the same e-mail without proving its guest_id. */
   readonly isComplete: boolean;
 }
 
 /**
- * Adds every guest_id that the request proves. The first proven record in `named` owns a new record, so the payment
- * method must come first, because a method pays only for its guest_id.
+ * Adds every proven guest_id to the caller. A new record belongs to the first proven guest_id in `named`. The payment
+ * method must therefore come first, because a method pays only for its own guest_id.
  */
 export const continueGuest = (
   caller: Caller,
@@ -63,7 +64,7 @@ const isProof = (
 ): boolean =>
   isOurId && seconds > 0 && createdAt + seconds * SECOND_MS >= now && network !== undefined && network === guests;
 
-/** The record, if it belongs to a guest with the same e-mail and its kind proves a guest_id. */
+/** Undefined unless the record belongs to a guest with the same e-mail and its kind can prove a guest_id. */
 const recordOfGuest = ({ email }: GuestCaller, { kind, item, isOurId }: NamedByGuest): GuestRecord | undefined => {
   const record = item && kind.parse(item);
   if (record === undefined || !kind.provesGuest) return undefined;

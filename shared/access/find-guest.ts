@@ -1,7 +1,7 @@
 /**
- * @module Finds a guest by the guest_id, for a service key that acts for the guest. Items with the guest's key lead to
- * its customers, to its default method, and to the newest payment and address that a key created for it. The record
- * itself names the e-mail address, so a guest who was erased is unknown.
+ * @module Finds a guest by guest_id, for a service key that acts for the guest. Items under the guest_id lead to the
+ * guest's customers, default method, and the newest payment and address that a key created. The e-mail address comes
+ * from these records, so an erased guest is unknown.
  */
 
 import { PROVIDER_SLOTS } from '../core/settings.ts';
@@ -18,7 +18,7 @@ const slotOf = (guestId: string, kind: LeadingKind): DefaultSlot => ({
   kind,
 });
 
-/** The e-mail address of the guest; undefined if no record of a guest has the guest_id. */
+/** The guest's e-mail address; undefined if no record has the guest_id. */
 export const findGuest = async (
   table: Pick<Table, 'getMany'>,
   guestId: string,
@@ -51,7 +51,7 @@ const emailOfGuest = (record: Item, guestId: string): string | undefined => {
   return isGuests && typeof guestEmail === 'string' ? guestEmail : undefined;
 };
 
-/** Makes the guest of a record known by its guest_id, if a service key creates the record. */
+/** Makes a guest findable by guest_id when a service key creates a record for the guest. */
 export const noteGuest = async (
   { table }: { readonly table: Table },
   caller: Caller,

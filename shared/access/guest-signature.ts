@@ -1,4 +1,4 @@
-/** @module Signs and verifies guest tokens. A function loads this file only when it issues or reads a token. */
+/** @module Signs and verifies guest tokens. Functions load this file only to issue or read a token. */
 
 import { createHash } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
@@ -11,7 +11,7 @@ const keyOf = (secret: string): Uint8Array => new TextEncoder().encode(secret);
 export interface GuestClaims {
   readonly email: string;
   readonly guest_id: string;
-  /** The only record that the token opens; absent from a token that opens every record of the guest_id. */
+  /** Set if the token opens only this record; otherwise the token opens every record of the guest_id. */
   readonly record?: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export const signGuestToken = (
     .setExpirationTime(expiresAt)
     .sign(keyOf(secret));
 
-/** @throws for a forged or expired token, and for a token without the claims. */
+/** @throws for a forged or expired token, and for a token without the required claims */
 export const verifyGuestToken = async (
   token: string,
   secrets: readonly string[],

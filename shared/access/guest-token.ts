@@ -1,8 +1,8 @@
 /**
- * @module Issues and reads guest tokens. A token is signed and carries the lower-cased e-mail and a random guest_id;
- * both must match the record, so another person's e-mail gives no access to any record. The token of a create that
- * continued a guest_id without a token opens only the record that it created. The first secret signs, and every listed
- * secret verifies, so that a secret can be rotated.
+ * @module Issues and reads guest tokens. A signed token contains the lower-cased e-mail and a random guest_id. Both
+ * must match the record, so another person's e-mail gives no access. If a create continues a guest_id without a token,
+ * its new token opens only the created record. The first secret signs, and every listed secret verifies, so that
+ * secrets can be rotated.
  */
 
 import { DomainError } from '../core/errors.ts';
@@ -13,7 +13,7 @@ import type { Caller, GuestCaller } from './caller.ts';
 export interface GuestIdentity {
   readonly email: string;
   readonly guestId: string;
-  /** The only record that the token opens; undefined if it opens every record of the guest_id. */
+  /** Set if the token opens only this record; undefined if it opens every record of the guest_id. */
   readonly onlyRecord?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export const guestTokens = (options: GuestTokenOptions) => {
     return { token, expiresAt: iso(expiresAt * SECOND_MS) };
   };
 
-  /** @throws DomainError SESSION_INVALID for a forged or expired token. */
+  /** @throws DomainError SESSION_INVALID for a forged or expired token */
   const read = async (token: string): Promise<GuestIdentity> => {
     const secrets = await options.secrets();
     const { verifyGuestToken } = await import('./guest-signature.ts');
@@ -60,9 +60,9 @@ interface RecordOfGuest {
 }
 
 /**
- * The guest token that a guest's create request returns in addition to the record. A service key gets the guest_id, with
- * which the key may act for the guest later, and no token if it acts for the guest already. The repeat of a create from another
- * network gets none, because an Idempotency-Key may be guessed.
+ * The guest fields in the response to a guest's create. A service key also gets the guest_id for later X-Act-For
+ * requests, but no token if it already acts for the guest. A repeat from another network gets no token, because an
+ * Idempotency-Key may be guessed.
  */
 export const guestTokenFields = async (
   tokens: GuestTokens,

@@ -1,6 +1,6 @@
 /**
  * @module Finds the service key of a request by its secret. Keys are read consistently and cached for five seconds, so
- * a revoked key ends, and other scopes hold, within that time. The use of a key is noted once an hour.
+ * revocations and changed scopes apply within that time. A key's use is recorded once an hour.
  */
 
 import { BlockList, isIP } from 'node:net';
@@ -18,7 +18,7 @@ export type ServiceKeys = ReturnType<typeof serviceKeys>;
 
 export const serviceKeys = ({ table, now }: { readonly table: Table; readonly now: Now }) => {
   type Cached = { readonly key: StoredKey | undefined; readonly until: Instant };
-  // quick-lru keeps up to twice `maxSize` entries. Made-up ids evict no key.
+  // quick-lru keeps up to twice `maxSize` entries. Unknown ids have their own cache, so made-up ids cannot evict keys.
   const known = new QuickLRU<string, Cached>({ maxSize: CACHE_ENTRIES / 2 });
   const unknown = new QuickLRU<string, Cached>({ maxSize: CACHE_ENTRIES / 2 });
   const noted = new QuickLRU<string, number>({ maxSize: CACHE_ENTRIES / 2 });
@@ -40,12 +40,15 @@ export const serviceKeys = ({ table, now }: { readonly table: Table; readonly no
     try {
       await table.update(keyUseKey(id), { set: { at: iso(hour * HOUR_MS) } });
     } catch {
-      // The request does not depend on the note.
+      // A failed note must not fail the request.
       noted.delete(id);
     }
   };
 
-  /** @returns undefined for a secret that is unknown, malformed, expired, revoked, or sent from another address. */
+  /**
+   * @returns undefined for an unknown, malformed, expired or revoked secret, or for an address that the key does not
+   * allow
+   */
   const identify = async (secret: string, address: string): Promise<KeyIdentity | undefined> => {
     const sent = readSecret(secret);
     if (!sent) return undefined;
@@ -63,7 +66,7 @@ export const serviceKeys = ({ table, now }: { readonly table: Table; readonly no
 const isAllowed = ({ allowedIps }: StoredKey, address: string): boolean =>
   allowedIps.length === 0 || allowedIps.some((range) => isWithin(address, range));
 
-/** Matches an IPv4 address in IPv6 form against ranges of IPv4 addresses. */
+/** Also matches an IPv4 address in IPv6 form against IPv4 ranges. */
 const isWithin = (address: string, range: string): boolean => {
   const [base = '', bits] = range.split('/');
   if (isIP(base) === 0 || isIP(address) === 0) return false;

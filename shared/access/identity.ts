@@ -1,4 +1,4 @@
-/** @module The client of the identity service. An outage is a 503 and never makes a caller anonymous. */
+/** @module The client of the identity service. An outage causes a 503 and never makes a caller anonymous. */
 
 import * as z from 'zod';
 import { assertNever, DomainError } from '../core/errors.ts';
@@ -17,7 +17,7 @@ const optionalText = z
 
 const optionalEmail = optionalText.transform((value) => value && normalizedEmail(value));
 
-/** The fields that a session and the claims of a token share. */
+/** The common fields of sessions and token claims. */
 const userFields = {
   email: z.string().transform(normalizedEmail),
   organization_id: optionalText,
@@ -25,7 +25,7 @@ const userFields = {
     .boolean()
     .nullish()
     .transform((value) => value === true),
-  // Any other word counts as none.
+  // An unknown role counts as no role.
   staff_role: z
     .unknown()
     .optional()
@@ -55,7 +55,7 @@ export type IdentityUser = z.infer<typeof userSchema>;
 
 export interface IdentitySession {
   readonly userId: string;
-  /** Absent only for a token, if IDENTITY_EMAIL is optional. */
+  /** Absent only for a bearer token, if IDENTITY_EMAIL is optional. */
   readonly email: string | undefined;
   readonly organizationId: string | undefined;
   readonly isAdmin: boolean;
@@ -65,7 +65,7 @@ export interface IdentitySession {
 
 export interface IdentityOptions {
   readonly url: string;
-  /** False if there is no identity service; then only bearer tokens name users. */
+  /** False without an identity service. Users then need bearer tokens. */
   readonly looksUp: boolean;
   readonly jwksUri: string;
   readonly issuer: string;
@@ -80,17 +80,17 @@ export interface IdentityOptions {
 
 export type Identity = ReturnType<typeof identityClient>;
 
-/** The statuses for an unknown session or user, including an id that is malformed or too long. */
+/** Statuses for an unknown session or user, or for a malformed or overlong id. */
 const NOT_KNOWN: ReadonlySet<number> = new Set([400, 404, 414, 431]);
 
 const unavailable = (cause: unknown): DomainError => new DomainError('IDENTITY_UNAVAILABLE', { cause });
 
-/** The service responded, so its operator must look at the response and not at the network. */
+/** An unexpected response. Its message points the operator at the identity service instead of the network. */
 const malformed = (cause: unknown): DomainError =>
   new DomainError('IDENTITY_UNAVAILABLE', { message: 'The identity service returned an unexpected response', cause });
 
 export const identityClient = (options: IdentityOptions) => {
-  /** @throws DomainError IDENTITY_UNAVAILABLE on an outage, a time-out, or a malformed response. */
+  /** @throws DomainError IDENTITY_UNAVAILABLE on an outage, a time-out, or a malformed response */
   const ask = async <T>(path: string, schema: z.ZodType<T>, init: FetchInit = {}): Promise<T | undefined> => {
     const signal = AbortSignal.timeout(options.timeoutMs);
     const response = await fetchOverHttp(`${options.url}${path}`, { ...init, signal }).catch((error: unknown) => {
@@ -109,7 +109,7 @@ export const identityClient = (options: IdentityOptions) => {
   };
 
   const session = async (id: string): Promise<IdentitySession | undefined> => {
-    // `encodeURIComponent` keeps dots, and these two would change the path.
+    // `encodeURIComponent` keeps dots, and `.` or `..` would change the path.
     if (!options.looksUp || id === '.' || id === '..') return undefined;
     const found = await ask(`/sessions/${encodeURIComponent(id)}`, sessionSchema);
     const expiry = expirySchema.safeParse(found?.expires_at);
@@ -126,7 +126,7 @@ export const identityClient = (options: IdentityOptions) => {
 
   const verify = bearerVerifier(options);
 
-  /** The session of a JWT; undefined if its signature or claims are invalid. */
+  /** The session of a JWT; undefined if signature or claims are invalid. */
   const sessionOfToken = async (token: string): Promise<IdentitySession | undefined> => {
     const verified = await verify(token);
     switch (verified.kind) {
@@ -167,16 +167,18 @@ export const identityClient = (options: IdentityOptions) => {
   return { looksUp: options.looksUp, session, sessionOfToken, userByEmail, users };
 };
 
-/** The verifier keeps the keys that it has read, so a removed key is refused only by the next verifier. */
+/**
+ * A verifier never drops the keys that it has read, so a removed key stays valid until the next verifier replaces it.
+ */
 const KEYS_CACHE_MS = 5 * MINUTE_MS;
-/** While the keys cannot be read again, the earlier ones count for this long, and are read again every minute. */
+/** If reading the keys fails, the previous keys stay valid for this long. Reads are retried every minute. */
 const KEYS_KEPT_MS = HOUR_MS;
 const KEYS_RETRY_MS = MINUTE_MS;
 
 interface Verifier {
   readonly verify: (token: string) => Promise<VerifiedBearer>;
   readonly openedAt: Instant;
-  /** The next verifier is opened at this time. */
+  /** The time to open the next verifier. */
   readonly until: Instant;
 }
 

@@ -1,6 +1,6 @@
 /**
- * @module Shows included records. The access rule decides on each; if it refuses, the caller gets null, or the buyers'
- * view of a product or project.
+ * @module Shows included records. The access rule decides about each record. If access is refused, the caller gets the
+ * buyers' view of a product or project, and null for other records.
  */
 
 import type { Key } from '../platform/keys.ts';
@@ -13,11 +13,11 @@ import { type Standing, standingIn, standingKeysOf } from './standing.ts';
 export interface Showing<T = unknown> {
   readonly kind: RecordKind<T>;
   view(record: T): unknown;
-  /** The view for callers whom the rule refuses; without it they get null. */
+  /** The view for callers without access; if absent, they get null. */
   buyersView?(record: T): unknown;
 }
 
-/** An include, and the function that reads the included record's id from the including record. */
+/** An include, with a function that reads the included record's id from the including record. */
 export interface Include<R> {
   readonly showing: Showing;
   readonly idOf: (record: R) => string | undefined;
@@ -35,8 +35,8 @@ interface Found {
 }
 
 /**
- * Reads the included records and the standings in one BatchGet; a second follows only for other organizations.
- * @returns the includes of each record by name; null if the include does not exist or the caller may not see it
+ * Reads included records and standings in one BatchGet, and standings in further organizations in a second.
+ * @returns each record's includes by name; null if the included record does not exist or the caller may not see it
  */
 export const showBeside = async <R extends Owned>(
   { table, caller }: ShowDeps,
@@ -81,7 +81,7 @@ const viewOf = (caller: Caller, found: Found, standings: Standings): unknown => 
   return showing.buyersView?.(record) ?? null;
 };
 
-/** Adds the standing in every other organization that a decision depends on. */
+/** Adds the standings that decisions still need. */
 const standingsFor = async (
   table: Table,
   caller: Caller,

@@ -1,13 +1,13 @@
 /**
- * @module Issues and reads the tokens of hosted pages. A token opens one record until it expires. It is signed and stored
- * nowhere, so the same token can be made again. The first secret signs, and every listed secret verifies.
+ * @module Issues and reads the tokens of hosted pages. A token opens one record until it expires. Tokens are signed but
+ * not stored, so the same token can be issued again. The first secret signs, and every listed secret verifies.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ID_PREFIX, type IdKind } from '../core/ids.ts';
 import { epochSeconds, type Instant, type Now, SECOND_MS } from '../core/time.ts';
 
-/** What a token opens, in the order of the numbers that stand for it in the token. */
+/** The kinds that a token may open. A kind's index is its number in the token, so the order must not change. */
 export const LINK_KINDS = ['payment', 'payment_link', 'subscription'] as const satisfies readonly IdKind[];
 export type LinkKind = (typeof LINK_KINDS)[number];
 
@@ -25,11 +25,11 @@ interface LinkTokenOptions {
 export type LinkTokens = ReturnType<typeof linkTokens>;
 
 const PREFIX = 'plk_';
-/** Of kind and expiry (5 bytes), id and MAC: 33 bytes, which base64url writes without unused bits. */
+/** Kind and expiry (5 bytes), id and MAC make 33 bytes, which base64url encodes without padding. */
 const FORM = /^plk_[\w-]{44}$/;
 export const LONGEST_LINK_TOKEN = 48;
 
-/** The kind stands in the 4 bits above the expiry, in epoch seconds. */
+/** The expiry in epoch seconds, with the kind in the 4 bits above. */
 const HEAD_BYTES = 5;
 const KIND_UNIT = 2 ** 36;
 const ID_BYTES = 12;
@@ -48,10 +48,7 @@ const saidOf = ({ kind, id }: LinkTarget, expiry: number): Buffer => {
 };
 
 export const linkTokens = ({ secrets, now }: LinkTokenOptions) => {
-  /**
-   * @param expiresAt undefined for a token that never expires by itself
-   * @returns undefined if hosted pages are off
-   */
+  /** @param expiresAt undefined for a token without an expiry @returns undefined if hosted pages are off */
   const issue = async (target: LinkTarget, expiresAt: Instant | undefined): Promise<string | undefined> => {
     const [secret] = await secrets();
     if (secret === undefined) return undefined;
@@ -73,7 +70,7 @@ export const linkTokens = ({ secrets, now }: LinkTokenOptions) => {
     return { kind, id: `${ID_PREFIX[kind]}_${said.subarray(HEAD_BYTES).toString('hex')}` };
   };
 
-  /** True if pages can be linked to, because hosted pages are on and have a secret. */
+  /** True if hosted pages are on and have a secret. */
   const areOn = async (): Promise<boolean> => (await secrets()).length > 0;
 
   return { issue, read, areOn };

@@ -1,9 +1,9 @@
-/** @module Reads the fields of a user from the claims of a bearer token, by the setting IDENTITY_CLAIMS. */
+/** @module Reads a user's fields from the claims of a bearer token, as the setting IDENTITY_CLAIMS maps them. */
 
 import type { ClaimSource, ClaimSources } from '../core/setting.ts';
 import { STAFF_ROLES } from './scopes.ts';
 
-/** The claims with each mapped field set from its source. A mapped field is not read from the claim of its own name. */
+/** Sets each mapped field from its source. A mapped field ignores the claim with its own name. */
 export const mappedClaims = (claims: unknown, sources: ClaimSources): unknown => {
   if (!isObject(claims)) return claims;
   const read = Object.entries(sources).map(([field, source]) => [field, valueFrom(claims, source)]);
@@ -15,7 +15,9 @@ export const mappedClaims = (claims: unknown, sources: ClaimSources): unknown =>
   };
 };
 
-/** Of a list, such as the groups of a user, the first role in the order of the roles. */
+/**
+ * The staff role in a claim. In a list, such as a user's groups, the highest role counts, in the order of STAFF_ROLES.
+ */
 const roleIn = (words: readonly unknown[]): string | undefined => STAFF_ROLES.find((role) => words.includes(role));
 
 const valueFrom = (claims: object, { claim, word }: ClaimSource): unknown => {
@@ -24,7 +26,7 @@ const valueFrom = (claims: object, { claim, word }: ClaimSource): unknown => {
   return Array.isArray(value) ? value.includes(word) : value === word;
 };
 
-/** The claim of exactly this name, else the claim at the path that the dots of the name make. */
+/** The claim with exactly this name, else the claim at this dotted path. */
 const claimAt = (claims: unknown, name: string): unknown => {
   if (!isObject(claims)) return undefined;
   if (Object.hasOwn(claims, name)) return claims[name];

@@ -1,7 +1,7 @@
 /**
- * @module Decides which payment methods a caller may charge. A method pays only for its owner; a user's own method may
+ * @module Decides which payment methods a caller may charge. A method pays only for its owner. A user's own method may
  * also pay for an organization if the same user names it and may pay there (the endpoint has checked that permission).
- * The rule is a list of owners, so that the decision on a record and the condition of a write are the same.
+ * The rule is a list of owners, so the check of a record and the condition of a write are identical.
  */
 
 import { DomainError } from '../core/errors.ts';
@@ -14,7 +14,7 @@ export type MethodOwner =
   | { readonly userId: string }
   | { readonly guestId: string; readonly guestEmail: string };
 
-/** The owners whose methods this caller may charge for the payer (the owner of the payment or subscription). */
+/** The owners whose methods the caller may charge for this payer (the owner of the payment or subscription). */
 export const payingOwners = (caller: Caller, payer: Owned): readonly MethodOwner[] => {
   const { organizationId, userId, guestId, guestEmail } = payer;
   if (organizationId !== undefined) {
@@ -24,7 +24,7 @@ export const payingOwners = (caller: Caller, payer: Owned): readonly MethodOwner
   return guestId !== undefined && guestEmail !== undefined ? [{ guestId, guestEmail }] : [];
 };
 
-/** The owner of a record, which is its organization, else its user, else its guest. */
+/** The owner of a record: its organization, else its user, else its guest. */
 export const methodOwner = ({ organizationId, userId, guestId, guestEmail }: Owned): MethodOwner | undefined => {
   if (organizationId !== undefined) return { organizationId };
   if (userId !== undefined) return { userId };
@@ -36,7 +36,7 @@ const nameOf = (owner: MethodOwner): string => {
   return 'userId' in owner ? `user ${owner.userId}` : `guest ${owner.guestId} ${owner.guestEmail}`;
 };
 
-/** True if one of these owners has the method, so that it may be charged. */
+/** True if one of these owners owns the method. */
 export const mayCharge = (owners: readonly MethodOwner[], method: Owned): boolean => {
   const owner = methodOwner(method);
   return owner !== undefined && owners.some((allowed) => nameOf(allowed) === nameOf(owner));
@@ -59,7 +59,7 @@ const belongsTo = (owner: MethodOwner): Clause => {
 };
 
 /**
- * An organization's customers and addresses serve only that organization. The access rule has already decided whether
+ * An organization's customers and addresses are for that organization only. The access rule has already checked whether
  * the caller may name them.
  * @throws DomainError ORGANIZATION_ACCESS_DENIED
  */
@@ -72,13 +72,14 @@ export const requireSameOwner = (record: Pick<Owned, 'organizationId'>, organiza
 
 /**
  * True if the customer belongs to another guest_id of the same e-mail. A guest without a token may name a customer and
- * a method of different guest_ids; the request then continues the method's guest_id, and the method's customer pays.
+ * a method of different guest_ids. The request then continues the method's guest_id and uses the method's customer.
  */
 export const isOfOtherGuest = (caller: Caller, { guestId }: Pick<Owned, 'guestId'>): boolean =>
   caller.kind === 'guest' && guestId !== caller.guestId;
 
 /**
- * The customer must belong to the payment's owner, because a payment saves its method for it; a subscription does not.
+ * A payment's customer must belong to the payment's owner, because the payment may save its method for that customer.
+ * Subscriptions save no method.
  * @throws DomainError ORGANIZATION_ACCESS_DENIED; INSUFFICIENT_PERMISSIONS for a member's own customer
  */
 export const requirePayersCustomer = (
@@ -92,7 +93,7 @@ export const requirePayersCustomer = (
   });
 };
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS if the method does not pay for this payer, or is not the caller's. */
+/** @throws DomainError INSUFFICIENT_PERMISSIONS if none of these owners owns the method */
 export const requireMayCharge = (owners: readonly MethodOwner[], method: Owned): void => {
   if (mayCharge(owners, method)) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {

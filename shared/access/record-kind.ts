@@ -12,10 +12,10 @@ const optional = z.string().optional();
 
 export const ownerColumns = { userId: optional, organizationId: optional, guestId: optional, guestEmail: optional };
 
-/** The stored form of the network of the guest who created a record (keyed-ids.ts). A person field. */
+/** The stored form of the network of the guest who created the record (keyed-ids.ts). Personal data. */
 export const networkColumn = { guestNetwork: optional };
 
-/** An organization's addresses and methods name no user, so that access ends with the membership. */
+/** An organization's addresses and methods have no user, so a person's access ends with the membership. */
 export type Owned = Readonly<{ [Field in keyof typeof ownerColumns]?: string | undefined }>;
 
 export const ownerIdsOf = ({ userId, organizationId, guestId, guestEmail }: Owned): Owned => ({
@@ -25,31 +25,32 @@ export const ownerIdsOf = ({ userId, organizationId, guestId, guestEmail }: Owne
   guestEmail,
 });
 
-/** How the request chain finds and checks a record. An endpoint gets only records that passed the access rule. */
+/** How the request chain finds and checks a record. Endpoints get only records that pass the access rule. */
 export interface RecordKind<T = unknown> {
   /** The name in errors, such as `payment` or `payment_method`. */
   readonly resource: string;
   key(id: string): Key;
-  /** Finds our id if the path holds another system's id. */
+  /** Finds our id if the path contains an external id. */
   resolve?(table: Table, externalId: string): Promise<string | undefined>;
-  /** The aliases that lead from a provider's id to a used record; undefined if the id is ours. */
+  /** The aliases of a provider's id in a request; undefined for our own id. */
   aliases?(id: string): RecordAliases | undefined;
-  /** @returns undefined for an item that readers must not see, such as a tombstone. */
+  /** @returns undefined for an item that is hidden from readers, such as a tombstone */
   parse(item: Item): T | undefined;
   ownedBy(record: T): Owned;
   /**
-   * `owned` applies the access rule. With `project`, the owner may also change it, whatever the role. With `open`,
-   * every caller may name it. With `organization`, the record is an organization, and its members have access.
+   * `owned` applies the access rule. With `project`, the owner may also change the record, whatever the role. With
+   * `open`, every caller may name the record. With `organization`, the record is an organization and its members have
+   * access.
    */
   readonly rule: 'owned' | 'project' | 'organization' | 'open';
   /**
-   * The creation of a record whose id only its creator sees, so that a guest may continue the record's guest_id by
-   * naming it (continue-guest.ts). Absent for kinds whose ids appear in a list that needs no credential.
+   * Creation data, for kinds whose ids only the creator sees. A guest who names such a record may continue its guest_id
+   * (continue-guest.ts). Absent for kinds whose ids appear in a list without credentials.
    */
   provesGuest?(record: T): GuestCreation;
-  /** The scope with which the merchant reads every owner's records; platform admins only if absent. */
+  /** The scope that lets the merchant read every owner's records. If absent, only platform admins may read them. */
   readonly readScope?: Scope;
-  /** True while a link may open the record's hosted page. Absent for kinds without a page. */
+  /** True while a link may open the record's hosted page. Absent for kinds without hosted pages. */
   opensPage?(record: T, now: Instant): boolean;
   /** True if the record's own GET route accepts a guest token. */
   readonly guestsRead?: true;
@@ -65,12 +66,12 @@ export const guestCreationOf = ({ createdAt, guestNetwork }: GuestCreation): Gue
   guestNetwork,
 });
 
-/** Items that may lead from a provider's id to our record. */
+/** Alias items of a provider's id. */
 export interface RecordAliases {
   readonly keys: readonly Key[];
-  /** Our id; undefined if the item leads to a record of another kind. */
+  /** Our id; undefined if the alias belongs to a record of another kind. */
   idOf(item: Item): string | undefined;
-  /** False if the record now has a different id at the provider, so that the named id is no longer valid. */
+  /** False if the record now has another id at the provider, which makes the named id invalid. */
   isNamed(record: Item): boolean;
 }
 
@@ -82,15 +83,15 @@ export interface NamedRecord {
 export const ownerOfRecord = (record: Owned): Owner | undefined => {
   if (record.organizationId) return { kind: 'organization', organizationId: record.organizationId };
   if (record.userId) return { kind: 'user', userId: record.userId };
-  // The record of an erased guest has no e-mail address; it stays listed, under the guest's id.
+  // An erased guest's record has no e-mail address and is listed under the guest_id instead.
   if (record.guestId) return { kind: 'guest', guestId: record.guestId, email: record.guestEmail ?? record.guestId };
   return undefined;
 };
 
-/** The payer of a new payment or subscription, and the person who makes it for an organization. */
+/** The payer of a new payment or subscription. For an organization, also the acting person. */
 type PayerFields = Owned & Readonly<Partial<Record<'userEmail' | 'guestName' | 'guestNetwork', string | undefined>>>;
 
-/** @throws DomainError AUTHENTICATION_REQUIRED for a caller who names no payer */
+/** @throws DomainError AUTHENTICATION_REQUIRED for a caller without a payer */
 export const payerFieldsOf = (caller: Caller, owner: Owner | undefined): PayerFields => {
   const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;
   switch (caller.kind) {
@@ -110,7 +111,7 @@ export const payerFieldsOf = (caller: Caller, owner: Owner | undefined): PayerFi
   }
 };
 
-/** A record of an organization has no user. */
+/** The owner fields of a new record; an organization's record has no user. */
 export const ownerFieldsOf = (owner: Owner, caller: Caller): Owned & Pick<GuestCreation, 'guestNetwork'> => {
   switch (owner.kind) {
     case 'organization':
@@ -124,7 +125,7 @@ export const ownerFieldsOf = (owner: Owner, caller: Caller): Owned & Pick<GuestC
   }
 };
 
-/** The owner of a new record, and of the list that is read. */
+/** The owner of a new record or of a requested list. */
 export const ownerFor = (caller: Caller, organizationId: string | undefined): Owner | undefined => {
   if (organizationId !== undefined) return { kind: 'organization', organizationId };
   switch (caller.kind) {

@@ -1,7 +1,7 @@
 /**
- * @module The caller's right to act for an organization, as conditions of a write. A member may be removed or demoted,
- * or the organization deleted, after the access check. So the write that claims a charge, an update or a save checks
- * again.
+ * @module The caller's right to act for an organization, as write conditions. After the access check, a member may be
+ * removed or demoted, or the organization deleted. The write that claims a charge, an update or a save therefore checks
+ * the right again.
  */
 
 import { DomainError } from '../core/errors.ts';
@@ -12,21 +12,23 @@ import { type Caller, isMemberCaller } from './caller.ts';
 import { organizationCheck, type Standings } from './standing.ts';
 
 export interface CallerRight {
-  /** The organization exists, and the membership has a role that permits the action. Empty for a personal record. */
+  /**
+   * Conditions that the organization exists and the membership's role permits the action. Empty for a personal record.
+   */
   readonly onlyIf: readonly TransactionStep[];
   /**
-   * Reads the membership again, for a write whose conditions have failed.
+   * Reads the membership again after the conditions of a write have failed.
    * @throws DomainError ORGANIZATION_ACCESS_DENIED or INSUFFICIENT_PERMISSIONS if the right is lost
    */
   readonly requireStill: () => Promise<void>;
 }
 
-/** The right of a caller who acts on a personal record, as a guest, or for the merchant. */
+/** The right to act on a personal record, as a guest, or for the merchant. */
 export const NO_CONDITIONS: CallerRight = { onlyIf: [], requireStill: async () => {} };
 
 /**
- * Runs a use case. If it refuses because the caller has lost the right meanwhile, the caller gets that refusal. After a
- * decline the attempt was made, so the caller gets its outcome.
+ * Runs a use case. If the use case fails and the caller has lost the right, the caller gets the refusal for the lost
+ * right. A decline is returned as it is, because the attempt was made.
  */
 export const underRight = async <T>({ requireStill }: CallerRight, run: () => Promise<T>): Promise<T> => {
   try {

@@ -1,6 +1,6 @@
 /**
- * @module A service key: a program of the merchant that calls with its own secret. The table holds only hashes of the
- * secret's last part. A former last part stays valid until its grace ends.
+ * @module A service key, with which a program of the merchant calls the API. The table stores only hashes of the
+ * secret's last part. After a rotation, a former secret stays valid until its grace period ends.
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
@@ -15,9 +15,9 @@ const secretSchema = z.lazy(() =>
   z.object({
     hash: z.string(),
     until: z.string().optional(),
-    /** The request that made the secret by a rotation, if it had an Idempotency-Key. */
+    /** The rotation request that made the secret; set if the request had an Idempotency-Key. */
     made: z.object({ scope: z.string(), requestHash: z.string(), at: z.string() }).optional(),
-    /** The platform admin who got the secret, with the hash of the e-mail address. */
+    /** The platform admin who received the secret, with the hash of the e-mail address. */
     maker: z.object({ userId: z.string(), emailHash: z.string().optional() }).optional(),
   }),
 );
@@ -29,13 +29,13 @@ export const serviceKeySchema = z.lazy(() =>
   z.object({
     ...storedRecordFields,
     name: z.string(),
-    /** A scope that no longer exists permits nothing. */
+    /** Removed scopes are ignored. */
     scopes: z.array(scopeSchema).transform((scopes) => scopes.filter((scope) => scope !== undefined)),
     allowedIps: z.array(z.string()),
     expiresAt: z.string().optional(),
     createdBy: z.string(),
     revokedAt: z.string().optional(),
-    /** The newest first; only former ones have an end. */
+    /** Newest first; only former secrets have `until`. */
     secrets: z.array(secretSchema),
   }),
 );
@@ -50,17 +50,17 @@ export const statusOfKey = ({ revokedAt, expiresAt }: StoredKey, now: Instant): 
   return expiresAt !== undefined && instant(expiresAt) <= now ? 'expired' : 'active';
 };
 
-/** Every secret begins so, also a malformed one, and scanners of secrets look for it. */
+/** The prefix of every secret, which secret scanners search for. */
 const SECRET_PREFIX = 'psk_';
 const FORM = /^psk_([0-9a-f]{24})_([\w-]{43})$/;
 
-/** Matches also after quotes, spaces and a second `Bearer`, which clients add by mistake. */
+/** Also matches after quotes, spaces and a second `Bearer`, which clients add by mistake. */
 const MEANS_SECRET = /^(?:[^a-z0-9]|bearer)*psk_/i;
 
-/** True if a credential is the secret of a key, well-formed or not. */
+/** True if a credential looks like the secret of a key, even if it is malformed. */
 export const meansSecret = (credential: string): boolean => MEANS_SECRET.test(credential);
 
-/** The start of the secret, which names the key. */
+/** The start of the secret, which identifies the key. */
 export const prefixOf = (id: string): string => `${SECRET_PREFIX}${id.slice(id.indexOf('_') + 1)}`;
 
 /** @param last 256 random bits in base64url */
@@ -78,7 +78,7 @@ export const readSecret = (text: string): SentSecret | undefined => {
 
 export const hashOfSecret = (last: string): string => hash('sha256', last, 'hex');
 
-/** The current secret, and the former ones that a rotation leaves valid for a time. */
+/** The current secret, and former secrets within their grace period. */
 const MOST_SECRETS = 3;
 const NO_HASH = hashOfSecret('');
 
@@ -86,13 +86,13 @@ interface Rotation {
   /** The new secret. */
   readonly next: StoredSecret;
   readonly now: Instant;
-  /** When the grace of the present secret ends. */
+  /** The end of the current secret's grace period. */
   readonly until: Instant;
 }
 
 /**
- * The secrets after a rotation. A former secret keeps the grace that it has, the third rotation ends the oldest, and a
- * rotation without a grace ends all of them.
+ * The secrets after a rotation. Former secrets keep their grace period. The third rotation removes the oldest secret,
+ * and a rotation without a grace period removes all former secrets.
  */
 export const rotated = ({ secrets }: StoredKey, { next, now, until }: Rotation): readonly StoredSecret[] => {
   if (until <= now) return [next];
@@ -102,7 +102,7 @@ export const rotated = ({ secrets }: StoredKey, { next, now, until }: Rotation):
   return [next, ...former].slice(0, MOST_SECRETS);
 };
 
-/** The key's valid secret with this last part. Takes the same time for a key that does not exist. */
+/** The key's valid secret with this last part. Takes the same time for an unknown key. */
 export const matchingSecret = (key: StoredKey | undefined, last: string, now: Instant): StoredSecret | undefined => {
   const sent = Buffer.from(hashOfSecret(last), 'hex');
   let found: StoredSecret | undefined;
@@ -114,10 +114,10 @@ export const matchingSecret = (key: StoredKey | undefined, last: string, now: In
   return found;
 };
 
-/** How long a revoked key stays. */
+/** The retention of a revoked key. */
 const KEPT_MS = 400 * DAY_MS;
 
-/** A key has a place in the list of all keys. */
+/** Every key is in the list of all keys. */
 export const serviceKeyShape: VersionedShape<StoredKey> = {
   key: keyKey,
   parse: serviceKeyOf,

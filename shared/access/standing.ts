@@ -1,7 +1,7 @@
 /**
- * @module A caller's standing, which says whether the organization exists and which role the caller has in it. Writes
- * decide on a consistent read; reads use a cache of five minutes, which the cache epoch clears. For a key that acts for an
- * organization the cache holds five seconds, as for the key itself, so that a deletion ends its access.
+ * @module A caller's standing in an organization: whether the organization exists, and the caller's role. Writes use a
+ * consistent read. Reads use a cache of five minutes, which the cache epoch clears. For a key that acts for an
+ * organization, the cache lasts five seconds, as for keys, so its access ends soon after the organization is deleted.
  */
 
 import QuickLRU from 'quick-lru';
@@ -40,14 +40,17 @@ export const standingOf = (
   role: roleOf(member),
 });
 
-/** The role of a membership; undefined without one. */
+/** The role of a membership; undefined without a membership. */
 export const roleOf = (member: Item | undefined): Role | undefined => ROLES.find((role) => role === member?.['role']);
 
-/** The items that the caller's standing in the organization depends on. */
+/** The keys of the items that determine the caller's standing in the organization. */
 export const standingKeysOf = (caller: MemberCaller, organizationId: string): readonly Key[] =>
   caller.kind === 'session' ? standingKeys(caller.userId, organizationId) : [organizationKey(organizationId)];
 
-/** The caller's standing, from the items of `standingKeysOf`. A key acts for its organization with the role billing. */
+/**
+ * The caller's standing, from the items of `standingKeysOf`. A key that acts for an organization has the role billing
+ * there.
+ */
 export const standingIn = (
   caller: MemberCaller,
   organizationId: string,
@@ -60,7 +63,7 @@ export const standingIn = (
 
 export const ORGANIZATION_EXISTS: readonly Clause[] = [{ exists: true }, { lacks: 'deletedAt' }];
 
-/** The condition that the organization of a record still exists; empty if the record has no organization. */
+/** A condition that the record's organization still exists; empty for records without an organization. */
 export const organizationCheck = ({
   organizationId,
 }: {

@@ -11,7 +11,7 @@ export const clearCacheBody = z
   .meta({ id: 'ClearCache', description: 'The cache that every instance empties.' });
 type ClearCacheBody = z.output<typeof clearCacheBody>;
 
-/** Empties a cache in every running instance, within seconds of its next request. */
+/** Clears a cache in every running instance, within seconds of the instance's next request. */
 export const clearCache = async (
   { epoch }: { readonly epoch: Pick<CacheEpoch, 'raise'> },
   { body }: ApiRequest<unknown, unknown, ClearCacheBody>,

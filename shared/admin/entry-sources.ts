@@ -1,6 +1,6 @@
 /**
- * @module Sources of entries for the lists of all payments and of all subscriptions. Each source returns its entries newest first. A position in
- * the list is an entry's sort key (`created_at#id`), so one cursor fits every source, and sources can be merged.
+ * @module Sources of entries for the lists of all payments and of all subscriptions, each newest first. A position in a
+ * list is an entry's sort key (`created_at#id`), so one cursor fits every source and sources can be merged.
  */
 
 import { DAY_MS, type Instant, instant, iso, utcDay } from '../core/time.ts';
@@ -15,14 +15,14 @@ export interface EntryRange {
   readonly to: string;
   readonly filter: readonly Clause[];
   readonly limit: number;
-  /** Entries below this sort key only. */
+  /** Only entries below this sort key. */
   readonly before: string | undefined;
 }
 
 export interface EntriesFound {
   /** Newest first, at most `limit`. */
   readonly rows: readonly IndexRow[];
-  /** Every match at or above this sort key is in `rows`. Undefined means that `rows` holds every match of the range. */
+  /** `rows` contains every match at or above this sort key. If undefined, `rows` contains every match of the range. */
   readonly knownFrom: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface OwnersList {
 export const LAST_FOUR = /^\d{4}$/;
 const FINGERPRINT = /^fp_[0-9a-f]{24}$/;
 
-/** The records that have a word. Its items have no fields, so the records decide about the filter. */
+/** The records with a word. Word items have no fields, so the caller filters by the records. */
 export const entriesWithWord = (table: Table, kind: HistoricKind, word: string): EntrySource => {
   const inIndex = (index: OwnersList['index']): EntrySource => {
     const source = ownersEntries(table, { kind, index, partition: wordPartition(kind, word) });
@@ -47,11 +47,11 @@ export const entriesWithWord = (table: Table, kind: HistoricKind, word: string):
     };
   };
   if (FINGERPRINT.test(word)) return inIndex('owner');
-  // Four digits may also be a reference code.
+  // Four digits may be a card's last digits or a reference code.
   return LAST_FOUR.test(word) ? together([inIndex('owner'), inIndex('project')]) : inIndex('project');
 };
 
-/** The entries of one user, guest or organization. One query is enough unless a filter drops most entries. */
+/** The entries of one user, guest or organization. Needs a single query unless a filter drops most entries. */
 export const ownersEntries =
   (table: Table, { kind, index, partition }: OwnersList): EntrySource =>
   async ({ from, to, filter, limit, before }) => {
@@ -69,23 +69,23 @@ export const ownersEntries =
     return { rows, knownFrom: next?.sort };
   };
 
-/** The position in the list as a cursor of an index. */
+/** A list position as a cursor of an index. */
 export const cursorAt = (kind: HistoricKind, position: string): Cursor => {
   const [createdAt = '', id = ''] = position.split('#');
   return { ...entryKey(kind, createdAt, id), sort: position };
 };
 
-/** Without `from`, the list of all records reads this far back. */
+/** The range of the list of all records without `from`. */
 const DEFAULT_RANGE = 31 * DAY_MS;
-/** A request makes at most this many queries, each of at most this many entries. */
+/** The maximum number of queries in a request, and of entries per query. */
 const MAX_QUERIES = 64;
 const MAX_ENTRIES_PER_QUERY = 250;
-/** The most days that are read at the same time, after the newest days have had too few matches. */
+/** The maximum number of days that are read in parallel if recent days had few matches. */
 const MAX_DAYS_AT_ONCE = 8;
 
 /**
- * Reads day by day back from the newest, the shards of a day in parallel, and several empty days at a time. If the
- * limit of queries is reached first, `knownFrom` says how far back the list is known.
+ * Reads day by day, newest first. Reads the shards of a day in parallel, and several days together after empty days. If
+ * the query limit is reached first, `knownFrom` is the oldest position that was read.
  */
 export const everyEntry =
   (table: Table, kind: HistoricKind, maxQueries = MAX_QUERIES): EntrySource =>
@@ -102,7 +102,7 @@ export const everyEntry =
       const missing =
         filter.length > 0 ? MAX_ENTRIES_PER_QUERY : Math.min(limit + 1 - rows.length, MAX_ENTRIES_PER_QUERY);
       const parts = await Promise.all(
-        // The first entry of a query may be the entry at `below`, which is already known.
+        // Reads one more entry, because the first may be the known entry at `below`.
         partitions.map((partition) =>
           table.queryItems({ partition, from, to: walk.below, descending: true, filter, limit: missing + 1 }),
         ),
@@ -127,7 +127,7 @@ const cutAt = (rows: readonly IndexRow[], limit: number): EntriesFound => {
 };
 
 interface Walk {
-  /** Entries below this sort key are still to be read. */
+  /** Entries below this sort key have not been read yet. */
   readonly below: string;
   /** The number of days to read in parallel. */
   readonly days: number;
@@ -137,7 +137,7 @@ const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
 
 const daysBack = ({ below, days }: Walk, from: string): readonly string[] => {
   const reached = instant(below.slice(0, ISO_LENGTH));
-  // Without an id, `below` is the start of a day, so the next day to read is the day before.
+  // Without an id, `below` is the start of a day, so the previous day is next.
   const newest: Instant = below.length <= ISO_LENGTH ? reached - 1 : reached;
   return Array.from({ length: days }, (_, back) => utcDay(iso(newest - back * DAY_MS))).filter(
     (day) => day >= utcDay(from),
@@ -156,13 +156,13 @@ const rowOf = (item: Item): IndexRow => ({
   fields: {},
 });
 
-/** The rows below the walk's position that are known to be complete. */
+/** The complete part of the rows below the walk's position. */
 const newestFirst = (rows: readonly IndexRow[], below: string, known: string | undefined): readonly IndexRow[] =>
   rows
     .filter(({ sort }) => sort < below && (known === undefined || sort >= known))
     .toSorted((one, other) => (one.sort < other.sort ? 1 : -1));
 
-/** Merges several sources. Each is read up to a page, and the page ends at the highest `knownFrom` of the sources. */
+/** Merges several sources. Each source reads up to a page, and the merged page ends at the highest `knownFrom`. */
 export const together =
   (sources: readonly EntrySource[]): EntrySource =>
   async (range) => {

@@ -1,7 +1,7 @@
 /**
- * @module The lists of all payments and of all subscriptions for platform admins, newest first, through the entries
- * that `project-changes` keeps. A page may be short or empty while `has_more` is true, because a request reads a bounded
- * number of entries.
+ * @module The lists of all payments and of all subscriptions for platform admins, newest first, based on the entries
+ * that `project-changes` keeps. Because a request reads a bounded number of entries, a page may be short or empty while
+ * `has_more` is true.
  */
 
 import type { Identity } from '../access/identity.ts';
@@ -40,7 +40,7 @@ import {
 const MAX_PER_PAGE = 100;
 const PER_PAGE = 25;
 
-/** The refinement that the later or greater value is not before the other. */
+/** The error options of a refinement that compares the bounds of a range. */
 export const notBefore = (path: string, than: string, message = `must not be before ${than}`) => ({
   path: [path],
   message,
@@ -55,11 +55,11 @@ export const everyFields = (records: string) => ({
   organization_id: idParameter.describe(`Only ${records} of this organization.`),
   limit: wholeNumberParameter(1, MAX_PER_PAGE)
     .default(PER_PAGE)
-    .describe(`How many ${records} a page holds at most, 1 to 100; 25 if absent. It does not apply to CSV.`),
+    .describe(`Maximum number of ${records} per page, 1 to 100; 25 if absent. It does not apply to CSV.`),
   cursor: cursorParameter,
 });
 
-/** The filters and the page that both lists have. */
+/** The filters and page parameters of both lists. */
 interface EveryQuery {
   readonly search?: string | undefined;
   readonly status?: readonly string[] | undefined;
@@ -78,16 +78,16 @@ interface EveryRecord extends Owned {
   readonly createdAt: string;
 }
 
-/** What is different for each kind of record. */
+/** The differences between the kinds of records. */
 export interface EveryKind<T extends EveryRecord, Q extends EveryQuery> {
   readonly kind: HistoricKind;
   readonly idKind: IdKind;
   readonly parse: RecordKind<T>['parse'];
-  /** The clauses of the kind's own filters. */
+  /** The clauses of this kind's additional filters. */
   readonly clausesOf: (query: Q) => readonly Clause[];
-  /** A filter of the kind's own that is a word of the record. */
+  /** An additional filter of this kind that uses a word of the record. */
   readonly wordOf: (query: Q) => string | undefined;
-  /** True if the record matches the kind's own filters. */
+  /** True if the record matches this kind's additional filters. */
   readonly matches: (record: T, query: Q) => boolean;
   readonly viewsOf: (table: Table, records: readonly T[], isCsv: boolean) => Promise<readonly unknown[]>;
 }
@@ -104,7 +104,7 @@ export const listEvery = async <T extends EveryRecord, Q extends EveryQuery>(
   runList(deps.table, {
     findPage: () => find(deps, of, { query, page: pageOf(of.kind, query, csvPage) }),
     keyOf: ({ sort }) => recordKey(of.kind, idIn(sort)),
-    // The entry lags behind the record by moments, so the record decides whether it matches.
+    // Checks the record itself, because its entry lags by moments.
     recordOf: (item) => {
       const record = of.parse(item);
       return record && matchesEvery(record, query) && of.matches(record, query) ? record : undefined;
@@ -122,14 +122,14 @@ export const listEvery = async <T extends EveryRecord, Q extends EveryQuery>(
 
 interface Page {
   readonly limit: number;
-  /** The position in the list that the page starts below. */
+  /** The page starts below this position in the list. */
   readonly before: string | undefined;
 }
 
-/** Every filter uses the same list name, because a cursor is a position among all records. */
+/** The same name for every filter, because a cursor is a position among all records. */
 const listName = (kind: HistoricKind): string => ({ PAY: 'every payment', SUB: 'every subscription' })[kind];
 
-/** The id of the record, from the sort key of its entry. */
+/** The record's id in the sort key of its entry. */
 export const idIn = (sort: string): string => sort.slice(sort.indexOf('#') + 1);
 
 const pageOf = (kind: HistoricKind, query: EveryQuery, csvPage: CsvPage | undefined): Page => {
@@ -170,7 +170,7 @@ const idOf = async (
 
 export const isEmail = (search: string): boolean => emailSchema.safeParse(search).success;
 
-/** The shortest list that holds every match. */
+/** The shortest list that contains every match. */
 const sourceOf = async <Q extends EveryQuery>(
   deps: EveryDeps,
   { kind, wordOf }: FoundBy<Q>,
@@ -189,7 +189,7 @@ const sourceOf = async <Q extends EveryQuery>(
 const entriesOfUser = ({ table }: EveryDeps, kind: HistoricKind, userId: string): EntrySource =>
   ownersEntries(table, { kind, index: 'owner', partition: userEntriesPartition(kind, userId) });
 
-/** The records of guests with this e-mail address, and of the user whom the identity service knows by it. */
+/** The records of guests with this e-mail address, and of its user in the identity service. */
 const entriesOfEmail = async (deps: EveryDeps, kind: HistoricKind, email: string): Promise<EntrySource> => {
   const user = await deps.identity.userByEmail(email);
   const ofGuests = ownersEntries(deps.table, { kind, index: 'owner', partition: guestEntriesPartition(kind, email) });
@@ -206,7 +206,7 @@ const filterOf = <Q extends EveryQuery>(of: FoundBy<Q>, query: Q): readonly Clau
   ...of.clausesOf(query),
 ];
 
-/** The clauses of the filters that the query names. */
+/** The clauses of the filters in the query. */
 export const equalClauses = (
   filters: readonly (readonly [field: string, value: string | boolean | undefined])[],
 ): readonly Clause[] =>
@@ -219,7 +219,7 @@ const matchesEvery = (record: EveryRecord, query: EveryQuery): boolean =>
   isOrAny(query.organization_id, record.organizationId) &&
   isWithin(record.createdAt, query.from, query.to);
 
-/** True if the query does not ask for a value, or asks for this one. */
+/** True if the query has no value, or the same value. */
 export const isOrAny = <T>(asked: T | undefined, value: T | undefined): boolean =>
   asked === undefined || asked === value;
 

@@ -1,6 +1,6 @@
 /**
- * @module What an import does with one row, computed from the reads alone. Pure, and the same for a dry run and a run,
- * which stores what the plan says.
+ * @module Plans the import of one row from the reads alone. Pure. A dry run and a real run use the same plan; the real
+ * run stores its records.
  */
 
 import type { Product } from '../catalog/catalog-records.ts';
@@ -12,7 +12,7 @@ import type { ProviderMethod } from '../providers/method-port.ts';
 import { type AdoptedPlan, adoptedPlan } from '../subscriptions/at-provider/adopted-record.ts';
 import type { ImportedRecord, ImportKind, ImportManual, ImportRefusal, StartBody } from './import-requests.ts';
 
-/** Our record for a provider's id. @typeParam id null in a dry run */
+/** Our record for a provider's id. `id` is null for a record that only a dry run would create. */
 export interface KnownRecord {
   readonly id: string | null;
   readonly owner: Owner | undefined;
@@ -22,9 +22,9 @@ export interface RowReads {
   readonly providerCustomerId: string;
   readonly owner: Owner;
   readonly holdings: Holdings;
-  /** By the provider's id, and by `startAlias` for a start. */
+  /** By the provider's id; a start is keyed by `startAlias`. */
   readonly known: ReadonlyMap<string, KnownRecord>;
-  /** The currencies that the slot does not charge. */
+  /** The currencies that the slot cannot charge. */
   readonly refusedCurrencies: ReadonlySet<string>;
   readonly start: (StartBody & { readonly alias: string }) | undefined;
 }
@@ -35,7 +35,7 @@ export interface RowOptions {
   readonly now: Instant;
 }
 
-/** What an adopted record is made from. */
+/** The data to create an adopted record from. */
 export type Adopting =
   | { readonly kind: 'customer' }
   | { readonly kind: 'payment_method'; readonly method: ProviderMethod; readonly isDefault: boolean }
@@ -54,7 +54,7 @@ export type PlannedRecord = { readonly kind: ImportKind; readonly providerId: st
   | { readonly outcome: 'manual'; readonly reason: ImportManual }
 );
 
-/** The record in the response. */
+/** The record as the response shows it. */
 export const shown = (record: PlannedRecord, id: string | null): ImportedRecord => ({
   kind: record.kind,
   provider_id: record.providerId,
@@ -64,8 +64,8 @@ export const shown = (record: PlannedRecord, id: string | null): ImportedRecord 
 });
 
 /**
- * The refused customer or payment method of a record. A subscription depends on its payment method.
- * @param done the records before it, the customer first
+ * The refused customer or payment method that the record depends on. A subscription depends on its payment method.
+ * @param done the row's earlier records, the customer first
  */
 export const refusedNeedOf = (record: PlannedRecord, done: readonly ImportedRecord[]): ImportedRecord | undefined => {
   const methodRef = record.outcome === 'adopted' ? methodRefOf(record.adopting) : undefined;
@@ -130,7 +130,7 @@ const knownOr = (
 
 const MOST_METHODS = 20;
 
-/** The default and the oldest methods, up to the limit. */
+/** Adopts the default and the oldest methods, up to the limit. */
 const planMethods = (reads: RowReads): readonly PlannedRecord[] => {
   const { methods, defaultMethodId } = reads.holdings;
   const isDefault = ({ methodId }: ProviderMethod): boolean => methodId === defaultMethodId;
@@ -147,7 +147,7 @@ const planMethods = (reads: RowReads): readonly PlannedRecord[] => {
 
 interface SubscriptionRow {
   readonly held: HeldSubscription;
-  /** The methods with a record after the import of the row. */
+  /** The methods that will have a record after the import of the row. */
   readonly usable: ReadonlySet<string>;
 }
 

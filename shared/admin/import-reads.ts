@@ -1,4 +1,4 @@
-/** @module Reads what decides a row of an import. All reads of a row precede its first write. */
+/** @module Reads the data that decides about a row of an import. All reads of a row precede its first write. */
 
 import { createHash } from 'node:crypto';
 import type { Identity } from '../access/identity.ts';
@@ -19,7 +19,7 @@ interface ReadDeps extends StoreDeps, IdDeps {
 }
 
 /**
- * The users of the rows, as far as the identity service knows them. Without an identity service, all of them.
+ * The users of the rows that the identity service knows; all users without an identity service.
  * @throws DomainError IDENTITY_UNAVAILABLE
  */
 export const readUsers = async (
@@ -36,7 +36,7 @@ interface Reading {
   readonly users: ReadonlySet<string>;
 }
 
-/** @returns the reason if the row is refused whole */
+/** @returns the reason if the whole row is refused */
 export const readRow = async (
   deps: ReadDeps,
   row: ImportRow,
@@ -53,7 +53,7 @@ export const readRow = async (
   const known = await readKnown(deps.table, slot, reads);
   const refusedCurrencies = await readCurrencies(provider, found.value);
   const first = known.get(providerCustomerId)?.owner;
-  // A guest keeps the guest_id of an existing customer.
+  // A guest keeps the guest_id of the existing customer.
   return {
     ...reads,
     known,
@@ -65,7 +65,7 @@ export const readRow = async (
 const refusalOf = (reason: string | undefined): ImportRefusal =>
   reason === NO_CUSTOMER || reason === CUSTOMER_DELETED ? reason : 'provider_unavailable';
 
-/** The same guest_id for the same customer and address, so that parallel imports agree. */
+/** A guest_id derives from customer and e-mail address, so parallel imports agree. */
 const readOwner = async (
   { table, ids }: ReadDeps,
   { owner: text, provider_customer_id: customerId }: ImportRow,
@@ -81,7 +81,7 @@ const readOwner = async (
   return { kind: 'guest', email: address, guestId: await ids.idOf('guest', 'import', slot, customerId, address) };
 };
 
-/** Finds a start by its customer and reference. A hash, because the reference may name a person. */
+/** The alias of a start, from its customer and reference. Hashed, because the reference may contain a person's name. */
 const startAlias = (customerId: string, reference: string): string =>
   `start_${createHash('sha256')
     .update(JSON.stringify([customerId, reference]))
@@ -110,7 +110,7 @@ const readKnown = async (
     const alias = aliases[index];
     return alias ? [{ externalId, key: recordKey(aliasOf(alias).kind, aliasOf(alias).id) }] : [];
   });
-  // A creation without a response may have no alias yet.
+  // A subscription may lack its alias if the response to its creation was lost. Its provider record names our id.
   const marked = subscriptions.flatMap(({ report: { subscriptionId: externalId, ourSubscriptionId: ours } }) =>
     ours !== undefined && ours.length <= LONGEST_OWN_ID && found.every((one) => one.externalId !== externalId)
       ? [{ externalId, key: recordKey('SUB', ours) }]
@@ -131,7 +131,7 @@ const readKnown = async (
 
 const LONGEST_OWN_ID = 64;
 
-/** Sound, because every record is stored with the columns of its owner. */
+/** Sound, because every stored record has the owner columns. */
 const knownOf = (item: Item): KnownRecord => ({ id: String(item['id']), owner: ownerOfRecord(item as Owned) });
 
 /** The current record for the provider's id. */
@@ -156,5 +156,5 @@ const readCurrencies = async (provider: PaymentProvider, { subscriptions }: Hold
   return new Set(refused.flat());
 };
 
-/** Every provider charges this amount in the currencies that it accepts. */
+/** An amount that every provider can charge in each accepted currency. */
 const SAMPLE_CENTS = 100_000;

@@ -1,7 +1,7 @@
 /**
- * @module Imports customers, methods and subscriptions that another integration has made at a provider. Nothing is
- * charged, canceled, paused or mailed. Each record is stored by one transaction on condition that no record has its id
- * at the provider, so a repeat finds it, and an import that stopped is continued by the same request.
+ * @module Imports a provider's customers, methods and subscriptions that another integration created. Charges, cancels,
+ * pauses or mails nothing. One transaction stores each record on condition that no record has its provider id. A repeat
+ * therefore finds the record, and the same request continues an import that stopped.
  */
 
 import type { Identity } from '../access/identity.ts';
@@ -27,7 +27,7 @@ interface ImportDeps extends SubscriptionDeps {
 type ImportRequest = ApiRequest<unknown, unknown, ImportBody>;
 
 const ROWS_AT_ONCE = 5;
-/** A row that begins later might not end within the function's time. */
+/** A row that starts later might exceed the function's time-out. */
 const BEGIN_WITHIN_MS = 15 * SECOND_MS;
 
 export const importRecords = async (deps: ImportDeps, request: ImportRequest): Promise<Reply> => {
@@ -57,7 +57,7 @@ const required = (products: ReadonlyMap<string, Product>, id: string): Product =
   return product;
 };
 
-/** @throws DomainError VALIDATION_ERROR naming every product that does not exist */
+/** @throws DomainError VALIDATION_ERROR with every missing product */
 const readProducts = async (table: Table, body: ImportBody): Promise<ReadonlyMap<string, Product>> => {
   const named = [
     ...Object.entries(body.products).map(([price, id]) => ({ path: `products.${price}`, id })),
@@ -75,7 +75,7 @@ const readProducts = async (table: Table, body: ImportBody): Promise<ReadonlyMap
   );
 };
 
-/** Rows of one customer follow each other, so that a later row finds what an earlier one has stored. */
+/** Imports the rows of one customer in sequence, so a later row finds the records of an earlier row. */
 const importGroups = async (
   deps: ImportDeps,
   rows: readonly ImportRow[],
@@ -95,7 +95,7 @@ const importGroups = async (
 
 interface InGroup {
   readonly importing: Importing;
-  /** What the earlier rows of a dry run would have stored. */
+  /** The records that earlier rows of a dry run would have stored. */
   readonly planned: Map<string, KnownRecord>;
 }
 

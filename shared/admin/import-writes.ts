@@ -1,4 +1,4 @@
-/** @module Stores what the plan of an imported row says, record by record. */
+/** @module Stores the plan of an imported row, record by record. */
 
 import type { Owned } from '../access/record-kind.ts';
 import type { Product } from '../catalog/catalog-records.ts';
@@ -17,14 +17,14 @@ import { type Adopting, isSameOwner, type PlannedRecord, type RowReads, refusedN
 import { readKnownOne } from './import-reads.ts';
 import type { ImportedRecord, StartBody } from './import-requests.ts';
 
-/** What all rows of an import share. */
+/** The common data of all rows of an import. */
 export interface Importing {
   readonly provider: PaymentProvider;
   readonly users: ReadonlySet<string>;
   readonly products: ReadonlyMap<string, Product>;
   readonly isDry: boolean;
   readonly overwritesMetadata: boolean;
-  /** The last moment at which a row may begin. */
+  /** The latest time to start a row. */
   readonly until: Instant;
   readonly planOfStart: (start: StartBody) => ReturnType<typeof planOf>;
   readonly ownedBy: (owner: RowReads['owner']) => Owned;
@@ -34,13 +34,16 @@ interface Storing {
   readonly reads: RowReads;
   readonly records: readonly PlannedRecord[];
   readonly importing: Importing;
-  /** When the provider was read. */
+  /** The time of the provider read. */
   readonly readAt: Instant;
-  /** The conditions that the owner exists. */
+  /** The condition that the owner still exists. */
   readonly onlyIf: readonly TransactionStep[];
 }
 
-/** Stores the customer, then its methods, then its subscriptions. A record is refused together with its customer or method. */
+/**
+ * Stores the customer, then its methods, then its subscriptions. A record is refused if its customer or method was
+ * refused.
+ */
 export const storeRow = async (deps: SubscriptionDeps, storing: Storing): Promise<readonly ImportedRecord[]> => {
   const ids = new Map<string, string>();
   const done: ImportedRecord[] = [];
@@ -61,7 +64,7 @@ const refused = (record: PlannedRecord, reason: ImportedRecord['reason']): Impor
 
 interface InRow {
   readonly storing: Storing;
-  /** Our ids by the provider's. */
+  /** Our ids by provider id. */
   readonly ids: ReadonlyMap<string, string>;
 }
 
@@ -72,14 +75,14 @@ const storeOne = async (deps: SubscriptionDeps, record: PlannedRecord, row: InRo
   const { reads, importing } = row.storing;
   const alias = record.adopting.kind === 'start' ? record.adopting.alias : record.providerId;
   const known = await readKnownOne(deps.table, importing.provider.slot, alias);
-  // The owner is gone, or another write is faster each time.
+  // The owner was removed, or other writes kept coming first.
   if (!known) return refused(record, 'not_reached');
   return isSameOwner(reads.owner, known.owner)
     ? { ...shown(record, known.id), outcome: 'known' }
     : refused(record, 'other_owner');
 };
 
-/** @returns our id; undefined if a condition failed, because another import has stored the record */
+/** @returns our id; undefined if a condition failed, for example because another import has stored the record */
 const tryToStore = async (deps: SubscriptionDeps, adopting: Adopting, row: InRow): Promise<string | undefined> => {
   try {
     return await storeAs(deps, adopting, row);

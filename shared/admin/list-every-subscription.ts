@@ -30,7 +30,7 @@ export const everySubscriptionQuery = z
       .min(1)
       .optional()
       .meta({
-        description: `A whole value, in any case: our id, the provider's id, an e-mail address or a reference code.`,
+        description: `A whole value (case-insensitive): our id, the provider's id, an e-mail address or a reference code.`,
         examples: ['contract-17'],
       }),
     status: subscriptionStatusList.meta({

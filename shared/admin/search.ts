@@ -1,7 +1,7 @@
 /**
- * @module Finds records for platform admins by an id of ours or of a provider, an e-mail address, the last four digits
- * of a card, or a reference code. The form of the text decides which look-ups run. Each look-up reads one key, or
- * the newest of one list.
+ * @module Searches records for platform admins by our id, a provider's id, an e-mail address, a card's last four
+ * digits, or a reference code. The form of the text selects the lookups. Each lookup reads one key, or the newest
+ * records of one list.
  */
 
 import * as z from 'zod';
@@ -58,7 +58,7 @@ export const search = async (
 
 interface Found {
   readonly keys: readonly Key[];
-  /** True if there may be more records. */
+  /** True if further records may exist. */
   readonly isCut: boolean;
   readonly user?: Pick<SearchHit, 'id'> & { readonly email?: string };
 }
@@ -76,7 +76,7 @@ const lookUp = async (deps: EveryDeps, q: string): Promise<Found> => {
   return person.keys.length > 0 ? { ...person, user: { id: q } } : withWord(deps, q);
 };
 
-/** The kinds of records that are found by our own id. */
+/** The kinds of records with a lookup by our id. */
 const KEY_OF: readonly (readonly [IdKind, (id: string) => Key])[] = [
   ['payment', (id) => recordKey('PAY', id)],
   ['refund', (id) => recordKey('RFD', id)],
@@ -87,14 +87,14 @@ const KEY_OF: readonly (readonly [IdKind, (id: string) => Key])[] = [
   ['organization', organizationKey],
 ];
 
-/** A membership is shown by its subscription. */
+/** A membership is shown as its subscription. */
 const byMembership = async (table: Table, id: string): Promise<Found> => {
   const item = await table.get(membershipRecord.key(id));
   const membership = item && membershipRecord.parse(item);
   return only(membership ? [recordKey('SUB', membership.subscriptionId)] : []);
 };
 
-/** A dispute has no alias, because its id here is derived from its id at the provider. */
+/** A dispute has no alias, because our id derives from the provider's id. */
 const byProviderId = async (table: Table, q: string): Promise<readonly Key[]> => {
   const disputes = PROVIDER_SLOTS.map((slot) => recordKey('DSP', disputeIdOf(slot, q)));
   const [alias, items] = await Promise.all([findAliasAnywhere(table, PROVIDER_SLOTS, q), table.getMany(disputes)]);
@@ -118,7 +118,7 @@ const byEmail = async ({ table, identity }: EveryDeps, email: string): Promise<F
   };
 };
 
-/** A customer may have another e-mail address than its user. */
+/** A customer's e-mail address may differ from the user's. */
 const byCustomersEmail = async (table: Table, email: string): Promise<Found> => {
   const { keys, hasMore } = await customersByEmail(table, email, OF_PERSON.CUS);
   return { keys, isCut: hasMore };
@@ -126,7 +126,7 @@ const byCustomersEmail = async (table: Table, email: string): Promise<Found> => 
 
 const distinct = (keys: readonly Key[]): readonly Key[] => [...new Map(keys.map((key) => [key.pk, key])).values()];
 
-/** A guest and a user of the same e-mail address together have at most as many records as a response holds. */
+/** Limits per person, such that a guest and a user with the same e-mail address together fit into a response. */
 const OF_PERSON = { PAY: 15, SUB: 5, CUS: 4 } as const;
 
 /** The newest records of a user or guest. */
@@ -150,7 +150,7 @@ const ofPerson = async (table: Table, entriesOf: (kind: HistoricKind) => string,
 
 const WITH_WORD = { PAY: 40, SUB: 10 } as const;
 
-/** The newest records that have the text as last four digits, fingerprint, reference code or id of an attempt. */
+/** The newest records with this text as last four digits, fingerprint, reference code or attempt id. */
 const withWord = async ({ table, now }: EveryDeps, q: string): Promise<Found> => {
   const found = async (kind: HistoricKind): Promise<Found> => {
     const range = { from: undefined, to: iso(now()), filter: [], limit: WITH_WORD[kind], before: undefined };

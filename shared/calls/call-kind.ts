@@ -1,7 +1,7 @@
 /**
- * @module A claimed call at a provider. A record claims the call in a write, the call is made once under the claim's
- * key, and is in one of five states. A kind of call declares only what differs; `run-call.ts` and `look-up.ts` do the
- * rest for every kind.
+ * @module A claimed call at a provider. A write to the record claims the call. The call is made once under the claim's
+ * key, and is in one of five states. A kind of call declares only its differences. `run-call.ts` and `look-up.ts` do
+ * the rest for every kind.
  *
  * | State | Meaning |
  * |---|---|
@@ -9,7 +9,7 @@
  * | applied | The provider has carried out the call, and the record shows it. |
  * | refused | The provider has declined the call, or has refused it and a read has shown that it did nothing. |
  * | taken back | The call certainly never reached the provider. A call that must succeed keeps its claim. |
- * | ended | The call did not reach the provider within the time of resends, or what it acts on is over. |
+ * | ended | The call did not reach the provider within the time of resends, or its object, such as a hold, is over. |
  */
 
 import type { LogFields, LogMessage } from '../core/log-line.ts';
@@ -25,7 +25,7 @@ export interface CallParts {
 /** The provider did nothing, or the call cannot succeed any more. */
 export type RefusedCall = Extract<Arrived<never>, { readonly kind: 'declined' | 'refused' }>;
 
-/** The refusal of a call whose object is over. A refusal by the provider takes precedence. */
+/** The refusal of a call whose object, such as a hold, is over. A refusal by the provider takes precedence. */
 export const OVER: RefusedCall = { kind: 'refused', reason: 'over' };
 
 export interface CallResult<R> {
@@ -34,37 +34,37 @@ export interface CallResult<R> {
   readonly refusal?: RefusedCall | undefined;
   /** The call certainly did not happen. */
   readonly notDone?: NotDone | undefined;
-  /** True if it is not known whether the provider has carried out the call. */
+  /** True if it is unknown whether the provider has carried out the call. */
   readonly isUnclear?: boolean;
   readonly unanswered?: Unanswered | undefined;
 }
 
-/** What left a call unclear: its own outcome, or that of a read after a refusal or in a look. */
+/** Why a call is unclear: its own outcome, or the failure of a read after a refusal or in a look. */
 export type Unanswered =
   | { readonly by: 'response'; readonly outcome: NotDone | Unknown }
   | { readonly by: 'refusal' | 'look'; readonly outcome: Exclude<Outcome<never>, { readonly kind: 'done' }> };
 
-/** `open` is the claim if it stays. */
+/** `open` is the claim; absent if the call is finished. */
 export type MadeCall<R, Claim extends R> = CallResult<R> & { readonly open?: Claim };
 
 /** `text` is the result for the log. */
 export type LookedUpCall<R> = CallResult<R> & { readonly text: string };
 
-/** What the provider says about a claimed call, in its response, in a read after a refusal, or in a later look. */
+/** The provider's report about a claimed call, from its response, from a read after a refusal, or from a later look. */
 export type Said<Report, Found> =
   | { readonly by: 'response'; readonly report: Report }
   | { readonly by: 'refusal' | 'look'; readonly report: Found };
 
 /**
  * The record after a report. `open`: the provider has not decided yet. `absent`: the provider has no trace of the call.
- * `over`: the object of the call is over, so that the call can never be carried out.
+ * `over`: the object of the call is over, so the call can never be carried out.
  */
 export type Applied<Claim extends R, R> =
   | {
       readonly state: 'settled';
       readonly record: R;
       readonly refusal?: RefusedCall | undefined;
-      /** The result of a look for the log, if it is not the status. */
+      /** The look's result for the log; by default the record's status. */
       readonly says?: string;
     }
   | {
@@ -75,33 +75,33 @@ export type Applied<Claim extends R, R> =
     }
   | { readonly state: 'absent' | 'over'; readonly record: Claim };
 
-/** What is known when a claim ends without its effect. */
+/** The known facts when a claim ends without its effect. */
 export interface EndedCall<Found> {
   readonly cause: 'refused' | 'ended';
   readonly refusal?: RefusedCall | undefined;
-  /** The state that was read before the end. */
+  /** The provider's state, if it was read before the end. */
   readonly found?: Found | undefined;
-  /** True if the request has ended, so that an event reports the end. */
+  /** True if the API request is already over, so an event reports the end. */
   readonly isLate: boolean;
 }
 
 /**
- * One kind of call. It has no clock, no retry and no lease of its own.
+ * One kind of call. A kind has no clock, no retry and no lease of its own.
  * @typeParam R the record; `Claim` is a record with the claimed call
  */
 export interface CallKind<Parts extends CallParts, R, Claim extends R, Report, Found = Report> {
-  /** The call with the claim's own key. The claim may change, for example if the provider's object is replaced. */
+  /** Makes the call with the claim's own key. The claim may change, such as when the provider's object is replaced. */
   send(parts: Parts, claim: Claim): Promise<{ readonly claim: Claim; readonly outcome: Outcome<Report> }>;
   /** An authoritative read of the provider. */
   find(parts: Parts, claim: Claim): Promise<Outcome<Found>>;
-  /** Stores what the provider says. */
+  /** Stores the provider's report. */
   apply(parts: Parts, claim: Claim, said: Said<Report, Found>): Promise<Applied<Claim, R>>;
   /**
    * True if a refusal ends the call without a read.
    * @param isResend true if an earlier call may have reached the provider
    */
   endsUnread?(refusal: RefusedCall, isResend: boolean): boolean;
-  /** Ends the claim without its effect. A report that came first counts. */
+  /** Ends the claim without its effect, unless a report came first. */
   end(parts: Parts, claim: Claim, end: EndedCall<Found>): Promise<CallResult<R>>;
   /** Takes back a claim whose call certainly did not happen. */
   takeBack(parts: Parts, claim: Claim, notDone: NotDone): Promise<CallResult<R>>;
@@ -113,18 +113,18 @@ export interface NextLook {
   readonly looked: LookResult;
 }
 
-/** What due work needs beside the kind. */
+/** The additions to a kind of call that due work needs. */
 export interface LookedUp<Parts extends CallParts, R, Claim extends R> {
   readonly claimedAt: (claim: Claim) => Instant;
   /** The number of looks so far. */
   readonly step: (claim: Claim) => number;
-  /** How long after its claim a call that never arrived is sent again; RESEND_WITHIN_MS if absent. */
+  /** How long after its claim an undelivered call is sent again; RESEND_WITHIN_MS if absent. */
   readonly resendWithinMs?: number;
-  /** True if the call may be sent again, by the rules that held when it was claimed. */
+  /** True if the conditions of the claim still hold, so the call may be sent again. */
   readonly maySend: (parts: Parts, claim: Claim) => Promise<boolean>;
-  /** Stores the time of the next look, without a new version. @returns the record after the write, if its lock has changed */
+  /** Stores the time of the next look, without a new version. @returns the new record, if its lock has changed */
   readonly setLook: (parts: Parts, claim: Claim, next: NextLook) => Promise<R | undefined>;
-  /** The line of the log for a call that is stuck; undefined for a call that may stay open for long. */
+  /** The log line for a stuck call; undefined if the call may stay open for long. */
   readonly stuck: (claim: Claim) => readonly [message: LogMessage, ids: LogFields] | undefined;
   /** The result for the log. */
   readonly statusOf: (record: R) => string;

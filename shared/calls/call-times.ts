@@ -2,19 +2,19 @@
 
 import { DAY_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 
-/** How long one function works on a claimed call alone; at least the timeout of a function that sends one for a request. */
+/** The lease of a claimed call for one function; at least the timeout of a function that sends calls for requests. */
 export const CALL_LEASE_MS = 25 * SECOND_MS;
 
-/** The wait before the first look at a call whose function may have ended before the provider responded. */
+/** The wait before the first look at a call whose function may have stopped before the provider responded. */
 export const FIRST_LOOK_MS = MINUTE_MS;
 
-/** The wait before work is retried that could not be done now, for example because the provider was unavailable. */
+/** The wait before a retry of failed work, for example after the provider was unavailable. */
 export const RETRY_MS = 5 * MINUTE_MS;
 
-/** How long a call that never reached the provider is sent again under its key. After that the call has not happened. */
+/** How long an undelivered call is sent again under its key. After that, the call ends as not done. */
 export const RESEND_WITHIN_MS = 30 * MINUTE_MS;
 
-/** The outcome is unknown, or the provider says that it has not decided yet. */
+/** `still_under_way`: the provider says that it has not decided yet. */
 export type LookResult = 'outcome_unknown' | 'still_under_way';
 
 /** How long a call may stay open before every further look warns an operator. */
@@ -26,7 +26,7 @@ const STUCK_AFTER_MS: Readonly<Record<LookResult, number>> = {
 export const isStuckSince = (claimedAt: Instant, looked: LookResult, now: Instant): boolean =>
   now - claimedAt >= STUCK_AFTER_MS[looked];
 
-/** When a call with an unknown outcome is looked up, counted from its claim; later daily until its outcome is known. */
+/** The times of looks at a call, counted from its claim. Further looks are daily until the outcome is known. */
 export const LOOKS_AFTER_MS: readonly number[] = [1, 5, 30, 120, 720, 1440].map((minutes) => minutes * MINUTE_MS);
 
 /** @param step 0 for the first look */

@@ -2,15 +2,15 @@
 
 import { DomainError } from '../core/errors.ts';
 
-/** A call that a payment or a subscription may have open. */
+/** The kinds of open calls of a payment or a subscription. */
 export type OpenCall =
   | 'capture'
   | 'release'
   | 'charge'
   | 'update'
-  /** An attempt at a charge, with an unknown outcome. */
+  /** A subscription's charge with an unknown outcome. */
   | 'attempt'
-  /** The creation of a subscription at its billing provider, which may already have it. */
+  /** The creation of a subscription at its billing provider, which may have created it already. */
   | 'creation'
   | 'plan change'
   | 'price update'
@@ -19,10 +19,10 @@ export type OpenCall =
 const ON_HOLDS: readonly OpenCall[] = ['capture', 'release'];
 const ON_PLANS: readonly OpenCall[] = ['plan change', 'price update', 'transfer'];
 
-/** What may be claimed, and the open calls that exclude it. */
+/** Each wanted action, with the open calls that exclude it. */
 const EXCLUDED_BY = {
   charge: ['charge', 'update'],
-  /** Of a payment. A cancellation settles an open update first. */
+  /** The cancellation of a payment, which settles an open update first. */
   cancellation: ['charge'],
   'payment erasure': ['charge', 'update'],
   capture: ON_HOLDS,
@@ -30,13 +30,13 @@ const EXCLUDED_BY = {
   'plan change': [...ON_PLANS, 'charge'],
   transfer: [...ON_PLANS, 'charge'],
   pause: ON_PLANS,
-  /** An unpaid change stays beside the price of a scheduled change. */
+  /** An unpaid plan change does not exclude the price update of a scheduled change. */
   'price update': ['price update', 'transfer'],
   /** Cancel, resume, reactivate, and another method at the provider. */
   command: ['transfer'],
   /** A new period, after a cancellation or a pause. */
   start: ['attempt'],
-  /** The end of a subscription or of a plan change. An unpaid change has been dropped before. */
+  /** The end of a subscription or of a plan change. Unpaid changes were dropped before. */
   end: ['plan change'],
   'subscription erasure': ['creation', 'plan change'],
 } as const satisfies Readonly<Record<string, readonly OpenCall[]>>;

@@ -1,6 +1,6 @@
 /**
  * @module Looks up a claimed call with an unknown outcome. `lookUpCall` reads the provider before it sends the call
- * again. `resendCall` is for a call that a read does not show.
+ * again. `resendCall` is for calls that are invisible in a read.
  */
 
 import type { CallKind, CallParts, LookedUp, LookedUpCall } from './call-kind.ts';
@@ -11,8 +11,8 @@ type DueKind<Parts extends CallParts, R, Claim extends R, Report, Found> = CallK
   LookedUp<Parts, R, Claim>;
 
 /**
- * Looks up a call. A call that never reached the provider is sent again under its own key, for half an hour after its
- * claim, and then ends.
+ * Looks up a call. An undelivered call is sent again under its own key, for half an hour after its claim, and then
+ * ends.
  */
 export const lookUpCall = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
   kind: DueKind<Parts, R, Claim, Report, Found>,
@@ -47,14 +47,14 @@ export const lookUpCall = async <Parts extends CallParts, R, Claim extends R, Re
   }
 };
 
-/** Sends a call again under its own key. The provider is read only after a refusal. */
+/** Sends a call again under its own key. Reads the provider only after a refusal. */
 export const resendCall = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
   kind: DueKind<Parts, R, Claim, Report, Found>,
   parts: Parts,
   claimed: Claim,
 ): Promise<LookedUpCall<R>> => {
   const { claim, outcome } = await kind.send(parts, claimed);
-  // This call did nothing, but an earlier call may have reached the provider since, so the claim stays.
+  // This send did nothing, but an earlier send may have reached the provider since, so the claim stays.
   if (outcome.kind === 'not_done') {
     return lookAgain(kind, parts, claim, { text: 'not sent', unanswered: { by: 'response', outcome } });
   }
@@ -67,7 +67,7 @@ interface OpenLook extends Pick<LookedUpCall<unknown>, 'text' | 'unanswered'> {
   readonly looked?: LookResult;
 }
 
-/** Sets the next look, by the ladder. The log warns of a call that is stuck. */
+/** Sets the next look from the list of look times. Logs a warning if the call is stuck. */
 const lookAgain = async <Parts extends CallParts, R, Claim extends R>(
   kind: LookedUp<Parts, R, Claim>,
   parts: Parts,

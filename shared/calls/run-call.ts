@@ -1,10 +1,10 @@
-/** @module Makes a claimed call for the first time, and records its outcome. The same for every kind of call. */
+/** @module Makes a claimed call for the first time, and records its outcome, for every kind of call. */
 
 import { assertNever } from '../core/errors.ts';
 import type { Arrived } from '../core/outcome.ts';
 import { type CallKind, type CallParts, type MadeCall, OVER, type RefusedCall } from './call-kind.ts';
 
-/** If the call certainly did not happen, the claim is taken back. */
+/** Takes back the claim if the call certainly did not happen. */
 export const makeCall = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
   kind: CallKind<Parts, R, Claim, Report, Found>,
   parts: Parts,
@@ -17,11 +17,11 @@ export const makeCall = async <Parts extends CallParts, R, Claim extends R, Repo
 
 interface Recorded<Parts> {
   readonly parts: Parts;
-  /** True if the request has ended. */
+  /** True if the API request is already over. */
   readonly isLate: boolean;
 }
 
-/** An unknown outcome leaves the claim, and its next look. */
+/** After an unknown outcome, the claim and its next look stay. */
 export const recordOutcome = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
   kind: CallKind<Parts, R, Claim, Report, Found>,
   context: Recorded<Parts>,
@@ -39,7 +39,7 @@ export const recordOutcome = async <Parts extends CallParts, R, Claim extends R,
     }
     case 'declined':
     case 'refused':
-      // Only a look sends a call again, so a late call is a resend.
+      // Only looks resend calls, so `isLate` means a resend.
       return kind.endsUnread?.(outcome, isLate)
         ? kind.end(parts, claim, { cause: 'refused', refusal: outcome, isLate })
         : recordRefusal(kind, context, { claim, refusal: outcome });
@@ -49,8 +49,8 @@ export const recordOutcome = async <Parts extends CallParts, R, Claim extends R,
 };
 
 /**
- * A refusal says only that this call did nothing. An earlier call may have been carried out, so the provider is read
- * first, and the claim stays while the provider cannot be read.
+ * A refusal proves only that this send did nothing. An earlier send may have been carried out, so read the provider
+ * first. The claim stays while the read fails.
  */
 const recordRefusal = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
   kind: CallKind<Parts, R, Claim, Report, Found>,

@@ -1,6 +1,6 @@
 /**
- * @module Creates an object at a provider once. A write has claimed the creation, and every try sends the key of the
- * claim. Due work or a repeat of the request tries a kept claim again.
+ * @module Creates an object at a provider once. The caller has claimed the creation, and every try sends the claim's
+ * key. Due work or a repeated request retries a kept claim.
  *
  * | Outcome | First try | Later try |
  * |---|---|---|
@@ -13,11 +13,11 @@
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { RefusedCall } from './call-kind.ts';
 
-/** @typeParam Result what the caller gets; `remove` and `keep` may throw the public error instead */
+/** @typeParam Result the caller's result; `remove` and `keep` may throw the public error instead */
 export interface ClaimedCreation<Report, Result> {
   /** True if no earlier call can have reached the provider. */
   readonly isFirstTry?: boolean | undefined;
-  /** The call with the claim's own key. */
+  /** Makes the call with the claim's own key. */
   readonly send: () => Promise<Outcome<Report>>;
   /** Stores the created object. */
   readonly publish: (report: Report) => Promise<Result>;

@@ -1,6 +1,6 @@
 /**
- * @module Platform admins write the records that other services own. The path names the kind, and the same functions
- * serve all kinds. A record names the admin of its last change; the log names the admin of every change and removal.
+ * @module Platform admins write reference records, which other services own. The path names the kind, and all kinds
+ * share the same functions. A record stores the admin of its last change; the log has every change and removal.
  */
 
 import * as z from 'zod';
@@ -59,7 +59,7 @@ const idOf = (kind: ReferenceKind, sent: string): string => REFERENCES[kind].ids
 const anything = z.unknown();
 const fieldsSchema = z.looseObject({});
 
-/** A write replaces the whole record, so a field that is null is absent. */
+/** A write replaces the whole record, so a null field becomes absent. */
 const checkedBody = (kind: ReferenceKind, sent: unknown, id: string) => {
   const schemas = { params: anything, query: anything, body: REFERENCES[kind].body };
   const body = withoutAbsentFields(schemas.body, sent, false);
@@ -82,19 +82,19 @@ const otherId = (
     ? []
     : [{ path: 'id', rule: 'read_only', message: 'must be the id of the path' }];
 
-/** Fields that a read shows and a client may send back. */
+/** Read-only fields, which a client may send back unchanged. */
 const READ_ONLY: ReadonlySet<string> = new Set([
   ...['id', 'created_at', 'updated_at', 'updated_by'],
   ...['reserved', 'redeemed'],
 ]);
 
-/** The record as an admin sees it, with the user id of the admin who changed it last. */
+/** The record as an admin sees it, with the id of the last admin who changed it. */
 const viewOf = (kind: ReferenceKind, item: Item, counter?: Item): unknown => ({
   ...fieldsSchema.parse(REFERENCES[kind].view(item, counter)),
   updated_by: makerOf(makerSchema.parse(item), {}).actor?.id ?? null,
 });
 
-/** The records of a kind with counters are shown with them, which one BatchGet reads. */
+/** The views of records. Counters, for kinds that have them, are read in one BatchGet. */
 const viewsOf = async (table: Table, kind: ReferenceKind, items: readonly Item[]): Promise<readonly unknown[]> => {
   const { counterKey } = REFERENCES[kind];
   const counters = counterKey ? await table.getMany(items.map(({ id }) => counterKey(String(id)))) : [];

@@ -1,5 +1,5 @@
 /**
- * @module Products, projects, tiers and invites. Other services own them, and platform admins write them here as
+ * @module Products, projects, tiers and invites. Other services own them, and platform admins copy them here as
  * reference records. A payment for a product always has the product's price. An invite's id is its token.
  */
 
@@ -70,7 +70,7 @@ export const inviteFields = () => ({
 
 const stored = () => ({ id, version: z.int(), created_at: z.string(), updated_at: z.string() });
 
-/** Built when the first record is read, because most functions that know the kinds never read a record of each. */
+/** Built at the first read, because most functions that import this file read only some kinds, or none. */
 export const productSchema = z.lazy(() => z.object({ ...stored(), ...productFields() }));
 export const projectSchema = z.lazy(() => z.object({ ...stored(), ...projectFields() }));
 export const tierSchema = z.lazy(() => z.object({ ...stored(), ...tierFields() }));
@@ -89,7 +89,7 @@ export const productRecord: RecordKind<Product> = {
   rule: 'open',
 };
 
-/** The project's owner, and members with canManagePayments in its organization, may edit it. */
+/** The rule for editing a project: its owner, and members of its organization with canManagePayments. */
 export const projectRecord: RecordKind<Project> = {
   resource: 'project',
   readScope: 'payments:read',

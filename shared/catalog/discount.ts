@@ -1,4 +1,4 @@
-/** @module A discount code is a reference record. Its id is the code, in upper case. */
+/** @module A discount code is a reference record whose id is the code in upper case. */
 
 import * as z from 'zod';
 import { boundedList, boundedObject, boundedText, idSchema, jsonValue, timeField } from '../http/fields.ts';
@@ -9,14 +9,14 @@ export const DISCOUNT_DURATIONS = ['once', 'repeating', 'forever'] as const;
 
 const CODE = /^[A-Z0-9_-]{3,40}$/;
 
-/** The code as it is stored; a code matches in any case. */
+/** The stored form of a code; codes match in any case. */
 export const canonicalCode = (sent: string): string => sent.trim().toUpperCase();
 
 export const isDiscountCode = (code: string): boolean => CODE.test(code);
 
 const MOST_PRODUCTS = 100;
 const AMOUNTS = { keys: 200, bytes: 8 * 1024 };
-/** No provider takes more in one charge. */
+/** Providers accept no larger amount in one charge. */
 const MAX_AMOUNT_CENTS = 99_999_999;
 const MOST_BASIS_POINTS = 10_000;
 
@@ -49,7 +49,7 @@ export type Discount = z.infer<typeof discountRecordSchema>;
 const countSchema = z.object({ taken: z.int().default(0), redeemed: z.int().default(0) });
 type DiscountCount = z.infer<typeof countSchema>;
 
-/** The counts of a code; no item counts as none taken. */
+/** The counts of a code; a missing item means 0. */
 export const discountCountOf = (item: Item | undefined): DiscountCount => countSchema.parse(item ?? {});
 
 export const discountKey = (code: string) => referenceKey('discounts', code);

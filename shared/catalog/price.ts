@@ -10,7 +10,7 @@ type PricedBody = GivenPrices & {
   readonly quantity?: number | undefined;
 };
 
-/** A named product sets the price, and the client cannot change it. Otherwise the request sets the price. */
+/** Prices the purchase by its product. Without a product, the request sets the price. */
 export const priceOf = (
   body: PricedBody,
   product: Product | undefined,
@@ -34,8 +34,8 @@ export const priceOf = (
 };
 
 /**
- * The quantity of a request, which is 1 if it names none.
- * @throws DomainError QUANTITY_INVALID outside the bounds of the product, or if it is not 1 without a product
+ * The quantity of a request; 1 if omitted.
+ * @throws DomainError QUANTITY_INVALID outside the product's bounds, or if not 1 without a product
  */
 export const quantityOf = (sent: number | undefined, product: Product | undefined): number => {
   const quantity = sent ?? 1;
@@ -48,10 +48,10 @@ export const quantityOf = (sent: number | undefined, product: Product | undefine
   throw new DomainError('QUANTITY_INVALID', { message, details: { minimum, maximum } });
 };
 
-/** No provider takes more in one charge. */
+/** Providers accept no larger amount in one charge. */
 const MAX_TOTAL_CENTS = 99_999_999;
 
-/** Each price of the product × quantity. @throws DomainError VALIDATION_ERROR if the total is too large */
+/** Multiplies the product's prices by the quantity. @throws DomainError VALIDATION_ERROR if the total is too large */
 const productPrices = (product: Product, quantity: number): Prices => {
   const prices = {
     subtotalCents: product.subtotal_cents * quantity,

@@ -1,4 +1,4 @@
-/** @module The preview of an invite and the list of active tiers, which the public may read without sign-in. */
+/** @module The preview of an invite and the list of active tiers. Both are public. */
 
 import { DomainError } from '../core/errors.ts';
 import { cutText } from '../core/text.ts';
@@ -47,13 +47,13 @@ const loadRecords = async (table: Table, { project_id, organization_id }: Invite
   };
 };
 
-/** `a***@example.com`; a local part of one letter is masked whole. */
+/** Masks the local part, such as `a***@example.com`; a single letter is masked too. */
 const maskedEmail = (email: string): string => {
   const at = email.lastIndexOf('@');
   return `${at > 1 ? cutText(email, 1) : ''}***${email.slice(at)}`;
 };
 
-/** More tiers than a price page shows. */
+/** A limit above the number of tiers on any price page. */
 const MAX_TIERS = 500;
 
 /** The active tiers by rank; public. */

@@ -1,4 +1,4 @@
-/** @module The console, a web page that calls the public API. It is one HTML document, whose script reads the path. */
+/** @module The console, a web page that calls the public API. Its script selects the view from the URL's path. */
 
 import { attribute, documentReply, fileReply, type PageEntry, type PageFiles } from '../http/page-files.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -15,7 +15,7 @@ export interface ConsoleDeps {
   readonly signInOrigins: () => Promise<readonly string[]>;
 }
 
-/** The page may call only this host and the issuer, run only its own script, and no other page may frame it. */
+/** The page may call only this host and the issuer and run only its own script. No other page may frame it. */
 const policyOf = (origins: readonly string[]): string =>
   [
     "default-src 'none'",

@@ -1,7 +1,7 @@
 /**
- * @module The origins called by the console's sign-in, which are the issuer and the token endpoint in its discovery
- * document. The document is read at most once an hour; while it cannot be read, once a minute, and only the issuer
- * counts.
+ * @module The origins that the console's sign-in calls: the issuer, and the token endpoint from its discovery document.
+ * The document is read at most once an hour. After a failed read, the last known origins or the issuer alone apply, and
+ * the read is retried after a minute.
  */
 
 import * as z from 'zod';
@@ -9,7 +9,7 @@ import { HOUR_MS, MINUTE_MS, type Now } from '../core/time.ts';
 import type { FetchInit } from '../platform/fetch.ts';
 
 interface OriginOptions {
-  /** If empty, there are no origins. */
+  /** If empty, sign-in calls no origins. */
   readonly issuer: string;
   readonly timeoutMs: number;
   readonly fetch: (url: string, init: FetchInit) => Promise<Pick<Response, 'ok' | 'json'>>;

@@ -1,12 +1,12 @@
-/** @module The capabilities of each adapter, and the secrets that it needs. */
+/** @module The capabilities of each adapter, and the secrets that each adapter needs. */
 
 import type { AdapterName, SlotSettings } from './settings.ts';
 
-/** The capabilities of a payment provider, as data. */
+/** The capabilities of a payment provider. */
 export interface Capabilities {
   readonly payments: boolean;
   readonly customers: boolean;
-  /** False if the provider makes one-time payments only. */
+  /** True if the provider saves payment methods. False if it only makes one-time payments. */
   readonly methods: boolean;
   /** Accepts raw card data (development only). */
   readonly rawCards: boolean;
@@ -14,16 +14,19 @@ export interface Capabilities {
   readonly billingDetails: boolean;
   /** True if the payer's browser can confirm with the client secret. False if only the server can charge. */
   readonly clientConfirmation: boolean;
-  /** True if the payer's approval at the provider replaces a method; the service then captures the payment. */
+  /**
+   * True if the payer approves the payment at the provider instead of a saved method; the service then captures the
+   * payment.
+   */
   readonly capturesOnApproval: boolean;
-  /** Accepts the proof of a payer's authentication that the provider's page in the browser made. */
+  /** Accepts a proof of authentication from the provider's page in the payer's browser. */
   readonly verificationTokens: boolean;
   /** Holds an amount until the merchant captures or releases it. */
   readonly capturesLater: boolean;
   readonly subscriptions: 'native' | 'service';
 }
 
-/** Stripe's slot has a setting for who bills subscriptions. */
+/** Without `subscriptions` for Stripe, because a setting of its slot selects the biller. */
 type Known = Omit<Capabilities, 'subscriptions'> & Partial<Pick<Capabilities, 'subscriptions'>>;
 
 const NOTHING = {
@@ -40,7 +43,7 @@ const NOTHING = {
 
 const PAYMENTS = { ...NOTHING, payments: true, customers: true, methods: true } as const;
 
-/** The capabilities of each adapter, known without opening a slot, so that no adapter or key is loaded. */
+/** Capabilities per adapter, available without opening a slot, which would load the adapter and its keys. */
 export const CAPABILITIES_OF = {
   stripe: { ...PAYMENTS, rawCards: true, billingDetails: true, clientConfirmation: true, capturesLater: true },
   paypal: { ...PAYMENTS, capturesOnApproval: true, capturesLater: true, subscriptions: 'service' },
@@ -50,7 +53,10 @@ export const CAPABILITIES_OF = {
   braintree: { ...NOTHING, customers: true, subscriptions: 'service' },
 } as const satisfies Readonly<Record<AdapterName, Known>>;
 
-/** To call the provider, or to verify events. The receivers of events hold no key that can charge, except PayPal's. */
+/**
+ * Secrets for calls to the provider, or for verifying events. Event receivers hold no key that can charge, except
+ * PayPal's.
+ */
 export type SecretPurpose = 'calls' | 'events';
 
 type SecretField =
@@ -70,7 +76,7 @@ const SECRETS_OF: Readonly<Record<AdapterName, Readonly<Record<SecretPurpose, re
   braintree: { calls: ['PRIVATE_KEY'], events: [] },
 };
 
-/** The settings without which an adapter makes no call. */
+/** The settings that an adapter needs for its calls. */
 export const REQUIRED_KEYS = {
   stripe: ['API_KEY'],
   paypal: ['CLIENT_ID', 'CLIENT_SECRET'],
@@ -90,11 +96,11 @@ const NO_SECRETS: Readonly<Record<SecretField, ''>> = {
 
 export const secretFields = (): readonly string[] => Object.keys(NO_SECRETS);
 
-/** True if the events of the adapter are verified with the keys that call the provider. */
+/** True if verifying the adapter's events needs the same keys as calling the provider. */
 export const verifiesWithKeys = (adapter: AdapterName | ''): boolean =>
   adapter !== '' && SECRETS_OF[adapter].events.some((field) => SECRETS_OF[adapter].calls.includes(field));
 
-/** The settings of a slot, with the secrets of one purpose only. */
+/** The settings of a slot, with only the secrets for one purpose. */
 export const secretsFor = (purpose: SecretPurpose, settings: SlotSettings): SlotSettings => {
   const { ADAPTER: adapter } = settings;
   const kept = adapter === '' ? [] : SECRETS_OF[adapter][purpose];

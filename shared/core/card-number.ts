@@ -1,13 +1,13 @@
 /**
- * @module Finds card numbers by value. A card number has digits in a brand's range and length that pass the Luhn
- * check, however they are spaced or written. A letter directly before the first digit marks a reference instead. 13
- * digits are never a card number, because barcodes have 13 digits. Nor are the digits of our own ids.
+ * @module Finds card numbers by value: digits in a brand's range and length that pass the Luhn check, with any spacing
+ * and in any script. A letter directly before the first digit marks a reference instead. 13 digits are never a card
+ * number, because barcodes have 13 digits. The digits of our own ids do not count either.
  */
 
 import { invalid, type Problem } from './errors.ts';
 import { withoutOurIds } from './ids.ts';
 
-/** The place of a card number in a string, from its first digit to the position after its last digit. */
+/** The position of a card number in a string, from its first digit to just after its last digit. */
 export interface CardNumberSpan {
   readonly from: number;
   readonly to: number;
@@ -43,7 +43,7 @@ interface Run {
   digits: string;
 }
 
-/** The card numbers in order. Each begins and ends where a group of digits does. Runs in linear time. */
+/** The card numbers in order. Each starts and ends at the borders of digit groups. Runs in linear time. */
 export const cardNumbersIn = (text: string): readonly CardNumberSpan[] => {
   if (!mayHoldCardNumber(text)) return [];
   const found = runsIn(text).flatMap(numbersInRun);
@@ -56,7 +56,7 @@ const FEWEST_DIGITS = 14;
 const ASCII_SEPARATORS = new Set([...' \t\n\v\f\r-.'].map((character) => character.charCodeAt(0)));
 const [FIRST_DIGIT, LAST_DIGIT, LAST_ASCII] = [0x30, 0x39, 0x7f];
 
-/** False for a text of ASCII characters that has too few digits with only separators between them. */
+/** A fast check. False if an ASCII text has too few digits in a row for a card number, apart from separators. */
 const mayHoldCardNumber = (text: string): boolean => {
   let digits = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -124,7 +124,7 @@ const asciiDigits = (written: string): string =>
 const IS_DIGIT = /^\p{Nd}$/u;
 const ZERO = '0'.codePointAt(0) ?? 0;
 
-/** Unicode lists the digits of each script from 0 to 9, and the digits of several styles directly one after another. */
+/** Unicode lists each script's digits from 0 to 9. The digits of several styles follow one another directly. */
 const digitValue = (digit: string): number => {
   const point = digit.codePointAt(0) ?? ZERO;
   let first = point;
@@ -140,8 +140,8 @@ interface Said {
 }
 
 /**
- * Refuses card numbers before a request is stored, hashed or sent. Skips `card_` fields, which are checked elsewhere.
- * @param allowInTexts true if the operator accepts card numbers in texts and metadata, never in token fields
+ * Refuses card numbers before a request is stored, hashed or sent. Skips `card_` fields, which have their own check.
+ * @param allowInTexts true if the operator accepts card numbers in texts and metadata, but never in token fields
  * @throws DomainError VALIDATION_ERROR
  */
 export const refuseCardNumbers = ({ params, body, tokenFields }: Said, allowInTexts: boolean): void => {
@@ -149,7 +149,7 @@ export const refuseCardNumbers = ({ params, body, tokenFields }: Said, allowInTe
   const texts: [string, unknown][] = [];
   for (const [name, value] of membersOf(body)) {
     if (tokenFields.has(name)) tokens.push([name, value]);
-    // A top-level number is an amount or a count.
+    // A top-level number is an amount or a count, not a card number.
     else if (!isCardField(name)) texts.push([name, typeof value === 'number' ? undefined : value]);
   }
   const problems = [
@@ -167,7 +167,7 @@ const TEXT_MESSAGE =
 const membersOf = (value: unknown): readonly (readonly [name: string, value: unknown])[] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
-/** The limit for strings of unknown fields, which no schema limits. The same as for metadata. */
+/** The limit for strings in unknown fields, which have no schema. The same limit as for metadata. */
 const LONGEST_TEXT = 16 * 1024;
 const TOO_LONG = { rule: 'too_big', message: `must be at most ${LONGEST_TEXT} characters long` };
 
@@ -176,7 +176,7 @@ const problemOfText = (text: string, message: string): Omit<Problem, 'path'> | u
   return holdsCardNumber(text) ? { rule: 'card_number', message } : undefined;
 };
 
-/** If a field's name is itself a card number, the problem has the path of the object around it. */
+/** If a field's name is itself a card number, the problem has the path of the enclosing object. */
 const problemsIn = (value: unknown, path: string, message: string): readonly Problem[] => {
   if (typeof value === 'string') {
     const problem = problemOfText(value, message);
@@ -184,7 +184,7 @@ const problemsIn = (value: unknown, path: string, message: string): readonly Pro
   }
   return membersOf(value).flatMap(([name, inner]) => {
     const problem = problemOfText(name, message);
-    // The fraction of a number (a coordinate, a rate) is not part of a card number.
+    // Drops the fraction of a number (a coordinate, a rate), which is not part of a card number.
     const text = typeof inner === 'number' ? String(Math.trunc(inner)) : inner;
     return problem ? [{ path, ...problem }] : problemsIn(text, path === '' ? name : `${path}.${name}`, message);
   });
@@ -192,7 +192,10 @@ const problemsIn = (value: unknown, path: string, message: string): readonly Pro
 
 const isCardField = (name: string): boolean => name.startsWith('card_');
 
-/** The body without card data, for the stored hash. Card numbers are few enough to be guessed from a hash. */
+/**
+ * The body without card data, for the stored hash. A hash would not hide a card number, because all card numbers can be
+ * tried.
+ */
 export const withoutCardData = (json: unknown): unknown =>
   typeof json === 'object' && json !== null
     ? Object.fromEntries(Object.entries(json).filter(([name]) => !isCardField(name)))

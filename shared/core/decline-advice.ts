@@ -1,6 +1,6 @@
 /**
- * @module What may help after a decline, and which declines no further attempt with the same method can undo. The
- * provider's advice decides over the advice that follows from our code.
+ * @module Advice after a decline, and whether a retry with the same method can succeed. The provider's advice takes
+ * precedence over the advice for our decline code.
  */
 
 import type { DeclineWord } from './fact-words.ts';
@@ -11,7 +11,7 @@ export const ADVICE = ['retry_later', 'another_method', 'authenticate', 'correct
 
 interface DeclineAdvice {
   readonly advice: (typeof ADVICE)[number];
-  /** True if no further attempt with this method can succeed. */
+  /** True if no retry with this method can succeed. */
   readonly hard: boolean;
 }
 

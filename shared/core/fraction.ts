@@ -1,6 +1,6 @@
 /** @module Exact fractions of integers, for amounts in proportion to time. */
 
-/** The bottom is above 0. */
+/** The bottom is positive. */
 export interface Fraction {
   readonly top: bigint;
   readonly bottom: bigint;
@@ -24,7 +24,7 @@ export const minus = (left: Fraction, right: Fraction): Fraction => ({
   bottom: left.bottom * right.bottom,
 });
 
-/** To a whole number, half rounded up. */
+/** Rounds to a whole number, with half rounded up. */
 export const roundedHalfUp = ({ top, bottom }: Fraction): number => {
   const [double, divisor] = [2n * top + bottom, 2n * bottom];
   const quotient = double / divisor;

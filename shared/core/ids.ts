@@ -1,11 +1,14 @@
 /**
- * @module Ids and fingerprints. Pure, because the caller gives random bytes and secrets. A new id is random, keyed or
- * plain. Only a person with the secret can compute a keyed id; everyone who knows the parts can compute a plain id.
+ * @module Ids and fingerprints. Pure, because callers pass in random bytes and secrets. A new id is random, keyed or
+ * plain. Computing a keyed id needs the secret; anyone who knows the parts can compute a plain id.
  */
 
 import { createHmac, hash } from 'node:crypto';
 
-/** A prefix and 96 bits in hex, as `pay_` + 24 digits. No prefix is a provider's (`pm_` is Stripe's, `pmt_` ours). */
+/**
+ * A prefix and 96 bits in hex, such as `pay_` + 24 digits. Providers use other prefixes (`pm_` is Stripe's, `pmt_`
+ * ours).
+ */
 export const ID_PREFIX = {
   payment: 'pay',
   payment_method: 'pmt',
@@ -23,7 +26,7 @@ export const ID_PREFIX = {
   erasure: 'ers',
   key: 'key',
   change: 'chg',
-  /** One use of a discount code by a payment or a subscription. */
+  /** The use of a discount code by one payment or subscription. */
   redemption: 'rdm',
   payment_link: 'lnk',
   /** An outbound event. */
@@ -34,10 +37,13 @@ export type IdKind = keyof typeof ID_PREFIX;
 
 const HEX_LENGTH = 24;
 
-/** Readers outside the service may take an id for a card number whose hex begins with more digits. */
+/** External systems may mistake an id for a card number if its hex part begins with this many digits. */
 const LOOKS_LIKE_CARD = /^\d{13}/;
 
-/** The first drawn id that looks like no card number. @param draw 24 hex digits or more, others for each number */
+/**
+ * The first drawn id that does not look like a card number. @param draw returns 24 or more hex digits, different for
+ * each number
+ */
 export const drawnId = (kind: IdKind, draw: (number: number) => string): string => {
   for (let number = 0; ; number += 1) {
     const hex = draw(number);
@@ -45,7 +51,7 @@ export const drawnId = (kind: IdKind, draw: (number: number) => string): string 
   }
 };
 
-/** @param random 12 bytes, others at each call */
+/** @param random returns 12 bytes, different at each call */
 export const randomId = (kind: IdKind, random: () => Uint8Array): string =>
   drawnId(kind, () => Buffer.from(random()).toString('hex'));
 
@@ -57,27 +63,27 @@ const OUR_IDS = new RegExp(
   'gu',
 );
 
-/** The text with `_` for each character of our ids, so that nothing else changes its place. */
+/** Replaces each character of our ids with `_`, so other positions in the text stay the same. */
 export const withoutOurIds = (text: string): string => text.replace(OUR_IDS, (id) => '_'.repeat(id.length));
 
-/** The kinds whose derived ids are plain, because knowing such an id opens nothing. */
+/** The kinds whose derived ids are plain, because an id alone gives no access. */
 const PLAIN_KINDS = ['refund', 'dispute', 'order', 'member', 'membership', 'message', 'log'] as const;
 export type PlainIdKind = (typeof PLAIN_KINDS)[number];
 export const isPlainKind = (kind: IdKind): kind is PlainIdKind => PLAIN_KINDS.some((plain) => plain === kind);
 
 /**
- * The same parts always give the same id, so an id that begins with 13 digits is not drawn again. The records of before
- * are found by deriving their ids.
+ * The same parts always give the same id. Ids that begin with 13 digits are not redrawn, because existing records are
+ * found by deriving their ids.
  */
 export const plainId = (kind: PlainIdKind, ...parts: readonly string[]): string => idOfHex(kind, fingerprint(...parts));
 
-/** The id of a payment that a subscription makes: of a renewal, of a plan change, or of a provider's invoice. */
+/** The id of a subscription's payment: a renewal, a plan change, or a provider's invoice. */
 export const subscriptionPaymentId = (subscriptionId: string, ...parts: readonly string[]): string =>
   idOfHex('payment', fingerprint(subscriptionId, ...parts));
 
 /**
- * The same secret, kind and parts always give the same id. The kind is part of the hash, so that the id of one record
- * does not reveal the id of another record with the same parts.
+ * The same secret, kind and parts always give the same id. The hash includes the kind, so an id does not reveal the id
+ * of another record with the same parts.
  */
 export const keyedId = (secret: string, kind: IdKind, ...parts: readonly string[]): string =>
   drawnId(kind, (draw) => keyedHash(secret, 'id', kind, String(draw), ...parts));
@@ -90,10 +96,10 @@ export const isIdOf = (kind: IdKind, value: string): boolean =>
   value.length === ID_PREFIX[kind].length + 1 + HEX_LENGTH &&
   new RegExp(`^${ID_PREFIX[kind]}_[0-9a-f]{${HEX_LENGTH}}$`).test(value);
 
-/** True if the value has the form of an id of ours, of any kind. */
+/** True if the value has the form of one of our ids, of any kind. */
 export const isOurId = (value: string): boolean => new RegExp(`^${OUR_IDS.source}$`, 'u').test(value);
 
-/** SHA-256 over the parts. Each part is length-prefixed, so that different lists never hash alike. */
+/** SHA-256 over the parts. Each part is length-prefixed, so different lists have different hashes. */
 export const fingerprint = (...parts: readonly string[]): string => hash('sha256', textOf(parts), 'hex');
 
 const textOf = (parts: readonly string[]): string => parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join('');

@@ -1,18 +1,18 @@
 /**
- * @module The values that only this deployment can compute, under its ID_SECRET: ids that prove something, and the
- * stored form of a guest's network. The secret is never rotated, because a repeated request finds its record by its id.
+ * @module Values under ID_SECRET, which only this deployment can compute: keyed ids, and the stored form of a guest's
+ * network. The secret is never rotated, because a repeated request finds its record by its id.
  */
 
 import { type IdKind, keyedHash, keyedId } from './ids.ts';
 
 export interface KeyedIds {
-  /** The same kind and parts always give the same id, so that a repeated command names the same record. */
+  /** The same kind and parts always give the same id, so a repeated command finds the same record. */
   readonly idOf: (kind: IdKind, ...parts: readonly string[]) => Promise<string>;
-  /** The stored form of a network, which says nothing about the network itself. */
+  /** The stored form of a network, which does not reveal the network. */
   readonly networkHash: (network: string) => Promise<string>;
 }
 
-/** How a use case makes ids. */
+/** The id functions of use cases. */
 export interface IdDeps {
   /** A random id. */
   readonly newId: (kind: IdKind) => string;

@@ -1,6 +1,6 @@
 /**
- * @module The messages and fields of log lines. Lines carry only catalogued messages and allow-listed fields, so that
- * no body, card data, secret, token or e-mail can reach a log.
+ * @module The messages and fields of log lines. Lines contain only catalogued messages and allow-listed fields, so no
+ * body, card data, secret, token or e-mail can reach a log.
  */
 
 export interface LogFields {
@@ -11,7 +11,7 @@ export interface LogFields {
   readonly code?: string;
   readonly duration_ms?: number;
   readonly caller?: 'session' | 'guest' | 'organization' | 'key' | 'anonymous';
-  /** The id of the service key that the request was sent with, never its secret. */
+  /** The id of the request's service key, never its secret. */
   readonly key_id?: string;
   readonly payment_id?: string;
   readonly subscription_id?: string;
@@ -20,7 +20,7 @@ export interface LogFields {
   readonly erasure_id?: string;
   /** A user id. */
   readonly actor_id?: string;
-  /** Kind and id of a reference record; of an erasure, the user's id, or only `email`. */
+  /** Kind and id of a reference record. For an erasure, the user's id, or only `email`. */
   readonly record?: string;
   readonly event_id?: string;
   readonly event_type?: string;

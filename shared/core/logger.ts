@@ -1,4 +1,4 @@
-/** @module Writes log lines as JSON, without a library, because every function loads this file and must start fast. */
+/** @module Writes log lines as JSON. Uses no library, because every function loads this file and must start fast. */
 
 import type { LogFields, LogMessage } from './log-line.ts';
 import { metricsOf } from './metrics.ts';
@@ -13,11 +13,14 @@ export interface Log {
 export interface LogOptions {
   readonly level: 'INFO' | 'ERROR' | 'SILENT';
   readonly stage: string;
-  /** The trace header of the running request, if the host has one. */
+  /** The trace header of the current request, if the host provides it. */
   readonly trace?: () => string | undefined;
 }
 
-/** Information goes to stdout, the rest to stderr. The local host has no CloudWatch, so its lines carry no metrics. */
+/**
+ * Information goes to stdout, warnings and errors to stderr. The local host has no CloudWatch, so its lines contain no
+ * metrics.
+ */
 export const jsonLog = ({ level, stage, trace }: LogOptions): Log => {
   const write =
     (lineLevel: keyof typeof OUTPUTS, isWritten: boolean) =>
@@ -55,7 +58,7 @@ const traceOf = (header: string | undefined) => {
   return root !== undefined && { xray_trace_id: root };
 };
 
-/** Name and stack of a bug, for the log only. The message is left out, because it may contain personal data. */
+/** Name and stack of a bug, for the log only. Omits the message, because it may contain personal data. */
 export const errorFields = (error: unknown): LogFields =>
   error instanceof Error
     ? { error_name: error.name, error_stack: (error.stack ?? '').split('\n').slice(1, 8).join('\n') }

@@ -1,5 +1,5 @@
 /**
- * @module The metrics of log lines. CloudWatch extracts them from the lines (embedded metric format), so they cost no
+ * @module The metrics in log lines. CloudWatch extracts them from the lines (embedded metric format), so they need no
  * request. The dimensions are the provider's slot and the consumer's name, which have few values and no personal data.
  */
 
@@ -26,7 +26,7 @@ type Dimension = 'provider' | 'trigger';
 interface Metric {
   readonly name: MetricName;
   readonly unit: 'Count' | 'Milliseconds';
-  /** 0 counts as a sample, so that the average of samples of 0 and 1 is a rate; undefined is not a sample. */
+  /** The sample of a line. The average of samples 0 and 1 is a rate; undefined adds no sample. */
   readonly of: (fields: LogFields) => number | undefined;
 }
 
@@ -76,7 +76,7 @@ const COUNTED: Readonly<Partial<Record<LogMessage, Counted>>> = {
   'consumer failed': { by: 'trigger', metrics: [countOne('ConsumerFailures')] },
 };
 
-/** Each stage of an account has its own metrics. */
+/** Each stage in an account has its own metrics. */
 export const metricsNamespace = (stage: string): string => `Payments/${stage}`;
 
 export interface EmbeddedMetrics extends Readonly<Partial<Record<MetricName, number>>> {
@@ -84,7 +84,7 @@ export interface EmbeddedMetrics extends Readonly<Partial<Record<MetricName, num
     readonly Timestamp: number;
     readonly CloudWatchMetrics: readonly {
       readonly Namespace: string;
-      /** No dimension and, if the metric has a dimension, that dimension. */
+      /** The metric without dimensions and, if it has a dimension, also by that dimension. */
       readonly Dimensions: readonly (readonly Dimension[])[];
       readonly Metrics: readonly { readonly Name: MetricName; readonly Unit: Metric['unit'] }[];
     }[];

@@ -9,6 +9,6 @@ export type RefundReason = (typeof REFUND_REASONS)[number];
 export const DISPUTE_STATUSES = ['needs_response', 'under_review', 'won', 'lost', 'closed'] as const;
 export type DisputeStatus = (typeof DISPUTE_STATUSES)[number];
 
-/** True if the provider has decided the dispute or closed it without a decision. The provider may open it again. */
+/** True if the dispute is decided or closed without a decision. The provider may open it again. */
 export const isClosedDispute = (status: DisputeStatus): boolean =>
   status === 'won' || status === 'lost' || status === 'closed';

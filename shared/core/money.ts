@@ -32,7 +32,9 @@ export const currencyCode = (value: string): string => {
   return code;
 };
 
-/** ISO 4217 currencies whose minor unit does not have 2 digits. `Intl` gives those of written prices (HUF 0). */
+/**
+ * ISO 4217 currencies whose minor unit does not have 2 digits. `Intl` would give the digits of written prices (HUF 0).
+ */
 const DIGITS: ReadonlyMap<string, number> = new Map([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0] as const),
   ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
@@ -43,7 +45,7 @@ const USUAL_DIGITS = 2;
 /** Decimal digits of the currency's minor unit (2 for USD, 0 for JPY). */
 export const currencyDigits = (code: string): number => DIGITS.get(code) ?? USUAL_DIGITS;
 
-/** `25.00` for 2500 minor units of USD. Rounds a fraction of a minor unit, which only a provider can send. */
+/** `25.00` for 2500 minor units of USD. Rounds fractions of a minor unit, which only providers send. */
 export const majorUnits = (cents: number, currency: string): `${number}` => {
   const digits = currencyDigits(currency);
   if (!Number.isSafeInteger(cents)) return (cents / 10 ** digits).toFixed(digits) as `${number}`;
@@ -52,7 +54,7 @@ export const majorUnits = (cents: number, currency: string): `${number}` => {
   return `${cents < 0 ? '-' : ''}${whole}${fraction && `.${fraction}`}` as `${number}`;
 };
 
-/** `25.00 USD` for 2500 minor units of USD, `2500 JPY` for 2500 of JPY. */
+/** `25.00 USD` for 2500 minor units of USD, `2500 JPY` for 2500 minor units of JPY. */
 export const amountWithCurrency = (cents: number, currency: string): string =>
   `${majorUnits(cents, currency)} ${currency}`;
 
@@ -65,7 +67,7 @@ const mismatch = (path: string, expected: number, given: number): DomainError =>
 /**
  * Derives a missing subtotal or total. `amount_cents` is the total. Every sum must be a safe integer.
  * @throws DomainError PRICING_MISMATCH with the expected total; AMOUNT_TOO_SMALL below `leastTotal`; VALIDATION_ERROR
- * without total and subtotal, or for an unsafe sum
+ * if total and subtotal are both missing, or for an unsafe sum
  */
 export const derivePrices = (given: GivenPrices, leastTotal = 1): Prices => {
   const taxCents = given.tax_cents ?? 0;
@@ -97,7 +99,7 @@ export const derivePrices = (given: GivenPrices, leastTotal = 1): Prices => {
   return { subtotalCents, taxCents, discountCents, totalCents };
 };
 
-/** The money of a payment as its view shows it, in minor units. */
+/** The amounts that a payment's view shows, in minor units. */
 export interface ShownMoney {
   readonly captured_cents: number;
   readonly refunded_cents: number;
@@ -106,7 +108,7 @@ export interface ShownMoney {
   readonly lost_cents: number;
 }
 
-/** What can be refunded despite an open dispute, in minor units. */
+/** The amount that can be refunded despite an open dispute, in minor units. */
 export const refundableDespiteDispute = (shown: ShownMoney): number =>
   Math.max(
     0,

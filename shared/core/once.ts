@@ -1,9 +1,9 @@
-/** @module Values that are built when they are first needed. */
+/** @module Values that are built on first use. */
 
 /**
- * Builds the value at its first use and returns the same value afterwards. Use it for schemas that most functions never
- * need (the API document alone reads the schemas of responses), because building them takes a good part of a function's
- * start.
+ * Builds the value on first use and returns the same value afterwards. Use it for schemas that most functions never
+ * need, because building schemas slows a function's start. An example is the schemas of responses, which only the API
+ * document reads.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export const once = <T>(build: () => T): (() => T) => {

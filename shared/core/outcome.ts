@@ -1,10 +1,11 @@
-/** @module The outcomes of a provider call, as a union that every caller must handle. */
+/** @module The outcomes of a provider call, as a union whose cases every caller must handle. */
 
 import type { PaymentFacts } from './payment-facts.ts';
 
 /**
- * If `unknown` (time-out, reset, 5xx), money may have moved, so look the outcome up and never resend under a new key.
- * If `not_done` (connection refused, 429), retry safely. If `refused`, the provider rejected the call and did nothing.
+ * If `unknown` (time-out, reset, 5xx), money may have moved, so look up the outcome and never resend under a new key.
+ * If `not_done` (connection refused, 429), a retry is safe. If `refused`, the provider rejected the call and did
+ * nothing.
  */
 export type Outcome<T> = Arrived<T> | NotDone;
 
@@ -24,7 +25,7 @@ export type Arrived<T> =
 export interface NotDone {
   readonly kind: 'not_done';
   readonly reason: 'unreachable' | 'rate_limited';
-  /** The provider's Retry-After, if it sends this header. */
+  /** The provider's Retry-After, if sent. */
   readonly retryAfterSeconds?: number | undefined;
 }
 
@@ -33,7 +34,7 @@ export interface Unknown {
   readonly reason: UnknownReason;
 }
 
-/** `in_progress` means the provider still processes the same call, under the same key. */
+/** `in_progress` means that the provider is still processing the same call under the same key. */
 export type UnknownReason = 'timeout' | 'unreachable' | 'error' | 'in_progress';
 
 export type Refusal = Extract<Outcome<never>, { readonly kind: 'refused' }>;
@@ -50,10 +51,10 @@ export const DECLINE_CODES = [
 ] as const;
 export type DeclineCode = (typeof DECLINE_CODES)[number];
 
-/** The read value; undefined if the provider does not know the object, because it refuses the read. */
+/** The read value; undefined if the provider refuses the read because it does not know the object. */
 export const ifKnown = <T>(read: Outcome<T>): Outcome<T | undefined> =>
   read.kind === 'refused' || read.kind === 'declined' ? { kind: 'done', value: undefined } : read;
 
-/** Reads the value of a call that was done; keeps every other outcome. */
+/** Reads the value of a successful call; keeps every other outcome. */
 export const mapOutcome = <A, T>(outcome: Outcome<A>, read: (value: A) => T): Outcome<T> =>
   outcome.kind === 'done' ? { kind: 'done', value: read(outcome.value) } : outcome;

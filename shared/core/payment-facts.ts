@@ -1,11 +1,11 @@
-/** @module What a provider reports about an attempt besides its outcome: the method, the decline, the provider's fee. */
+/** @module The provider's report about an attempt besides its outcome: the method, the decline, the provider's fee. */
 
 import * as z from 'zod';
 import { AUTHENTICATION_RESULTS, DECLINE_WORDS, FUNDINGS, METHOD_KINDS } from './fact-words.ts';
 
 const optional = z.string().optional();
 
-/** What a saved method and the method of an attempt have in common. */
+/** The common fields of a saved method and an attempt's method. */
 export const storedCardSchema = z.lazy(() =>
   z.object({
     /** Lower case, such as `apple_pay` or `paypal`. */
@@ -18,14 +18,14 @@ export const storedCardSchema = z.lazy(() =>
     /** Format YYYY. */
     expiryYear: optional,
     funding: z.enum(FUNDINGS).optional(),
-    /** The issuer's, ISO 3166-1 alpha-2, upper case. */
+    /** The issuer's country, ISO 3166-1 alpha-2, upper case. */
     country: optional,
-    /** `fp_` and 24 hexadecimal digits. Equal for equal cards of one provider slot. */
+    /** `fp_` and 24 hexadecimal digits. Identical for the same card within one provider slot. */
     fingerprint: optional,
   }),
 );
 
-/** Absent fields are not known. */
+/** Absent fields are unknown. */
 export const methodDetailsSchema = z.lazy(() =>
   z.object({
     type: z.enum(METHOD_KINDS),
@@ -35,7 +35,7 @@ export const methodDetailsSchema = z.lazy(() =>
       .object({
         result: z.enum(AUTHENTICATION_RESULTS),
         version: optional,
-        /** True if the issuer bears the loss of a disputed charge. */
+        /** True if the issuer is liable for a disputed charge. */
         liabilityShifted: z.boolean().optional(),
       })
       .optional(),
@@ -43,27 +43,27 @@ export const methodDetailsSchema = z.lazy(() =>
 );
 export type MethodDetails = z.infer<typeof methodDetailsSchema>;
 
-/** The words of the provider and of the card network for a decline. */
+/** The decline codes of the provider and the card network. */
 export const providerDeclineSchema = z.lazy(() =>
   z.object({
     providerCode: optional,
     networkCode: optional,
-    /** Decides over the advice that follows from our decline code. */
+    /** Takes precedence over the advice for our decline code. */
     advised: z.enum(DECLINE_WORDS).optional(),
   }),
 );
 export type ProviderDecline = z.infer<typeof providerDeclineSchema>;
 
-/** What the merchant receives. Amounts are minor units of the settlement currency. */
+/** The amounts that the merchant receives, in minor units of the settlement currency. */
 export const settlementSchema = z.lazy(() =>
   z.object({
-    /** Negative if the provider gives a fee back. */
+    /** Negative if the provider refunds a fee. */
     feeCents: z.int(),
     /** The amount without the fee. Negative for a refund. */
     netCents: z.int(),
     /** Upper-case ISO 4217. */
     currency: z.string(),
-    /** A decimal, such as `1.0842`: units of the settlement currency for one unit of the payment's. */
+    /** A decimal, such as `1.0842`: units of the settlement currency per unit of the payment's currency. */
     exchangeRate: optional,
     /** ISO 8601. */
     availableOn: optional,
@@ -73,9 +73,9 @@ export type Settlement = z.infer<typeof settlementSchema>;
 
 export interface PaymentFacts {
   readonly details?: MethodDetails | undefined;
-  /** Set for a declined attempt. */
+  /** Set for declined attempts only. */
   readonly decline?: ProviderDecline | undefined;
   readonly settlement?: Settlement | undefined;
-  /** The provider's page with the receipt of a succeeded attempt, https. */
+  /** The provider's receipt page of a succeeded attempt, https. */
   readonly receiptUrl?: string | undefined;
 }

@@ -1,8 +1,8 @@
 /**
- * @module Blanks the personal data of an erased person in a stored payload. Numbers, dates, ids, amounts, currencies
- * and statuses stay. A string stays only if it is a code (one word, no e-mail address, no phone number) in a field
- * whose name does not denote a person, a place, a card's digits or free text; fields inside such a field are blanked too. Our own ids
- * always stay, and so do Square's states of orders and disputes.
+ * @module Blanks an erased person's data in a stored payload. Numbers, dates, ids, amounts, currencies and statuses
+ * stay. A string stays only if it is a code (one word, no e-mail address, no phone number) outside personal fields.
+ * Personal fields have names for a person, a place, a card's digits or free text, and everything inside them is
+ * blanked. Our own ids and Square's states of orders and disputes always stay.
  */
 
 import { ID_PREFIX } from './ids.ts';
@@ -11,7 +11,7 @@ import { comparableText } from './text.ts';
 const PERSON_NAME =
   /name|mail|phone|mobile|fax|whatsapp|address|line_?\d|street|city|locality|(?:^|_)state$|region|province|admin_area|postal|(?:^|_)zip|country|birth|gender|(?:^|_)notes?$|comment|description|statement|memo|reference_?code|nickname|(?:^|_)alias|(?:^|_)tax_?id|(?:^|_)vat|(?:^|_)ip(?:_|$)|user_agent|contact|metadata|(?:^|_)tags$|concept|category|url|href|website|iban|holder|buyer|payer_info|shipping|billing_details|custom_fields/i;
 
-/** The parts of a card or an account that identify its holder. Its brand and kind stay. */
+/** The parts of a card or an account that identify its holder. Brand and kind are not included. */
 const METHOD_NAME =
   /last_?(?:4|four|digits)|(?:^|_)exp(?:_|iry)|expiration|fingerprint|account_number|routing_number|(?:^|_)(?:bin|iin|issuer)$|issuing_bank/i;
 
@@ -30,14 +30,19 @@ export const withoutPerson = (value: unknown, isPersonal = false): unknown => {
   return Object.fromEntries(Object.entries(value).flatMap(([name, inner]) => entryOf(name, inner, isPersonal)));
 };
 
-/** Square's states of orders and disputes, which webhook targets of raw events need. Any other state may be a place. */
+/**
+ * Square's states of orders and disputes, which webhook targets of raw events need. Any other `state` may be a place.
+ */
 const MACHINE_STATES: ReadonlySet<unknown> = new Set([
   ...['DRAFT', 'OPEN', 'COMPLETED', 'CANCELED'],
   ...['INQUIRY_EVIDENCE_REQUIRED', 'INQUIRY_PROCESSING', 'INQUIRY_CLOSED'],
   ...['EVIDENCE_REQUIRED', 'PROCESSING', 'WON', 'LOST', 'ACCEPTED'],
 ]);
 
-/** Inside a personal field, even the names of fields may hold personal data. */
+/**
+ * Field names may hold personal data, too. Drops names that are not codes and, inside a personal field, every blanked
+ * field.
+ */
 const entryOf = (name: string, value: unknown, isPersonal: boolean): readonly [string, unknown][] => {
   if (!isCode(name)) return [];
   if (!isPersonal && name === 'state' && MACHINE_STATES.has(value)) return [[name, value]];
@@ -47,18 +52,18 @@ const entryOf = (name: string, value: unknown, isPersonal: boolean): readonly [s
 
 const isKept = (text: string, isPersonal: boolean): boolean => isOurId(text) || (!isPersonal && isCode(text));
 
-/** True if the text is one word as systems write it (id, code, time, amount), but no e-mail address or phone number. */
+/** True if the text is one machine-readable word (id, code, time, amount), and no e-mail address or phone number. */
 export const isCode = (text: string): boolean =>
   /^[\w.:#-]{0,255}$/.test(text) && (!PHONE.test(text) || DATE_OR_AMOUNT.test(text));
 
 const PHONE = /^(?:\d{9,15}|\d{1,5}(?:[.-]\d{2,8}){1,6})$/;
 const DATE_OR_AMOUNT = /^(?:\d{4}-\d{2}-\d{2}|\d+\.\d{1,3})$/;
 
-/** The text if it is a code, else undefined, because any other text may hold personal data. */
+/** The text if it is a code, else undefined, because other text may contain personal data. */
 export const codeOnly = (text: string | undefined): string | undefined =>
   text !== undefined && isCode(text) ? text : undefined;
 
-/** Replaces normalized e-mail addresses in every string of a value, in any letter case and Unicode composition. */
+/** Replaces normalized e-mail addresses in every string of a value, in any letter case and Unicode normalization. */
 export const withoutEmails = (value: unknown, emails: readonly string[]): unknown => {
   if (typeof value === 'string') return emails.reduce(withoutEmail, value);
   if (typeof value !== 'object' || value === null) return value;
@@ -73,7 +78,7 @@ export const ERASED = '[erased]';
 const withoutEmail = (text: string, email: string): string => {
   const lower = comparableText(text);
   if (!lower.includes(email)) return text;
-  // Composition and lower case may change lengths, so that positions in the two strings differ.
+  // Normalization and lower case may change lengths, so positions in the two strings differ.
   const isAligned = lower === text.toLowerCase() && lower.length === text.length;
   const source = isAligned ? text : lower;
   const kept: string[] = [];
@@ -87,5 +92,5 @@ const withoutEmail = (text: string, email: string): string => {
 
 const TOKEN = /[\w-]{6,100}/g;
 
-/** Every word of a text that may be an id. */
+/** Every word in the text that may be an id. */
 export const idsIn = (text: string): ReadonlySet<string> => new Set(text.match(TOKEN) ?? []);

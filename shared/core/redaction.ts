@@ -1,6 +1,6 @@
 /**
- * @module Redacts a payload for storage. Fields whose names denote secrets or card data lose their values, at any
- * depth; e-mail addresses keep their first letter and domain. A value that a table item cannot hold is stored as text.
+ * @module Redacts a payload for storage. Fields with names of secrets or card data lose their values, at any depth.
+ * E-mail addresses keep their first letter and domain. A value that a table item cannot store becomes text.
  */
 
 import { cardNumbersIn } from './card-number.ts';
@@ -8,24 +8,27 @@ import { cutText } from './text.ts';
 
 const SECRET_NAME =
   /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
-/** A run of characters that may hold e-mail addresses. An address ends at each excluded character. */
+/** Characters that may contain e-mail addresses. An excluded character ends an address. */
 const WORD = /[^\s"<>()[\],;:\\]+/gu;
-/** 13 to 19 digits, possibly grouped. The check digit distinguishes a card number from a time or an amount. */
+/** 13 to 19 digits, possibly grouped. The check digit separates card numbers from times and amounts. */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
-/** The text before a secret, which is Stripe's `_secret_` or a URL parameter whose name `SECRET_PARAMETER` matches. */
+/**
+ * The text before a secret: Stripe's `_secret_`, or a URL parameter. `SECRET_PARAMETER` decides about the parameter's
+ * name.
+ */
 const SECRET_START = /(?:[?&][\w-]+=|_secret_)(?=[^&\s"])/gi;
 const SECRET_PARAMETER = /secret|token|key|password/i;
-/** The secret of a service key, also in the middle of a text. */
+/** The secret of a service key, anywhere in a text. */
 const SERVICE_KEY = /psk_[0-9a-f]{24}_[\w-]{43}/g;
 const END_OF_VALUE = /[&\s"]|$/g;
 export const REDACTED = '[redacted]';
 const MAX_TEXT = 2_048;
-/** Text is redacted before the cut to `MAX_TEXT`, because a cut address would no longer match the pattern. */
+/** Text is redacted before `MAX_TEXT` cuts it, because a cut address no longer matches the pattern. */
 const MAX_READ = 256 * 1_024;
-/** The SDK mistakes an item's object with this field for a class instance. */
+/** The SDK mistakes an object with this field for a class instance. */
 const UNSTORABLE_NAME = 'constructor';
 
-/** DynamoDB allows 32 levels in an item, and the payload is not at the top. */
+/** DynamoDB allows 32 levels in an item; the item itself uses some of them. */
 const MAX_DEPTH = 24;
 
 export const redact = (value: unknown, depth = 0): unknown => {
@@ -54,7 +57,9 @@ const redactedText = (text: string): string =>
     MAX_TEXT,
   );
 
-/** Redacts brands' card numbers in any spacing. The caller then redacts other card numbers of 13 to 19 digits. */
+/**
+ * Redacts card numbers of known brands in any spacing. The caller then redacts other card numbers of 13 to 19 digits.
+ */
 const withoutCardNumbers = (text: string): string => {
   const kept: string[] = [];
   let end = 0;
@@ -65,7 +70,7 @@ const withoutCardNumbers = (text: string): string => {
   return [...kept, text.slice(end)].join('');
 };
 
-/** The text without secrets. Reads each character once, because it skips a match inside a secret that is already redacted. */
+/** Removes secrets from the text. Reads each character once, because it skips matches inside a redacted secret. */
 export const withoutSecrets = (text: string): string => {
   const kept: string[] = [];
   let from = 0;
@@ -82,7 +87,7 @@ const endOfValue = (text: string, start: number): number => {
   return END_OF_VALUE.exec(text)?.index ?? text.length;
 };
 
-/** `local@domain` keeps the first letter and the domain, which ends at an apostrophe and has a dot inside. */
+/** `local@domain` keeps the first letter and the domain. The domain ends at an apostrophe and has a dot inside. */
 const withoutAddresses = (word: string): string => {
   const [first = '', ...parts] = word.split('@');
   const kept: string[] = [];
@@ -96,13 +101,13 @@ const withoutAddresses = (word: string): string => {
   }
   return [...kept, local].join('');
 };
-/** True if the text contains a dot that is neither its first nor its last character. */
+/** True if the text contains a dot between its first and last character. */
 const isDomain = (text: string): boolean => {
   const dot = text.indexOf('.', 1);
   return dot > 0 && dot < text.length - 1;
 };
 
-/** True if a run of 13 or more of the digits passes the Luhn check. Each run costs one subtraction. */
+/** True if 13 or more digits in a row pass the Luhn check. Each candidate costs one subtraction. */
 const isCardNumber = (text: string): boolean => {
   const digits = text.replaceAll(/\D/g, '');
   const [evenDoubled, oddDoubled] = [luhnSums(digits, 0), luhnSums(digits, 1)];
@@ -117,7 +122,7 @@ const isCardNumber = (text: string): boolean => {
 };
 const MIN_CARD = 13;
 
-/** For each length, the Luhn sum of that many leading digits, with the digits at even or at odd positions doubled. */
+/** The Luhn sum of each leading part of the digits, with the digits at even or at odd positions doubled. */
 const luhnSums = (digits: string, doubledPlace: 0 | 1): readonly number[] => {
   const sums = [0];
   let sum = 0;
@@ -129,9 +134,7 @@ const luhnSums = (digits: string, doubledPlace: 0 | 1): readonly number[] => {
   return sums;
 };
 
-/**
- * Keeps a number that is not a card number and that a table can store. An unsafe integer may have been a card number.
- */
+/** Keeps a number that is no card number and that a table can store. An unsafe integer may have been a card number. */
 const redactedNumber = (value: number): number | string => {
   const size = Math.abs(value);
   if (Number.isSafeInteger(value) ? !isCardNumber(String(size)) : size >= 1e-130 && size < 1e12) return value;

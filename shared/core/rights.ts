@@ -1,4 +1,4 @@
-/** @module The rights, queues and memory sizes that functions declare. Each host grants exactly the declared rights. */
+/** @module The rights, queues and memory sizes that functions declare. Each host grants only the declared rights. */
 
 import { type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from './settings.ts';
 
@@ -6,10 +6,10 @@ import { type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from './settings.
 export type QueueName = 'apply-provider-event' | 'follow-payment' | 'run-due' | 'webhook-dispatch' | 'webhook-delivery';
 
 /**
- * A right of a function. `table:put` covers puts and updates of all items but service keys, which need `table:keys`.
- * `table:receive` covers the puts of received events and of their log, `table:count` the updates of rate windows and of
- * the notes when a service key was used. `secrets:provider_a` covers only the keys of that slot, and
- * `signatures:provider_a` the secrets that verify the events of its provider.
+ * A right of a function. `table:put` covers puts and updates of all items except service keys, which need `table:keys`.
+ * `table:receive` covers puts of received events and their log, `table:count` updates of rate windows and of the last
+ * use of a service key. `secrets:provider_a` covers only that slot's keys, and `signatures:provider_a` only the secrets
+ * that verify that provider's events.
  */
 export type Right =
   | TableRight
@@ -25,7 +25,10 @@ export type Right =
 
 type TableRight = 'table:read' | 'table:put' | 'table:delete' | 'table:scan';
 
-/** A transaction needs each step's action. Only the erasure of a person may scan, because no index lists all copies. */
+/**
+ * A transaction needs the action of each step. Only an erasure may scan, because no index lists all copies of a
+ * person's data.
+ */
 export const TABLE_ACTIONS: Readonly<Record<TableRight, readonly string[]>> = {
   'table:read': ['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem', 'dynamodb:GetItem', 'dynamodb:Query'],
   'table:put': ['dynamodb:PutItem', 'dynamodb:UpdateItem'],
@@ -37,11 +40,11 @@ export type KeyedRight = 'table:count' | 'table:receive' | 'table:keys';
 
 interface KeyedActions {
   readonly actions: readonly string[];
-  /** Patterns of the partition keys, each the beginning of a key and `*`. */
+  /** Patterns of partition keys: a prefix and `*`. */
   readonly keys: readonly string[];
 }
 
-/** Rights to items with certain partition keys only. */
+/** Rights to items with these partition keys only. */
 export const KEYED_ACTIONS: Readonly<Record<KeyedRight, KeyedActions>> = {
   'table:count': { actions: ['dynamodb:UpdateItem'], keys: ['RATE#*', 'KEYUSE#*'] },
   'table:receive': { actions: ['dynamodb:PutItem'], keys: ['EVT#*', 'LOG#*'] },
@@ -50,7 +53,7 @@ export const KEYED_ACTIONS: Readonly<Record<KeyedRight, KeyedActions>> = {
 
 export const isKeyedRight = (right: Right): right is KeyedRight => Object.hasOwn(KEYED_ACTIONS, right);
 
-/** Every function without `table:keys` is denied these actions on service keys, whatever else it may do. */
+/** These actions on service keys are denied to every function without `table:keys`, despite its other rights. */
 export const DENIED_ON_KEYS: KeyedActions = {
   actions: ['dynamodb:BatchWriteItem', 'dynamodb:DeleteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
   keys: KEYED_ACTIONS['table:keys'].keys,
@@ -60,25 +63,29 @@ export const DENIED_ON_KEYS: KeyedActions = {
 export const PAYMENT_SECRETS = ['secrets:provider_a', 'secrets:provider_b', 'secrets:provider_c'] as const;
 export const CUSTOMER_SECRETS = [...PAYMENT_SECRETS, 'secrets:provider_d'] as const;
 
-/** The slots that a function with these rights opens, to call the provider or to verify its events. */
+/** The slots that a function with these rights opens, to call the provider or verify its events. */
 export const slotsOpenedBy = (rights: readonly Right[]): readonly ProviderSlot[] =>
   PROVIDER_SLOTS.filter((slot) =>
     rights.some((right) => right === `secrets:${slot}` || right === `signatures:${slot}`),
   );
 
-/** True if the function may call a provider. Verifying an event may be a call too. */
+/** True if the function may call a provider. Verifying an event may need a call, too. */
 export const callsProviders = (rights: readonly Right[]): boolean => slotsOpenedBy(rights).length > 0;
 
 /**
- * The memory of functions in MB. Lambda gives a function a share of a processor in proportion to its memory, a whole
- * processor at 1,769 MB. The measured processor times are in docs/performance.md ("Processor time", "Memory").
+ * Function memory in MB. Lambda's processor share is proportional to memory, with a whole processor at 1,769 MB. The
+ * measured processor times are in docs/performance.md ("Processor time", "Memory").
  */
 export const MEMORY_MB = {
-  /** No person waits. At 14 % of a processor, a function and Stripe's SDK (30 ms) load in 0.2 s. */
+  /** No person waits for a response. At 14 % of a processor, a function with Stripe's SDK (30 ms) loads in 0.2 s. */
   background: 256,
-  /** A person waits. At 29 %, a function loads (22 ms) in 0.08 s, and a warm read (0.3 ms) takes 1 ms. */
+  /**
+   * A person waits for a response. At 29 %, a function (22 ms) loads in 0.08 s, and a warm read (0.3 ms) takes 1 ms.
+   */
   request: 512,
-  /** A payer waits for a charge. At 58 %, function and SDK load in 0.05 s, and a warm create (2 ms) takes 4 ms. */
+  /**
+   * A payer waits for a charge. At 58 %, a function with the SDK loads in 0.05 s, and a warm create (2 ms) takes 4 ms.
+   */
   payment: 1_024,
 } as const;
 

@@ -1,4 +1,4 @@
-/** A transition table, with the states that each cause may lead to from each state. */
+/** A transition table: the allowed next states, by cause and current state. */
 export type Transitions<S extends string, C extends string> = Readonly<
   Record<S, Readonly<Partial<Record<C, readonly S[]>>>>
 >;
@@ -9,13 +9,13 @@ export interface StateChange<S extends string, C extends string> {
   readonly cause: C;
 }
 
-/** True if the table has this arrow. A state leads to itself only if the table lists that arrow. */
+/** True if the table allows this transition. Staying in a state is allowed only if the table lists it. */
 export const hasArrow = <S extends string, C extends string>(
   table: Transitions<S, C>,
   { from, to, cause }: StateChange<S, C>,
 ): boolean => table[from][cause]?.includes(to) ?? false;
 
-/** True if a record may be stored with this change. A change that keeps the state needs no arrow. */
+/** True if a record may be stored with this change. A change that keeps the state is always allowed. */
 export const allows = <S extends string, C extends string>(
   table: Transitions<S, C>,
   change: StateChange<S, C>,

@@ -1,6 +1,11 @@
-/** @module Text comparison and cutting, and each provider's statement descriptor rules, which several rooms share. */
+/**
+ * @module Comparing and cutting text, and each provider's rules for statement descriptors, which several rooms share.
+ */
 
-/** The first `most` code points, in linear time. A lone surrogate becomes U+FFFD, because providers refuse it. */
+/**
+ * The first `most` code points, in linear time. A lone surrogate becomes U+FFFD, because providers refuse lone
+ * surrogates.
+ */
 export const cutText = (text: string, most: number): string => {
   if (text.length <= most) return text.toWellFormed();
   let units = 0;
@@ -13,12 +18,12 @@ export const cutText = (text: string, most: number): string => {
   return text.slice(0, units).toWellFormed();
 };
 
-/** A run of combining marks that is longer than any e-mail address. NFC sorts a run in time quadratic in its length. */
+/** A run of combining marks, longer than any e-mail address. NFC needs quadratic time for such a run. */
 const LONG_RUN = /((?<!\p{M})\p{M}{255,})/u;
 
 /**
- * For comparison, whatever the case, in linear time. Long runs of combining marks stay as they are. NFC runs twice,
- * because lower-casing may leave letters that NFC joins again.
+ * Case-insensitive text for comparisons, in linear time. Long runs of combining marks stay unchanged. NFC runs twice,
+ * because lower-casing can produce letters that NFC joins again.
  */
 export const comparableText = (text: string): string =>
   text
@@ -26,7 +31,7 @@ export const comparableText = (text: string): string =>
     .map((part, at) => (at % 2 === 1 ? part : part.normalize('NFC').toLowerCase().normalize('NFC')))
     .join('');
 
-/** The one spelling of an e-mail address that the service stores and compares. */
+/** The single spelling of an e-mail address for storage and comparison. */
 export const normalizedEmail = (email: string): string => comparableText(email.trim());
 
 type Provider = 'stripe' | 'paypal' | 'square' | 'braintree' | '';
@@ -39,7 +44,7 @@ interface Rule {
   readonly characters: string;
 }
 
-/** The longest statement descriptor that any provider accepts. */
+/** The longest statement descriptor of any provider. */
 export const LONGEST_DESCRIPTOR = 22;
 
 const RULES: Readonly<Record<Exclude<Provider, ''>, Rule | undefined>> = {
@@ -61,13 +66,15 @@ const RULES: Readonly<Record<Exclude<Provider, ''>, Rule | undefined>> = {
   },
   /** statement_description_identifier of CreatePayment */
   square: { provider: 'Square', min: 1, max: 20, allowed: /^/, characters: '' },
-  /** No payments. */
+  /** No payments, so no descriptor. */
   braintree: undefined,
 };
 
 const ASCII = /^[ -~]*$/;
 
-/** @returns why the provider refuses the descriptor, or undefined. An empty one means the account's own descriptor. */
+/**
+ * @returns the provider's reason to refuse the descriptor, or undefined. An empty descriptor selects the account's own.
+ */
 export const descriptorProblem = (provider: Provider, text: string): string | undefined => {
   const rule = provider === '' ? undefined : RULES[provider];
   if (text === '' || rule === undefined) return undefined;

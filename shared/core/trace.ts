@@ -1,22 +1,22 @@
 /**
- * @module The trace of the running work and the end of its time. The doors of a function set both once. The log names
- * the trace, and calls that wait for a retry keep within the time.
+ * @module The trace of the current work and its remaining time. The doors of a function set both once. Log lines
+ * contain the trace, and retry waits stay within the remaining time.
  * Source: https://www.w3.org/TR/trace-context/
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { fingerprint } from './ids.ts';
 
-/** The context that a caller or a message carries. */
+/** The trace context of a caller or a message. */
 export interface TraceContext {
   /** 32 lower-case hex digits, not all zero. */
   readonly traceId: string;
   readonly isSampled: boolean;
-  /** The header tracestate, unchanged. Undefined if the caller sent none or an invalid one. */
+  /** The unchanged header tracestate; undefined if it is missing or invalid. */
   readonly state?: string | undefined;
 }
 
-/** A trace with the span of the running work. */
+/** A trace with the span of the current work. */
 export interface Span extends TraceContext {
   /** 16 lower-case hex digits, not all zero. */
   readonly spanId: string;
@@ -24,7 +24,7 @@ export interface Span extends TraceContext {
 
 interface Running {
   readonly span: Span;
-  /** The time until the function is stopped, ms. */
+  /** Milliseconds until Lambda stops the function. */
   readonly remainingMs: () => number;
 }
 
@@ -32,21 +32,24 @@ const running = new AsyncLocalStorage<Running>();
 
 const ENDLESS = (): number => Number.POSITIVE_INFINITY;
 
-/** Runs the function, and everything that it starts, as this span, within the time of the work around it. */
+/**
+ * Runs the function, including all asynchronous work that it starts, in this span, within the remaining time of the
+ * enclosing work.
+ */
 export const runInSpan = <T>(span: Span, run: () => T, remainingMs = running.getStore()?.remainingMs ?? ENDLESS): T =>
   running.run({ span, remainingMs }, run);
 
 /** undefined outside of a function. */
 export const currentSpan = (): Span | undefined => running.getStore()?.span;
 
-/** Infinity outside of a function, whose time has no end. */
+/** Infinity outside of a function, where no time-out applies. */
 export const remainingTimeMs = (): number => (running.getStore()?.remainingMs ?? ENDLESS)();
 
 const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?=-|$)/;
 const FIRST_VERSION_LENGTH = '00-00000000000000000000000000000000-0000000000000000-00'.length;
 const SAMPLED = 1;
 
-/** Reads the header leniently: an invalid header counts as absent, as the standard asks. */
+/** Reads the header leniently. The standard requires that an invalid header counts as absent. */
 export const traceContextOf = (traceparent: string | undefined, tracestate?: string): TraceContext | undefined => {
   const [, version, traceId = '', parentId = '', flags = ''] = TRACEPARENT.exec(traceparent ?? '') ?? [];
   if (version === undefined || version === 'ff') return undefined;
@@ -71,9 +74,9 @@ const isTraceState = (state: string | undefined): boolean => {
   return isUnique && members.length <= MOST_MEMBERS && members.every((member) => member === '' || MEMBER.test(member));
 };
 
-/** The header traceparent of a call that this span makes. */
+/** The traceparent header of this span's outbound calls. */
 export const traceparentOf = ({ traceId, spanId, isSampled }: Span): string =>
   `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 
-/** The trace of a request or message that continues no other trace. It follows from the id, so it needs no storage. */
+/** The new trace of a request or message without a trace. It derives from the id, so it needs no storage. */
 export const traceIdFrom = (requestId: string): string => fingerprint('trace', requestId).slice(0, 32);

@@ -1,16 +1,16 @@
 /**
- * @module The rules of an address, and the countries in which a full address needs a postal code. The source of the
- * countries is the region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal Postal
- * Union's country sheets (https://www.upu.int, Addressing Solutions). Two changes follow those sheets. Taiwan requires
- * no postal code; Israel, Iceland, Monaco and the EU countries that libaddressinput leaves open (BG, CY, HR, MT, SI)
- * require one. Everywhere else the postal code is optional, even if the country has postal codes.
+ * @module The rules of an address, and the countries in which a full address needs a postal code. The list comes from
+ * the region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal Postal Union's
+ * country sheets (https://www.upu.int, Addressing Solutions). Two changes follow those sheets. Taiwan requires no
+ * postal code. Israel, Iceland, Monaco and the EU countries that libaddressinput leaves open (BG, CY, HR, MT, SI)
+ * require a postal code. Elsewhere it is optional, even in countries with postal codes.
  */
 
 import type { Problem } from '../core/errors.ts';
 
 /** The input of the address rules; blank text counts as absent. */
 export interface AddressFacts {
-  /** undefined if it is not a known country. */
+  /** Undefined for an unknown country. */
   readonly country: string | undefined;
   readonly isPartial: boolean;
   readonly isBusiness: boolean;
@@ -22,8 +22,8 @@ export interface AddressFacts {
 
 /**
  * A partial address needs a country. A full address needs line1 and city, and a postal code if its country requires it.
- * A business address needs only the country and the business name. The same rules hold for a create and for the result
- * of an update.
+ * A business address needs only the country and the business name. The rules apply to a create and to the result of an
+ * update.
  */
 export const addressProblems = (facts: AddressFacts): readonly Problem[] => {
   if (facts.isBusiness) return facts.businessName ? [] : [missing('business_name', 'a business address')];
@@ -43,7 +43,7 @@ const missing = (path: string, of: string): Problem => ({ path, rule: 'required'
 /** Countries by their ISO 3166-1 alpha-2 code, as `Intl` names them. */
 const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 
-/** Codes that `Intl` names although they are withdrawn, reserved or of no country. */
+/** Codes that `Intl` knows but that are withdrawn, reserved or not a country. */
 const NOT_ISO = new Set(
   'AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH QO RH SU TA TP UK UN VD XA XB XK YD YU ZR ZZ'.split(' '),
 );

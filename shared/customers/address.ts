@@ -111,7 +111,7 @@ export const addressView = (address: Address, isDefault: boolean) => ({
   updated_at: address.updatedAt,
 });
 
-/** The address as an event shows it, for an invoice. */
+/** The address as events show it, such as for an invoice. */
 export const eventAddressView = (address: Address) => ({
   id: address.id,
   country: address.country,
@@ -164,7 +164,7 @@ export const readPointers = async (
   });
 };
 
-/** If a default address is missing, the newest remaining becomes the default. @param known ids that need no read */
+/** Makes the newest remaining address the default if the default is missing. @param known ids that need no read */
 export const followPointers = async (
   table: Table,
   pointers: readonly Pointer[],
@@ -184,7 +184,7 @@ export const followPointers = async (
   return new Set([...valid, ...promoted.filter((id) => id !== undefined)]);
 };
 
-/** Updates the pointer only; the last update wins. */
+/** Updates only the pointer; the last update wins. */
 export const setDefaultAddress = async (
   deps: { readonly table: Table },
   { record }: ApiRequest<unknown, unknown, unknown, Address>,

@@ -1,4 +1,4 @@
-/** @module Stores a customer that another integration has made at a provider. The provider is not called. */
+/** @module Stores a customer that another integration created at a provider. The provider is not called. */
 
 import type { Owned } from '../access/record-kind.ts';
 import type { ProviderSlot } from '../core/settings.ts';
@@ -18,13 +18,13 @@ interface AdoptedCustomer {
   readonly owner: Owner;
   readonly owned: Owned;
   readonly contact: ReportedDetails;
-  /** The conditions that the owner exists. */
+  /** Write conditions: the owner exists. */
   readonly onlyIf: readonly TransactionStep[];
 }
 
 /**
- * Stores the customer on condition that no record has its id at the provider. It becomes the owner's default at the
- * slot if the owner has none.
+ * Stores the customer if no record has its provider id. Makes it the owner's default at the slot if the owner has no
+ * default.
  * @returns false if a condition failed
  */
 export const storeAdoptedCustomer = async (deps: StoreDeps, adopted: AdoptedCustomer): Promise<boolean> => {

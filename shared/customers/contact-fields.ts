@@ -1,4 +1,4 @@
-/** @module Sends contact details to a provider without those that it refuses. */
+/** @module Sends contact details to a provider, and retries without details that the provider refuses. */
 import type { Outcome } from '../core/outcome.ts';
 import type { ContactField, CustomerDetails } from '../providers/customer-port.ts';
 import { CONTACT_FIELDS } from './customer.ts';
@@ -7,7 +7,7 @@ import { CONTACT_FIELDS } from './customer.ts';
 export const refusedField = (outcome: Outcome<unknown>): ContactField | undefined =>
   outcome.kind === 'refused' ? CONTACT_FIELDS.find((field) => field === outcome.parameter) : undefined;
 
-/** Sends the details. If the provider refuses a field that `mayBeLeftOut` lists, sends them again without it. */
+/** Sends the details. If the provider refuses a field listed in `mayBeLeftOut`, sends them again without that field. */
 export const withoutRefused = async <T>(
   details: CustomerDetails,
   mayBeLeftOut: readonly ContactField[],

@@ -1,4 +1,4 @@
-/** @module Creates an address, and makes it the default if the body says so. A replay leaves the default as it is. */
+/** @module Creates an address, and makes it the default if requested. A replay does not change the default. */
 
 import { noteGuest } from '../access/find-guest.ts';
 import type { GuestTokens } from '../access/guest-token.ts';

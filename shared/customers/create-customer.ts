@@ -1,4 +1,4 @@
-/** @module Creates a customer at the provider, under an idempotency key derived from our id, then stores it. */
+/** @module Creates a customer at the provider, then stores it. The idempotency key derives from our id. */
 
 import type { GuestTokens } from '../access/guest-token.ts';
 import { guestTokenFields } from '../access/guest-token.ts';
@@ -47,7 +47,7 @@ export const createCustomer = async (
     build: (id) => createProviderCustomer(provider, { ...draftOf(deps, request, owner), id }),
     beside: (customer) => [customerAlias(customer)],
   });
-  // The owner comes from the record, because a guest who repeats the request has another guest_id.
+  // Use the record's owner, because a guest who repeats the request has another guest_id.
   await setOwnerCustomer(deps.table, ownerOfRecord(record) ?? owner, record);
   return {
     data: { ...customerView(record), ...(await guestTokenFields(deps.guestTokens, caller, record)) },
@@ -60,7 +60,7 @@ type CustomerDraft = Omit<Customer, 'providerCustomerId'>;
 export const customerAlias = ({ id, providerId, providerCustomerId }: Customer): TransactionStep =>
   aliasStep(providerId, providerCustomerId, { kind: 'CUS', id });
 
-/** The Idempotency-Key of the request claims the creation, so any failure frees that key. */
+/** Creates the provider's customer. The request's Idempotency-Key is the claim, so any failure frees the key. */
 export const createProviderCustomer = async (provider: PaymentProvider, draft: CustomerDraft): Promise<Customer> => {
   const outcome = await sendCustomer(provider, draft);
   if (outcome.kind !== 'done') throw failedError(outcome, customerRefusal);
@@ -68,8 +68,8 @@ export const createProviderCustomer = async (provider: PaymentProvider, draft: C
 };
 
 /**
- * Leaves out a contact detail that the provider refuses, because no sale depends on it.
- * @param attempt each number makes another idempotency key
+ * Creates the customer at the provider, without contact details that the provider refuses. No sale depends on them.
+ * @param attempt part of the idempotency key, so each number makes a new key
  */
 export const sendCustomer = (
   provider: PaymentProvider,

@@ -1,7 +1,7 @@
 import { type BusEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
 import type { Customer } from './customer.ts';
 
-/** customer.created for a new customer, customer.updated for every later version. An import publishes nothing. */
+/** Publishes customer.created or, for later versions, customer.updated. An import publishes nothing. */
 export const customerEvents = (before: Customer | undefined, after: Customer): readonly BusEvent[] => {
   if (before?.version === after.version || (before === undefined && after.importedAt !== undefined)) return [];
   const event = before === undefined ? 'customer.created' : 'customer.updated';

@@ -1,6 +1,6 @@
 /**
- * @module A customer is a payer at one provider. It always exists at the provider under `providerCustomerId`, and
- * belongs to a user, an organization or a guest.
+ * @module A customer is a payer at one provider. It always exists at the provider as `providerCustomerId`, and belongs
+ * to a user, an organization or a guest.
  */
 
 import * as z from 'zod';
@@ -30,7 +30,7 @@ export const customerSchema = z.lazy(() =>
     providerCustomerId: z.string(),
     email: optional,
     name: optional,
-    /** True if the name was given, so it does not follow the first and last name. */
+    /** True if the full name was sent, so it does not follow the first and last name. */
     isNameGiven: z.boolean().optional(),
     firstName: optional,
     lastName: optional,
@@ -86,11 +86,11 @@ export const customerView = (customer: Customer) => ({
 
 export const CONTACT_FIELDS = ['email', 'name', 'phone'] as const satisfies readonly ContactField[];
 
-/** The full name made of the first and last name. */
+/** The full name, made from first and last name. */
 export const derivedName = ({ firstName, lastName }: Pick<Customer, 'firstName' | 'lastName'>): string | undefined =>
   [firstName, lastName].filter(Boolean).join(' ') || undefined;
 
-/** The contact details for the provider. The parts are those of the name, unless another name was given. */
+/** The contact details for the provider. First and last name are included unless a different full name was sent. */
 export const detailsFor = ({ email, name, phone, ...parts }: ContactOf): CustomerDetails => ({
   email,
   name,
@@ -107,11 +107,11 @@ export type OwnerCustomer = z.infer<typeof pointerSchema>;
 export const customerPointerKey = (owner: Owner, providerId: string): Key =>
   ownerCustomerKey(ownerKeyOf(owner), providerId);
 
-/** @returns undefined for a claim, because the customer is not created yet. */
+/** @returns undefined for a claim, whose customer does not exist yet */
 export const ownerCustomerOf = (item: Item | undefined): OwnerCustomer | undefined =>
   item === undefined || 'claim' in item ? undefined : pointerSchema.parse(item);
 
-/** The first customer of an owner at a provider stays the default until it is deleted. */
+/** Makes the owner's first customer at a provider the default. It stays the default until it is deleted. */
 export const setOwnerCustomer = async (table: Table, owner: Owner, customer: Customer): Promise<void> => {
   await table.put(pointerItem(owner, customer), [{ absent: true }]);
 };
@@ -123,8 +123,8 @@ export const pointerItem = (owner: Owner, { id: customerId, providerCustomerId, 
 });
 
 /**
- * Steps of the write that removes a customer. If it is the default, the owner's oldest other customer at the provider
- * becomes the default. The steps fail if another request has changed the pointer.
+ * Write steps that remove a customer. If it is the default, the owner's oldest other customer at the provider becomes
+ * the default. The steps fail if another request has changed the pointer.
  */
 export const customerSuccessorSteps = async (
   table: Table,

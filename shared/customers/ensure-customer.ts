@@ -1,4 +1,4 @@
-/** @module Finds or creates an owner's customer at a provider, exactly once because a claim precedes the call. */
+/** @module Finds or creates an owner's customer at a provider. A claim before the call prevents a second creation. */
 
 import * as z from 'zod';
 import type { Caller } from '../access/caller.ts';
@@ -31,11 +31,11 @@ interface CustomerRequest {
   readonly known: OwnerCustomer | undefined;
 }
 
-/** Five seconds in all, longer than a provider usually takes to create a customer. */
+/** Wait for up to five seconds, longer than a provider usually takes to create a customer. */
 const TRIES = 25;
 const WAIT_MS = 200;
 
-/** @throws DomainError of the provider's outcome, or VERSION_CONFLICT while another request creates the customer. */
+/** @throws DomainError for the provider's failure, or VERSION_CONFLICT while another request creates the customer */
 export const ensureCustomer = async (deps: ProviderRecordDeps, wanted: CustomerRequest): Promise<OwnerCustomer> => {
   if (wanted.known) return wanted.known;
   const provider = await deps.providers.require(wanted.slot, 'customers');
@@ -50,7 +50,7 @@ export const ensureCustomer = async (deps: ProviderRecordDeps, wanted: CustomerR
   throw new DomainError('VERSION_CONFLICT', { retryAfterSeconds: 5 });
 };
 
-/** A guest who repeats a request has another guest_id and finds no claim, so the id is derived from the record's id. */
+/** A guest who repeats a request has another guest_id and finds no claim, so derive the id from the record's id. */
 const draftFor = async (
   deps: ProviderRecordDeps,
   { slot, owner, caller, forId }: CustomerRequest,
@@ -76,7 +76,7 @@ const createClaimed = (
 ): Promise<OwnerCustomer | undefined> => {
   const { draft, attempt } = claim;
   const key = customerPointerKey(owner, slot);
-  /** The next request may continue the claim immediately, and creates the same customer. */
+  /** Frees the claim, so the next request can create the same customer immediately. */
   const release = (nextAttempt: number) =>
     deps.table.put(claimItem(key, { draft, attempt: nextAttempt, busyUntil: iso(deps.now()) }), ifUnchanged(claim));
   return runCreation({
@@ -98,11 +98,11 @@ const createClaimed = (
         { put, if: stillClaimed },
       ]);
       if (stored.ok) return { customerId: customer.id, providerCustomerId };
-      // An earlier try has stored the record, for another guest_id if a guest repeats the request.
+      // The record exists already, such as from an earlier try of a guest under another guest_id.
       await deps.table.put(put, stillClaimed);
       return ownerCustomerOf(await deps.table.get(key));
     },
-    /** The next caller's draft may be valid. */
+    /** Removes the claim with its refused draft; the next caller's draft may be valid. */
     remove: async (reason) => {
       await deps.table.expire(key, ifUnchanged(claim));
       throw failedError(reason, customerRefusal);
@@ -116,23 +116,23 @@ const createClaimed = (
 };
 
 /**
- * The claim to create an owner's first customer at a provider. Its item has the key of the owner's pointer. Only one
- * request at a time calls the provider for a claim. Every request sends the id, fields and key of the claim, so the
- * provider creates one customer. A claim expires after a day, when providers may forget the key.
+ * The claim to create an owner's first customer at a provider. It is stored at the key of the owner's pointer. Only one
+ * request at a time calls the provider for a claim. Every request sends the claim's id, fields and key, so only one
+ * customer is created. A claim expires after a day, when providers may forget the key.
  */
 const claimSchema = z.lazy(() =>
   z.object({
     draft: customerSchema.unwrap().omit({ providerCustomerId: true }),
-    /** Counts server errors. Each needs a new idempotency key, because a provider repeats its response to a known key. */
+    /** Number of server errors. Each needs a new idempotency key, because a used key replays the error. */
     attempt: z.int(),
-    /** Until this time, the request that holds the claim may be calling the provider. */
+    /** The request with the claim may be calling the provider until this time. */
     busyUntil: z.string(),
   }),
 );
 type CustomerClaim = z.infer<typeof claimSchema>;
 type CustomerDraft = CustomerClaim['draft'];
 
-/** Longer than the timeout of a call to a provider. */
+/** Exceeds the timeout of a provider call. */
 const LEASE_MS = 20 * SECOND_MS;
 
 type ClaimResult =

@@ -1,6 +1,6 @@
 /**
- * @module PayPal gives a customer an id only with the first saved method. Until then our own id is used instead.
- * The provider's id is stored before the method, so that a deletion finds every method.
+ * @module Stores the id that PayPal gives a customer only with the first saved method. Until then, our own id is used.
+ * The provider's id is stored before the method, so a deletion finds every method.
  */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
@@ -20,15 +20,15 @@ import {
   pointerItem,
 } from './customer.ts';
 
-/** True if the provider stores the method for this customer. */
+/** True if the method belongs to this customer at the provider. */
 export const isMethodOf = (
   { customerId, ourCustomerId }: Pick<ProviderMethod, 'customerId' | 'ourCustomerId'>,
   customer: OwnerCustomer,
 ): boolean => customerId === customer.providerCustomerId || ourCustomerId === customer.customerId;
 
 /**
- * Stores the customer's id at the provider if this method is the first to report it. @returns the customer as stored
- * @throws DomainError VERSION_CONFLICT if every try meets another change, or the customer is removed meanwhile
+ * Stores the provider's customer id if this method is the first to report it. @returns the stored customer
+ * @throws DomainError VERSION_CONFLICT after too many concurrent changes, or if the customer is removed
  */
 export const learnProviderId = async (
   deps: StoreDeps,
@@ -42,7 +42,7 @@ export const learnProviderId = async (
   if (!customer) return known;
   const commit: Commit<Customer> = async (was, next) => {
     const steps = [aliasRemoval(was.providerId, id), customerAlias(next), ...(await pointerSteps(deps.table, next))];
-    // A step that failed is built again for the next try, because the pointer may have changed.
+    // Rebuild the steps for each try, because the pointer may have changed.
     return { ...(await store.commit(was, next, steps)), unmet: false };
   };
   const { record } = await changeRecord(commit, customer, (current) =>
@@ -53,7 +53,7 @@ export const learnProviderId = async (
   return { customerId: id, providerCustomerId: record.providerCustomerId };
 };
 
-/** The owner's pointer also holds the provider's id if it names this customer. */
+/** Updates the provider's id in the owner's pointer too, if the pointer names this customer. */
 const pointerSteps = async (table: Table, customer: Customer): Promise<readonly TransactionStep[]> => {
   const owner = ownerOfRecord(customer);
   if (!owner) return [];

@@ -1,4 +1,4 @@
-/** @module Checks tax ids with the `stdnum` library. The result only informs and never refuses an address. */
+/** @module Checks tax ids with the `stdnum` library. The result is informative only and never refuses an address. */
 
 import { validate as angolanNif } from 'stdnum/lib/cjs/ao/nif.js';
 import { validate as cuit } from 'stdnum/lib/cjs/ar/cuit.js';
@@ -53,17 +53,17 @@ import { validate as ein } from 'stdnum/lib/cjs/us/ein.js';
 import { validate as zaVat } from 'stdnum/lib/cjs/za/vat.js';
 import type { Address } from './address.ts';
 
-/** A validator of the library; only its result is used. */
+/** A validator of the library, of which only the validity is used. */
 type Validate = (value: string) => { readonly isValid: boolean };
 
-/** The library accepts any five characters that end in digits, but only GD and HA numbers are so short. */
+/** Only GD and HA numbers have five characters, but the library accepts other prefixes too. */
 const britishVat: Validate = (value) => {
   const compact = value.toUpperCase().replaceAll(/[ \-/]/g, '');
   const number = compact.replace(/^(GB|XI)/, '');
   return number.length === 5 && !/^(GD|HA)/.test(number) ? { isValid: false } : gbVat(number);
 };
 
-/** Value added tax numbers by country, for the European Union, its neighbors, and South Africa. */
+/** VAT numbers by country, for the European Union, its neighbors, and South Africa. */
 const BY_COUNTRY: Readonly<Record<string, Validate | undefined>> = {
   AT: atVat,
   BE: beVat,
@@ -101,7 +101,7 @@ const BY_COUNTRY: Readonly<Record<string, Validate | undefined>> = {
   ZA: zaVat,
 };
 
-/** Prefixes of VAT numbers that are not country codes, which Greece and Northern Ireland have. */
+/** VAT prefixes of Greece and Northern Ireland, which differ from their country codes. */
 const PREFIX_COUNTRY: Readonly<Record<string, string | undefined>> = { EL: 'GR', XI: 'GB' };
 
 /** The validators of the address's country and of the country in the number's prefix. */
@@ -113,7 +113,7 @@ const vatValidators = (value: string, country: string): readonly Validate[] => {
 
 type TaxIdType = NonNullable<Address['taxIdType']>;
 
-/** A type's validators, a list, a record by the address's country, or a function. Empty if the library has no rule. */
+/** Validators by tax id type: a list, a record by country, or a function. Empty if no rule is known. */
 type Rule =
   | readonly Validate[]
   | Readonly<Record<string, Validate | undefined>>
@@ -123,7 +123,7 @@ const VALIDATORS: Readonly<Record<TaxIdType, Rule>> = {
   vat: vatValidators,
   ein: [ein],
   rfc: [rfc],
-  // A person uses the number of the identity card.
+  // A person's tax id is the number of the identity card.
   rnc: [rnc, cedula],
   cnpj: [cnpj],
   cpf: [cpf],
@@ -155,7 +155,7 @@ const validatorsOf = (rule: Rule, value: string, country: string): readonly Vali
 
 const isList = (rule: Exclude<Rule, CallableFunction>): rule is readonly Validate[] => Array.isArray(rule);
 
-/** The library throws for some texts that it cannot parse. */
+/** The library throws for some unparsable texts. */
 const accepts = (validate: Validate, value: string): boolean => {
   try {
     return validate(value).isValid;

@@ -1,4 +1,4 @@
-/** @module Updates an address and keeps the fields that the body lacks. The result must satisfy the address rules. */
+/** @module Updates an address. Fields missing from the body stay. The result must satisfy the address rules. */
 
 import { invalid } from '../core/errors.ts';
 import { canonicalJson } from '../http/idempotency.ts';
@@ -11,7 +11,7 @@ import type { UpdateAddressBody } from './address-requests.ts';
 import { addressProblems } from './address-rules.ts';
 import { isTaxIdValid } from './tax-id.ts';
 
-/** The address as a read shows it. */
+/** The address in the form that a read shows. */
 export const addressAsRead = async (
   { table }: Pick<StoreDeps, 'table'>,
   { record }: ApiRequest<unknown, unknown, unknown, Address>,

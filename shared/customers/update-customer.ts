@@ -1,4 +1,4 @@
-/** @module Changes a customer in its record, and before that at the provider if the provider has a changed field. */
+/** @module Changes a customer. If a field also exists at the provider, the provider is changed before the record. */
 
 import { currentWork } from '../core/actor.ts';
 import { epochSeconds, iso } from '../core/time.ts';
@@ -27,7 +27,7 @@ export const updateCustomer = async (
     }
     const synced = sent && { knownAt: Math.max(current.knownAt ?? 0, sent.at) };
     if (canonicalJson(changed) === canonicalJson(current)) {
-      // From now on, an event of an earlier update without a response is stale.
+      // Note the time, so that an event of an earlier update without a response becomes stale.
       return synced && { ...current, ...synced };
     }
     return { ...changed, ...synced, version: current.version + 1, updatedAt: iso(deps.now()) };
@@ -43,8 +43,8 @@ interface Sent {
 }
 
 /**
- * True if the earlier commit only echoed our own call. After any other commit the values are sent again, because the
- * provider may have carried out both calls in the other order.
+ * True if the concurrent commit only echoed our own call. After any other commit the values are sent again, because the
+ * provider may have processed both calls in the opposite order.
  */
 const isEchoOf = ({ was, details }: Sent, current: Customer): boolean => {
   if (current.version === was.version) return true;
@@ -55,13 +55,13 @@ const isEchoOf = ({ was, details }: Sent, current: Customer): boolean => {
 
 const detailsOf = ({ email, name, phone }: Customer): string => canonicalJson({ email, name, phone });
 
-/** An echo has the full name or the provider's parts of it, so its commit has replaced the first and last name. */
+/** The names before the echo. The echo's commit has replaced them with the provider's names. */
 const namesOf = ({ name, firstName, lastName, isNameGiven }: Customer) => ({ name, firstName, lastName, isNameGiven });
 
 /**
- * Sends only these fields, so that newer values at the provider stay. Sends even values that the record has, because an
- * earlier update without a response may have changed them. Each call has its own idempotency key, since a used key
- * would send nothing. @returns epoch second of the provider's response
+ * Sends only these fields, so newer values of other fields at the provider stay. Also sends values that the record
+ * already has, because an earlier update without a response may have changed them. Each call has its own idempotency
+ * key, because a repeated key changes nothing. @returns epoch second of the provider's response
  */
 const sendToProvider = async (
   deps: ProviderRecordDeps,

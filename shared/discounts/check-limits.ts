@@ -1,6 +1,6 @@
 /**
- * @module The window of checks of discount codes. Refused codes of creates count in it too. A full window refuses further
- * checks, and creates with a code.
+ * @module Rate limit for checks of discount codes. Creates with a refused code count too. At the limit, further checks
+ * and creates with a code are refused.
  */
 
 import { keyOfCaller, subjectOf } from '../access/caller.ts';
@@ -9,8 +9,8 @@ import type { RateLimit } from '../http/rate-limit.ts';
 import type { ApiRequest } from '../http/request.ts';
 
 /**
- * A session, or the payer for whom a key acts. A guest counts by its network, behind a key by the network that the key
- * names. A key that names no payer is counted by its requests alone.
+ * The caller whose requests are counted: the session, or the payer for whom a key acts. A guest counts by its network;
+ * behind a key, by the network in the key's request. A key without a payer is not counted here.
  */
 const payerOf = ({ caller, http }: ApiRequest): string | undefined => {
   if (caller.kind !== 'guest') return caller.kind === 'key' ? undefined : subjectOf(caller);

@@ -1,12 +1,12 @@
 /**
- * @module The price with a discount code. Pure. The base is the subtotal less the own discount, and the code cuts the
- * base. total = subtotal + tax − discount, and discount = own discount + cut.
+ * @module Computes a price with a discount code. Pure. The base is the subtotal less the price's own discount, and the
+ * code cuts the base. total = subtotal + tax − discount, and discount = own discount + cut.
  */
 
 import { fractionOf, roundedHalfUp } from '../core/fraction.ts';
 import type { Prices } from '../core/money.ts';
 
-/** Exactly one of the two is set. */
+/** Exactly one field is set. */
 export interface CutTerms {
   readonly percentBp?: number | undefined;
   readonly amountCents?: number | undefined;
@@ -14,13 +14,13 @@ export interface CutTerms {
 
 export interface CutPrice {
   readonly prices: Prices;
-  /** The code's own part of the discount; 0 or less if the code has no effect. */
+  /** The part of the discount that the code adds; 0 or less if the code has no effect. */
   readonly cutCents: number;
 }
 
 const WHOLE_BASIS_POINTS = 10_000;
 
-/** In minor units, from 0 to the base. */
+/** The cut in minor units, from 0 to the base. */
 const cutOf = (baseCents: number, { percentBp, amountCents = 0 }: CutTerms): number => {
   if (baseCents <= 0) return 0;
   if (percentBp === undefined) return Math.min(amountCents, baseCents);
@@ -29,7 +29,7 @@ const cutOf = (baseCents: number, { percentBp, amountCents = 0 }: CutTerms): num
 
 /**
  * @param before the price without the code
- * @param options.keepsTax true for a free price. The tax of a product falls with its base.
+ * @param options.keepsTax true for a free price; otherwise tax is reduced in proportion to the base
  */
 export const cutPrice = (before: Prices, terms: CutTerms, { keepsTax }: { readonly keepsTax: boolean }): CutPrice => {
   const { subtotalCents, taxCents: fullTax, discountCents: own } = before;
@@ -43,7 +43,7 @@ export const cutPrice = (before: Prices, terms: CutTerms, { keepsTax }: { readon
   };
 };
 
-/** The total as a multiple of what the provider can charge, half rounded up. The code's part takes the difference. */
+/** Rounds the total to a multiple of `unit`, half rounded up. The code's part absorbs the difference. */
 export const inUnitsOf = ({ prices, cutCents }: CutPrice, unit: number): CutPrice => {
   const totalCents = roundedHalfUp(fractionOf(prices.totalCents, 1, unit)) * unit;
   const added = totalCents - prices.totalCents;

@@ -1,6 +1,6 @@
 /**
- * @module The terms of a discount code, copied to payments and subscriptions, and whether a code fits a
- * purchase. A later change of the code changes nothing that runs.
+ * @module The terms of a discount code, and whether it fits a purchase. Payments and subscriptions store a copy, so a
+ * later change of the code does not affect them.
  */
 
 import * as z from 'zod';
@@ -8,12 +8,12 @@ import { canonicalCode, type Discount } from '../catalog/discount.ts';
 import { DomainError } from '../core/errors.ts';
 import { type Instant, instant } from '../core/time.ts';
 
-/** The copy of a code's terms. A percentage in basis points, or an amount in minor units of the record's currency. */
+/** The stored terms of a code: a percentage in basis points, or minor units of the record's currency. */
 export const discountTermsFields = {
   code: z.string(),
   percentBp: z.int().optional(),
   amountCents: z.int().optional(),
-  /** The products that the code is for; undefined for every product. */
+  /** Products that the code applies to; undefined for every product. */
   productIds: z.array(z.string()).optional(),
 };
 const termsSchema = z.lazy(() => z.object(discountTermsFields));
@@ -39,9 +39,9 @@ export const isDiscountRefusal = (error: unknown): error is DomainError =>
   error instanceof DomainError && error.code === 'DISCOUNT_INVALID';
 
 export interface CodeUses {
-  /** Redemptions of the code, reserved or paid. Counted only with `max_redemptions`. */
+  /** Reserved and paid redemptions of the code. Counted only with `max_redemptions`. */
   readonly taken: number;
-  /** The same of this payer. */
+  /** Reserved and paid redemptions by this payer. */
   readonly used: number;
 }
 
@@ -51,7 +51,7 @@ interface Purchase {
   readonly now: Instant;
 }
 
-/** Why a code fits no purchase at this moment, whatever is bought. An inactive code counts as unknown. */
+/** Why the code fits no purchase at this time. An inactive code counts as unknown. */
 const untimely = (discount: Discount | undefined, now: Instant): UnfitReason | undefined => {
   if (!discount?.is_active) return 'unknown';
   if (discount.starts_at && instant(discount.starts_at) > now) return 'not_started';

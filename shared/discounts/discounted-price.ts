@@ -1,4 +1,4 @@
-/** @module Prices a purchase with a discount code. A product's prices and the sent prices are those before the code. */
+/** @module Prices a purchase with a discount code, based on the price before the code. */
 
 import type { Product } from '../catalog/catalog-records.ts';
 import { priceOf } from '../catalog/price.ts';
@@ -17,7 +17,7 @@ type PricedBody = GivenPrices & {
 };
 
 /**
- * The price before the code. Of a free price, subtotal, tax and discount are sent before the code.
+ * The price before the code. For a free price, the request sends subtotal, tax and discount before the code.
  * @throws DomainError VALIDATION_ERROR for a free price without a subtotal, or as `priceOf`
  */
 export const listPrice = (body: PricedBody, product: Product | undefined): ListPrice => {
@@ -35,9 +35,9 @@ export const subtotalRequired = (): DomainError => {
 interface Cutting {
   /** True for a free price. */
   readonly keepsTax: boolean;
-  /** 0 for a subscription, 1 for a payment. */
+  /** Lowest allowed total: 0 for a subscription, 1 for a payment. */
   readonly leastTotal: 0 | 1;
-  /** The multiple in which the provider charges the total. */
+  /** The provider can charge only multiples of this. */
   readonly unitOf: (total: { readonly totalCents: number; readonly currency: string }) => Promise<number>;
 }
 
@@ -56,7 +56,7 @@ export const cutListPrice = async (
   return cut;
 };
 
-/** @throws DomainError PRICING_MISMATCH if a requested price differs from the discounted price */
+/** @throws DomainError PRICING_MISMATCH if a sent price differs from the discounted price */
 export const requireSentPrices = (
   body: GivenPrices,
   prices: Prices,

@@ -1,6 +1,6 @@
 /**
- * @module One use of a discount code by a payment or a subscription. It is reserved in the transaction of the create, and
- * later paid or given back, once each. Only a code with `max_redemptions` writes an item that all its uses share.
+ * @module A redemption is one use of a discount code by a payment or a subscription. The create's transaction reserves
+ * it. Later it is either paid or given back, once. Uses share a counter item only if the code has `max_redemptions`.
  */
 
 import * as z from 'zod';
@@ -20,11 +20,11 @@ import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import { waitForAttempt } from '../platform/waits.ts';
 import { type CodeUses, discountInvalid, exhaustionOf, fittingTerms } from './discount-terms.ts';
 
-/** What a record keeps of its redemption. */
+/** The redemption fields of a payment or subscription. */
 export const redemptionFields = {
-  /** Names the redemption, `rdm_…`. */
+  /** The redemption's id, `rdm_…`. */
   redemption: z.string().optional(),
-  /** Who uses the code. Of a guest a hash, which is a person field. */
+  /** The payer; for a guest a hash, which is personal data. */
   payer: z.string().optional(),
   /** Set if the code has `max_redemptions`. */
   isCounted: z.literal(true).optional(),
@@ -34,7 +34,7 @@ type RedemptionFields = z.infer<typeof redemptionSchema>;
 
 export type Redemption = RedemptionFields & { readonly redemption: string };
 
-/** The payer of a use, which is the paying organization, the user, or a hash of the guest's address without `+…`. */
+/** The payer's key: the paying organization, the user, or a hash of the guest's e-mail address without its `+…` tag. */
 export const payerOfDiscount = (owner: Owner): string => {
   switch (owner.kind) {
     case 'organization':
@@ -55,14 +55,14 @@ const withoutTag = (email: string): string => {
   return plus > 0 ? `${local.slice(0, plus)}${email.slice(at)}` : email;
 };
 
-/** A code with its counter and the payer's uses. All are read, whether the code exists or not. */
+/** The keys of a code, its counter and the payer's uses. All three are always read. */
 const codeKeys = (code: string, payer: string): readonly Key[] => [
   discountKey(code),
   discountCountKey(code),
   discountUseKey(code, payer),
 ];
 
-/** The same for the owner and the body of a create. Without a code nothing is read. */
+/** The keys for the owner and the code of a create; empty without a code. */
 export const codeKeysOf = (owner: Owner, code: string | null | undefined): readonly Key[] =>
   code ? codeKeys(canonicalCode(code), payerOfDiscount(owner)) : [];
 
@@ -73,7 +73,7 @@ export interface ReadCode {
 
 const useSchema = z.object({ count: z.int().default(0) });
 
-/** @param items those of `codeKeys` */
+/** @param items the items read by `codeKeys` */
 export const codeOf = ([discount, counter, use]: readonly (Item | undefined)[]): ReadCode => ({
   discount: discount && discountRecordSchema.parse(discount),
   uses: { taken: discountCountOf(counter).taken, used: useSchema.parse(use ?? {}).count },
@@ -85,7 +85,7 @@ export const readCode = async (table: Table, code: string, payer: string): Promi
 const isBelow = (name: string, most: number | null | undefined) =>
   most === null || most === undefined ? [] : [{ any: [{ lacks: name }, { below: [name, most] as const }] }];
 
-/** The steps that reserve a use, beside the record that holds it. */
+/** The write steps that reserve a use, for the transaction that stores its record. */
 const reserveSteps = (
   { max_redemptions: most, max_per_payer: mostPerPayer }: Discount,
   { code, payer }: { readonly code: string; readonly payer: string },
@@ -100,7 +100,7 @@ const reserveSteps = (
     : []),
 ];
 
-/** An erasure may have removed the item, which then stays removed. */
+/** Changes the payer's count, unless an erasure has removed it. */
 const usesOf = ({ code, payer }: Redemption, by: 1 | -1): readonly TransactionStep[] =>
   payer === undefined
     ? []
@@ -109,7 +109,7 @@ const usesOf = ({ code, payer }: Redemption, by: 1 | -1): readonly TransactionSt
 const countOf = ({ code, isCounted }: Redemption, add: Readonly<Record<string, number>>): readonly TransactionStep[] =>
   isCounted ? [{ update: discountCountKey(code), changes: { add } }] : [];
 
-/** The steps that give a reserved use back. The first fails if the redemption is paid or given back already. */
+/** The write steps that give a reserved use back. The first fails if the redemption was already paid or given back. */
 export const giveBackSteps = (held: Redemption): readonly TransactionStep[] => [
   { put: { ...redemptionKey(held.redemption), state: 'given back' }, if: [{ absent: true }] },
   ...usesOf(held, -1),
@@ -119,7 +119,7 @@ export const giveBackSteps = (held: Redemption): readonly TransactionStep[] => [
 /** Releases a reserved use once. A paid use stays taken. */
 export const giveBackUse = (table: Table, held: Redemption): Promise<void> => settle(table, held, giveBackSteps);
 
-/** An erasure may have removed the payer's uses. Only the code's counter changes then. */
+/** Runs the steps. If an erasure has removed the payer's uses, only the code's counter changes. */
 const settle = async (
   table: Table,
   held: Redemption,
@@ -130,7 +130,7 @@ const settle = async (
   await table.transact(stepsOf({ ...held, payer: undefined }));
 };
 
-/** Counts a use as paid once. Money that moved after the use was given back takes the use again, beyond any limit. */
+/** Counts a use as paid, once. A late payment takes a given-back use again, even beyond a limit. */
 export const redeem = async (table: Table, held: Redemption): Promise<void> => {
   const paid = { ...redemptionKey(held.redemption), state: 'redeemed' };
   const first = await table.transact([{ put: paid, if: [{ absent: true }] }, ...countOf(held, { redeemed: 1 })]);
@@ -142,7 +142,7 @@ export const redeem = async (table: Table, held: Redemption): Promise<void> => {
   ]);
 };
 
-/** A use that a create or an update reserves. */
+/** A use to reserve with a create or an update. */
 export interface NewUse {
   readonly code: string;
   readonly payer: string;
@@ -155,7 +155,7 @@ interface Bought {
   readonly currency: string;
 }
 
-/** A new use, with what its record keeps of it. @throws DomainError DISCOUNT_INVALID */
+/** A new use, with the redemption fields for its record. @throws DomainError DISCOUNT_INVALID */
 export const newUse = (
   { newId, now }: Pick<IdDeps, 'newId'> & { readonly now: Now },
   { discount: found, uses }: ReadCode,
@@ -171,7 +171,7 @@ export const newUse = (
 };
 
 const CONFLICT_WAITS = { attempts: 12, firstMs: 50 };
-/** A condition that fails so often, although the code has room, is another one, such as the caller's right. */
+/** After this many failures despite room, another condition must be the cause, such as the caller's right. */
 const UNMET_TRIES = 3;
 const RETRY_AFTER_SECONDS = 2;
 
@@ -182,8 +182,8 @@ interface Reserving {
 }
 
 /**
- * Runs a write that includes `reserveSteps`. If only they refuse the write, the code is read again.
- * @throws DomainError DISCOUNT_INVALID exhausted or used; STORAGE_UNAVAILABLE if other creates were always faster
+ * Runs a write that includes `reserveSteps`, and retries it while the code still has room.
+ * @throws DomainError DISCOUNT_INVALID exhausted or used; STORAGE_UNAVAILABLE after too many conflicts
  */
 export const reserving = async <T>(use: Reserving, write: () => Promise<T>): Promise<T> => {
   for (let tries = 1; ; tries += 1) {
@@ -195,7 +195,7 @@ export const reserving = async <T>(use: Reserving, write: () => Promise<T>): Pro
   }
 };
 
-/** Returns after a wait, if the write may succeed now. @throws the reason, or the error itself */
+/** Waits, then returns if a retry may succeed. @throws why the code is refused, or the write's own error */
 const requireRoom = async ({ table, code, payer }: Reserving, error: unknown, tries: number): Promise<void> => {
   if (!(error instanceof DomainError && error.code === 'VERSION_CONFLICT')) throw error;
   const { discount, uses } = await readCode(table, code, payer);

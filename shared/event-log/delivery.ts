@@ -1,7 +1,7 @@
 /**
- * @module A delivery is one event for one target, as queued. It can be replayed for 30 days. The delivery of a canonical
- * event is stored with its body. The delivery of a provider's event follows from its log entry, because the event is
- * stored anyway; only while it waits long for an attempt is it stored too.
+ * @module A delivery is one queued event for one target. It can be replayed for 30 days. The delivery of a canonical
+ * event is stored with its body. A provider's event is stored anyway, so its delivery derives from the log entry. It is
+ * stored only while it waits long for an attempt.
  */
 
 import * as z from 'zod';
@@ -20,7 +20,7 @@ const deliverySchema = z.object({
   content: contentSchema,
   organizationId: z.string().optional(),
   userId: z.string().optional(),
-  /** The trace of the work that caused the event; every attempt and replay continues it. */
+  /** The trace of the work that caused the event. Every attempt and replay continues the trace. */
   traceparent: z.string().optional(),
 });
 export type Delivery = z.infer<typeof deliverySchema>;
@@ -38,7 +38,7 @@ const namedIn = z.object({
   data: z.object({ payment_id: z.string().nullish(), subscription_id: z.string().nullish() }),
 });
 
-/** The payment or subscription of a canonical event. A provider's own event is sent as received and not parsed. */
+/** The payment or subscription of a canonical event. A provider's own event is not parsed. */
 export const subjectOfDelivery = ({ event, content }: Pick<Delivery, 'event' | 'content'>): Historic | undefined => {
   const { payment_id: payment, subscription_id: subscription } =
     ('body' in content ? namedIn.safeParse(JSON.parse(content.body)).data?.data : undefined) ?? {};
@@ -54,7 +54,7 @@ export const deliveryItem = (delivery: Delivery, now: Instant): Item => ({
 
 type LoggedDelivery = Pick<LogRecord, 'eventId' | 'eventType' | 'provider' | 'target' | 'sourceId' | 'traceparent'>;
 
-/** The item that a replay of a logged delivery needs. Undefined for an inbound event. */
+/** The key of the item that a replay of a logged delivery reads; undefined for an inbound event. */
 export const keyForReplay = ({ eventId, target, provider, sourceId }: LoggedDelivery): Key | undefined => {
   if (target === undefined) return undefined;
   return sourceId === undefined ? deliveryKey(eventId, target) : providerEventKey(provider, sourceId);

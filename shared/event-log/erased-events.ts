@@ -1,6 +1,6 @@
 /**
- * @module The ids of records whose person was erased, ours and the provider's. Before an event is stored or sent, its
- * ids are looked up here, so a late event never restores personal data.
+ * @module Our ids and the provider's ids of erased persons' records. An event's ids are looked up here before the event
+ * is stored or sent, so a late event never restores personal data.
  */
 
 import { idsIn, withoutPerson } from '../core/person-fields.ts';
@@ -24,7 +24,7 @@ export const markErased = async (
   await Promise.all([...known].map((id) => table.put(itemOf(id), [{ absent: true }])));
 };
 
-/** Marks the user, because events that the user made about an organization's record contain the user's e-mail. */
+/** Marks the user, because the user's events about an organization's record contain the user's e-mail. */
 export const markUserErased = async ({ table, now }: StoreDeps, userId: string): Promise<void> => {
   await table.put({ ...erasedUserKey(userId), at: iso(now()) });
 };
@@ -41,10 +41,10 @@ export const erasedIds = async (table: Table, erasureId: string): Promise<Readon
 
 /** Ids have a digit and at least ten characters; words of the payload do not. */
 const LIKE_AN_ID = /^(?=.*\d)[\w-]{10,64}$/;
-/** One BatchGet reads 100 items, here 99 ids and the user. The ids of an event's objects are near its beginning. */
+/** One BatchGet reads 100 items, here 99 ids and the user. The ids of an event's objects come early in the payload. */
 const MAX_IDS = 99;
 
-/** True if the payload names a record whose person was erased. */
+/** True if the payload has the id of a record whose person was erased. */
 export const namesErased = async (table: Table, payload: string): Promise<boolean> => {
   const ids = idsOf(payload);
   if (ids.length === 0) return false;
@@ -62,7 +62,7 @@ interface SentEvent {
   readonly userId: string | undefined;
 }
 
-/** Like `namesErased`. Also true if the event's user was erased after the version that the event reports. */
+/** Like `namesErased`, and also true if the event's user was erased after the reported version. */
 export const tellsOfErased = async (table: Table, { body, timestamp, userId }: SentEvent): Promise<boolean> => {
   const keys = [...idsOf(body).map(erasedKey), ...(userId === undefined ? [] : [erasedUserKey(userId)])];
   const found = (await table.getMany(keys)).filter((item) => item !== undefined);

@@ -12,7 +12,7 @@ import { packedPayload, payloadOf } from './packed-payload.ts';
 export const LOG_STATUSES = ['success', 'failed'] as const;
 export type LogStatus = (typeof LOG_STATUSES)[number];
 
-/** A provider's event in the interface's shape, with amounts in minor units and currencies in lower case. */
+/** A provider's event in the API's form, with amounts in minor units and currencies in lower case. */
 const shownEventSchema = z.object({
   id: z.string(),
   amount: z.number().optional(),
@@ -32,23 +32,23 @@ export interface LogEntry {
   /** Counted from 1. */
   readonly attempt: number;
   readonly target?: string | undefined;
-  /** The queue message of an outbound attempt. A redriven or replayed message counts its attempts from 1 again. */
+  /** The queue message of an outbound attempt. A redriven or replayed message restarts its attempts at 1. */
   readonly messageId?: string | undefined;
   readonly payload: unknown;
-  /** The payload of an inbound event as payers see it, in the shape of the interface. */
+  /** The payload of an inbound event as payers see it, in the API's form. */
   readonly shown?: ShownEvent | undefined;
   readonly response: unknown;
   readonly createdAt: string;
-  /** The time of the next attempt of a delivery that failed; absent after the last. */
+  /** The time of a failed delivery's next attempt; absent after the last attempt. */
   readonly nextAttemptAt?: string | undefined;
-  /** The owner; members of the organization, or the user, may read the entry. */
+  /** The owner. The user, or members of the organization, may read the entry. */
   readonly organizationId?: string | undefined;
   readonly userId?: string | undefined;
-  /** The record that the event is about; its history names the entry. */
+  /** The record that the event is about, whose timeline shows the entry. */
   readonly about?: Historic | undefined;
-  /** The provider's id of an event that was sent as received. A replay sends the stored event again. */
+  /** The provider's id of an event that was forwarded unchanged. A replay sends the stored event again. */
   readonly sourceId?: string | undefined;
-  /** The trace that a replay of such an event continues. */
+  /** The trace that a replay of a forwarded event continues. */
   readonly traceparent?: string | undefined;
 }
 
@@ -118,7 +118,7 @@ type Attempt = Pick<LogEntry, 'direction' | 'provider' | 'eventId' | 'target' | 
 const idOf = ({ direction, provider, eventId, target, messageId, attempt }: Attempt): string =>
   plainId('log', direction, provider, eventId, target ?? '', messageId ?? '', String(attempt));
 
-/** The key of an inbound event's only log entry, which is written when the event is applied or given up. */
+/** The key of an inbound event's only log entry. The entry is written once the event is applied or given up. */
 export const inboundLogKey = ({ provider, eventId }: Pick<LogEntry, 'provider' | 'eventId'>): Key =>
   logKey(idOf({ direction: 'inbound', provider, eventId, attempt: 1 }));
 
@@ -145,13 +145,13 @@ export type LogRecord = z.infer<typeof logRecordSchema>;
 
 export const logRecordOf = (item: Item): LogRecord => logRecordSchema.parse(item);
 
-/** The entries that a caller may list, which are all (platform admins), an organization's, or the user's own. */
+/** The entries that a caller may list: all (platform admins), an organization's, or the user's own. */
 export type LogScope =
   | { readonly kind: 'everybody' }
   | { readonly kind: 'organization'; readonly organizationId: string }
   | { readonly kind: 'user'; readonly userId: string };
 
-/** The partitions that hold the entries of a scope, each in order of time. */
+/** The partitions with the entries of a scope, each ordered by time. */
 export const logPartitions = (
   scope: LogScope,
   status: LogStatus | undefined,
@@ -169,7 +169,7 @@ const SHARDS_OF_OWNER = 4;
 const SHARDS_OF_ALL = 16;
 const EVERYBODY = 'ALL';
 
-/** One partition per status, so that failures are found without reading successes. */
+/** Each status has its own partitions, so a query for failures reads no successes. */
 const partitionOf = (scope: string, status: LogStatus, shard: number): string => `LOG#${scope}#${status}#${shard}`;
 
 const scopeOf = ({ organizationId, userId }: Pick<LogEntry, 'organizationId' | 'userId'>): string | undefined => {

@@ -1,4 +1,6 @@
-/** @module A bus event prepared for targets, either canonical or a provider's own with a reference to its bytes. */
+/**
+ * @module A bus event prepared for targets: a canonical event, or a provider's event that refers to its stored bytes.
+ */
 
 import * as z from 'zod';
 import { plainId } from '../core/ids.ts';
@@ -8,7 +10,7 @@ import { ACTED_ON_EVENTS, type InboundEventType } from '../providers/event-port.
 import type { Content } from './event-content.ts';
 
 export interface OutboundEvent {
-  /** The same for every target, retry and replay; sent as webhook-id. */
+  /** The webhook-id header, the same for every target, retry and replay. */
   readonly id: string;
   /** The value of the header webhook-event. */
   readonly name: string;
@@ -80,7 +82,7 @@ export const outboundEventOf = (message: unknown): OutboundEvent => {
   };
 };
 
-/** An event's full name, its type in the provider's and the interface's words, and the matching canonical event. */
+/** A provider event's full name, its type at the provider and in the API, and the matching canonical event. */
 export const rawAliases = (
   provider: string,
   rawType: string,

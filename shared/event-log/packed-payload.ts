@@ -1,6 +1,6 @@
 /**
- * @module The payload of a log entry as it is stored: JSON in deflate, with a dictionary of the words of events. An entry
- * then fits into one write unit, which a payload of 2 KB in attributes does not.
+ * @module The stored payload of a log entry: deflated JSON with a dictionary of common event words. Packed, an entry
+ * fits into one write unit. A payload of 2 KB in attributes would not.
  */
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
@@ -14,7 +14,7 @@ const dictionary = Buffer.from(DICTIONARY);
 export const packedPayload = (payload: unknown): Uint8Array =>
   Buffer.concat([Uint8Array.of(DICTIONARY_NUMBER), deflateRawSync(JSON.stringify(payload) ?? 'null', { dictionary })]);
 
-/** An entry of 0.2.0 holds its payload in attributes. @throws Error for bytes that `packedPayload` did not make */
+/** Also reads entries of 0.2.0, which are not packed. @throws Error for bytes that `packedPayload` did not make */
 export const payloadOf = (stored: unknown): unknown => {
   if (!(stored instanceof Uint8Array)) return stored;
   if (stored[0] !== DICTIONARY_NUMBER) throw new Error(`no dictionary ${stored[0]} of payloads`);

@@ -1,6 +1,6 @@
 /**
- * @module The words of events that a log entry's payload is packed with: canonical events, and the commonest events of
- * providers with their commonest values. Stored entries need every character of it for 90 days, so it never changes.
+ * @module The compression dictionary of log payloads: canonical events, and the most common provider events and values.
+ * It never changes, because stored entries need every character of it for 90 days.
  */
 
 export const DICTIONARY: string = [

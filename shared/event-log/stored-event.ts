@@ -1,4 +1,4 @@
-/** @module A provider's event as received. One item is the receipt, the guard against duplicates and the raw bytes. */
+/** @module A provider's event as received. One item serves as receipt and duplicate guard, and stores the raw bytes. */
 
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
@@ -13,12 +13,12 @@ const storedEventSchema = z.object({
   providerId: z.enum(PROVIDER_SLOTS),
   eventId: z.string(),
   rawType: z.string(),
-  /** The interface's name of the event, if it has one. */
+  /** The event's name in the API, if any. */
   type: z.string().optional(),
   receivedAt: z.string(),
-  /** The person of the event was erased, together with the event's personal data. */
+  /** True if the event's personal data was erased. */
   isBlanked: z.literal(true).optional(),
-  /** The person was erased before the event was applied, so the function that applies the event blanks it. */
+  /** True if the person was erased before the event was applied. The function that applies the event then blanks it. */
   isToBlank: z.literal(true).optional(),
   raw: z.instanceof(Uint8Array).transform((gzip) => gunzipSync(gzip)),
 });
@@ -48,7 +48,7 @@ export const unpacked = (raw: Uint8Array): string => gunzipSync(raw).toString('u
 
 export const storedEventOf = (item: Item): StoredEvent => storedEventSchema.parse(item);
 
-/** A stored provider event for the bus, with the provider's event name and a reference instead of the body. */
+/** The bus event of a stored provider event. It has the provider's event name and a reference instead of the body. */
 export const providerBusEvent = (
   stored: Pick<StoredEvent, 'providerId' | 'eventId' | 'rawType' | 'type'>,
 ): BusEvent => {

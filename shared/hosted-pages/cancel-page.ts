@@ -29,7 +29,7 @@ type CancelInput = z.output<typeof cancelPageBody>;
 type PageDeps = BillingDeps & PaymentPageDeps;
 type PageRequest<Body> = ApiRequest<unknown, unknown, Body, VisibleSubscription>;
 
-/** Without a paid period the subscription ends immediately. A reason stands in the version of the cancellation. */
+/** Without a paid period, the subscription ends immediately. The cancellation's version has the payer's reason. */
 export const cancelOnPage = async (deps: PageDeps, request: PageRequest<CancelInput>): Promise<Reply> => {
   const { record, body } = request;
   const noted = await noteOnSubscription(deps, record, {
@@ -40,7 +40,7 @@ export const cancelOnPage = async (deps: PageDeps, request: PageRequest<CancelIn
   return stateReply(deps, record);
 };
 
-/** Clears a scheduled cancellation with its reason, or the reason of one that has failed. */
+/** Clears a scheduled cancellation and its reason, or the reason of a failed attempt to cancel. */
 export const keepOnPage = async (deps: PageDeps, request: PageRequest<unknown>): Promise<Reply> => {
   const { record } = request;
   if (record.cancelAtPeriodEnd) await reactivateSubscription(deps, request).catch(ifCanceled).catch(pageRefusal);
@@ -55,7 +55,7 @@ const ifCanceled = (error: unknown): undefined => {
   throw error;
 };
 
-/** The state after a command, without the secrets in what a key keeps. */
+/** The page's state after a command. The stored copy for the Idempotency-Key has no client secrets. */
 export const stateReply = async (
   deps: PaymentPageDeps,
   { id }: VisibleSubscription,

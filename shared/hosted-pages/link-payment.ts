@@ -1,4 +1,4 @@
-/** @module Makes a link to the hosted page of one payment. The payment waits for its payer until the link ends. */
+/** @module Makes a link to the hosted page of one payment. The payment waits for its payer until the link expires. */
 
 import { DomainError } from '../core/errors.ts';
 import { type Instant, iso, SECOND_MS } from '../core/time.ts';
@@ -27,7 +27,7 @@ export const linkPayment = async (deps: StoreDeps & LinkDeps, request: LinkReque
   return { data: { url, expires_at: iso(expiresAt) } };
 };
 
-/** A token counts whole seconds. */
+/** A token's expiry is in whole seconds. */
 export const expiryIn = (seconds: number, now: Instant): Instant => Math.floor(now / SECOND_MS + seconds) * SECOND_MS;
 
 /** @throws DomainError INVALID_STATE */

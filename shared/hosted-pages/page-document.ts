@@ -1,6 +1,6 @@
 /**
- * @module The hosted page as a document. It is the same for every link, because the token stands in the fragment of the
- * address, which only the page's script reads.
+ * @module The hosted page as a document. The document is the same for every link. The token is in the URL's fragment,
+ * which only the page's script reads.
  */
 
 import type { LinkTokens } from '../access/link-token.ts';
@@ -15,10 +15,10 @@ export interface DocumentDeps {
   readonly pages: PageSettings;
 }
 
-/** The origin is enough for a vendor, and no page of the vendor learns what else the address says. */
+/** The vendors' scripts need only the origin and must not see the rest of the URL. */
 const HEADERS = { 'referrer-policy': 'strict-origin' } as const;
 
-/** @throws DomainError ROUTE_NOT_FOUND without a secret for the tokens of links */
+/** @throws DomainError ROUTE_NOT_FOUND if link tokens are off */
 export const showDocument =
   (entry: PageEntry) =>
   async (deps: DocumentDeps): Promise<Reply> => {

@@ -1,4 +1,4 @@
-/** @module The windows of requests that hosted pages make beside confirmations. */
+/** @module Rate limits for the hosted pages' requests, except confirmations. */
 
 import { refusedCodes } from '../discounts/check-limits.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
@@ -11,7 +11,7 @@ export const startLimits: readonly RateLimit[] = [
   refusedCodes,
 ];
 
-/** The provider checks each method that is saved. */
+/** Saving a method is limited, because the provider checks each saved method. */
 export const pageMethodLimits: readonly RateLimit[] = [
   { name: 'page-method', max: 10, windowSeconds: HOUR_SECONDS, by: ({ http }) => http.opened?.id },
   { name: 'page-method-ip', max: 20, windowSeconds: HOUR_SECONDS, by: networkWithoutSession },

@@ -48,7 +48,7 @@ export const productNamed = async (
 ): Promise<PageState['product']> =>
   productId === undefined ? null : productOf(await table.get(productRecord.key(productId)));
 
-/** The method of the last attempt, else the payer's own saved method. A member's own method is not charged here. */
+/** The method of the last attempt, by default the payer's own saved method. A method lent by a member is not shown. */
 const methodOf = async ({ table }: Pick<MoneyDeps, 'table'>, payment: VisiblePayment): Promise<PageState['method']> => {
   const { details, paymentMethodId } = payment;
   if (details) {
@@ -73,12 +73,12 @@ export const methodOnPage = async (
 export const pageDeclineOf = ({ status, failureCode, decline }: VisiblePayment): PageState['decline'] =>
   status === 'failed' && failureCode !== undefined ? { advice: adviceOn(failureCode, decline).advice } : null;
 
-/** Reads of a client secret that the service keeps no longer. */
+/** Limits reads of an expired client secret from the provider. */
 const SECRET_READS: RateLimit = { name: 'page-secret', max: 1, windowSeconds: 60, by: () => undefined };
 
 /**
- * The client secret, if the payer confirms in the browser. The service keeps it for 24 hours; later it is read from the
- * provider and stored nowhere.
+ * The client secret, if the payer confirms in the browser. After the stored secret has expired, reads the secret from
+ * the provider and stores it nowhere.
  */
 export const pageSecretOf = async (deps: PaymentPageDeps, payment: VisiblePayment): Promise<string | undefined> => {
   if (!PAYABLE.includes(payment.status) || payment.providerIntentId === undefined) return undefined;

@@ -7,8 +7,8 @@ import { fieldAt, textAt } from '../core/rows.ts';
 import { pageGone } from '../http/link-caller.ts';
 
 /**
- * After a decline the page gets advice, and nothing else about the payment. A stored method of the provider is refused
- * like a record of another token.
+ * After a decline, the page gets only the code and the advice. A method that is stored at the provider is refused like
+ * another link's record.
  */
 export const pageRefusal = (error: unknown): never => {
   if (!(error instanceof DomainError)) throw error;
@@ -23,7 +23,7 @@ const pageDecline = ({ details }: DomainError): DomainError => {
   return declinedOnPage(code, fromProvider);
 };
 
-/** @param fromProvider the provider's advice; it replaces the advice of the code */
+/** @param fromProvider the provider's advice, which replaces the code's advice */
 export const declinedOnPage = (code: string | undefined, fromProvider?: string): DomainError => {
   const known = DECLINE_CODES.find((one) => one === code);
   const advice = ADVICE.find((one) => one === fromProvider) ?? (known && adviceOn(known).advice);

@@ -1,4 +1,4 @@
-/** @module What the settings say about hosted pages, and the URLs that their links may have. */
+/** @module The settings of hosted pages, the URLs of their links, and the check of return URLs. */
 
 import type { LinkTarget, LinkTokens } from '../access/link-token.ts';
 import { DomainError, invalid } from '../core/errors.ts';
@@ -10,7 +10,7 @@ export interface PageSettings extends ConfigDeps {
   readonly publicBaseUrl: string;
   /** The prefix of every route. */
   readonly basePath: string;
-  /** The hosts that a `return_url` may name. */
+  /** The allowed hosts of a `return_url`. */
   readonly returnHosts: readonly string[];
   readonly seller: {
     readonly name: string;
@@ -73,7 +73,7 @@ const pagesAreOff = (): DomainError =>
     message: 'Hosted pages are off; they need HOSTED_PAGES=on and GUEST_TOKEN_SECRET',
   });
 
-/** @throws DomainError VALIDATION_ERROR for a host that PAGE_RETURN_HOSTS does not list */
+/** @throws DomainError VALIDATION_ERROR unless PAGE_RETURN_HOSTS has the URL's host */
 export const requireReturnUrl = (pages: PageSettings, returnUrl: string | null | undefined): void => {
   if (returnUrl == null || mayReturnTo(pages, returnUrl)) return;
   const message = 'must be an https URL of a host that the setting PAGE_RETURN_HOSTS lists';
@@ -81,8 +81,8 @@ export const requireReturnUrl = (pages: PageSettings, returnUrl: string | null |
 };
 
 /**
- * Compares the whole host. On the local host http is allowed, too. A backslash is refused, because browsers take it for a
- * slash and other clients find another host behind it.
+ * Compares the whole host. The local host also allows http. Refuses a backslash, because browsers read it as a slash
+ * and other clients may see another host.
  */
 export const mayReturnTo = ({ returnHosts, stage }: PageSettings, returnUrl: string): boolean => {
   if (returnUrl.includes('\\') || !URL.canParse(returnUrl)) return false;

@@ -1,6 +1,6 @@
 /**
- * @module The vendors' scripts that the hosted page loads, and what its content policy must allow for each of them. A
- * slot whose base URL is not the vendor's own has a stand-in, which serves the script beside its API.
+ * @module The vendors' scripts on the hosted page, and the sources that its content policy must allow for each script.
+ * If a slot's base URL is not the vendor's own, the stand-in at that URL also serves the script.
  */
 
 import type { SlotSettings } from '../core/settings.ts';
@@ -31,8 +31,8 @@ const STRIPE: VendorScript = {
 };
 
 /**
- * Square's fields set styles and fonts of the page that holds them. The frame of 3-D Secure is that of the bank, so any
- * host may be framed.
+ * Square's fields set styles and fonts of the page around them. The bank hosts the frame of 3-D Secure, so any host may
+ * be framed.
  */
 const squareAt = (cdn: string, api: string): VendorScript => ({
   url: `${cdn}/v1/square.js`,
@@ -48,7 +48,7 @@ const squareAt = (cdn: string, api: string): VendorScript => ({
 const SQUARE = squareAt('https://web.squarecdn.com', 'https://pci-connect.squareup.com');
 const SQUARE_SANDBOX = squareAt('https://sandbox.web.squarecdn.com', 'https://pci-connect.squareupsandbox.com');
 
-/** The vendors' own hosts of the APIs that the slots call. */
+/** The vendors' own API hosts. */
 const OWN_HOSTS: readonly string[] = ['api.stripe.com', 'connect.squareup.com', 'connect.squareupsandbox.com'];
 
 const FILES = { stripe: 'stripe.js', square: 'square.js' } as const;
@@ -58,7 +58,7 @@ const standIn = (baseUrl: string, file: string): VendorScript => {
   return { url: `${baseUrl}/${file}`, sources: { script: [origin], connect: [origin], frame: [origin] } };
 };
 
-/** @returns undefined for a provider whose payers leave the page */
+/** @returns undefined for a provider that redirects payers to its own page */
 const scriptOf = ({ provider, test }: ProviderConfig, { BASE_URL }: SlotSettings): VendorScript | undefined => {
   if (provider !== 'stripe' && provider !== 'square') return undefined;
   if (BASE_URL !== '' && !OWN_HOSTS.includes(new URL(BASE_URL).host)) return standIn(BASE_URL, FILES[provider]);
@@ -77,7 +77,7 @@ export const vendorScripts = (pages: PageSettings): readonly SlotScript[] =>
     return script ? [{ ...script, slot: config.provider_id }] : [];
   });
 
-/** The page's policy: its own files, and what the enabled vendors need. No other page may frame it. */
+/** The page's content policy allows its own files and the enabled vendors' sources. No other page may frame it. */
 export const pagePolicy = (scripts: readonly SlotScript[]): string => {
   const sources = (directive: keyof Sources): readonly string[] => [
     ...new Set(scripts.flatMap(({ sources: of }) => of[directive] ?? [])),

@@ -1,7 +1,7 @@
 /**
- * @module The scopes of a request by a service key, and the payer for whom it acts. Decided from the route alone, before
- * any record is read. With X-Act-For the request is that payer's; without it the request is the merchant's. With
- * X-Payer-Address the declines of the request count by the network of the payer, else by the key.
+ * @module Decides the scopes of a service key's request and its payer, from the route alone, before any record is read.
+ * A request with X-Act-For acts for the named payer; without the header it acts for the merchant. Declines count per
+ * X-Payer-Address network if the key sends this header, else per key.
  */
 
 import { scopeMissing } from '../access/access.ts';
@@ -20,7 +20,7 @@ const EMAIL_HEADER = 'x-act-for-email';
 
 const ADDRESS_HEADER = 'x-payer-address';
 
-/** Names of headers that only service keys may send, by their lower-cased forms. */
+/** The headers that only service keys may send, by lower-cased name. */
 const OF_KEYS: Readonly<Record<string, string>> = {
   [HEADER]: 'X-Act-For',
   [EMAIL_HEADER]: 'X-Act-For-Email',
@@ -42,7 +42,7 @@ const payerNetworkIn = (exchange: WithHeaders): string | undefined => {
   return network;
 };
 
-/** @throws DomainError VALIDATION_ERROR, which names every problem of the headers */
+/** @throws DomainError VALIDATION_ERROR with every problem of both headers */
 const payerIn = (exchange: Pick<Exchange, 'headers' | 'deps'>): ActedFor | undefined => {
   const [text, email] = [sentIn(exchange, HEADER), sentIn(exchange, EMAIL_HEADER)];
   const { looksUp } = exchange.deps.callers;
@@ -76,7 +76,7 @@ const problemsOfEmail = (email: string, kind: string | undefined, looksUp: boole
 };
 
 /**
- * The caller with the rights of this request. A key becomes the payer whom it names.
+ * Returns the caller with the rights of this request. For a key with X-Act-For, returns the named payer.
  * @throws DomainError INSUFFICIENT_PERMISSIONS, ACTING_REQUIRED, VALIDATION_ERROR, USER_NOT_FOUND, RESOURCE_NOT_FOUND
  * (an unknown guest) or IDENTITY_UNAVAILABLE
  */
@@ -102,7 +102,7 @@ export const actingCaller = async (exchange: Exchange): Promise<Caller> => {
   return deps.callers.actFor(caller.key, payer);
 };
 
-/** A request for a payer has no scope of the merchant, also if the key has it. */
+/** A key that acts for a payer cannot use its merchant scopes in the same request. */
 const merchantRequired = (scope: Scope | undefined): DomainError =>
   new DomainError('INSUFFICIENT_PERMISSIONS', {
     message: 'Only the merchant may do this; send the request without X-Act-For',
@@ -131,7 +131,7 @@ const requireScope = ({ scopes }: KeyIdentity, scope: Scope | undefined): void =
   if (scope === undefined || !scopes.includes(scope)) throw scopeMissing(scope);
 };
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS if a caller without a key names a payer or a payer's address */
+/** @throws DomainError INSUFFICIENT_PERMISSIONS if a caller without a key sends one of the headers in OF_KEYS */
 export const refuseActing = (exchange: WithHeaders): void => {
   const sent = Object.keys(OF_KEYS).find((name) => sentIn(exchange, name) !== '');
   if (sent === undefined) return;
@@ -146,7 +146,9 @@ export const requirePayer = ({ caller, spec }: Pick<Exchange, 'caller' | 'spec'>
   });
 };
 
-/** @throws DomainError ADMIN_REQUIRED, or INSUFFICIENT_PERMISSIONS for staff who may read the record */
+/**
+ * @throws DomainError INSUFFICIENT_PERMISSIONS for staff with read access to the record; ADMIN_REQUIRED for other users
+ */
 export const requireMerchant = ({ spec, caller }: Pick<Exchange, 'spec' | 'caller'>): void => {
   if (spec.auth !== 'platform-admin' || caller.kind !== 'session' || caller.key) return;
   const scopes = scopesOfRoute(spec.id);

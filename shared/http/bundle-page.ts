@@ -1,4 +1,6 @@
-/** @module Bundles the sources of a web page. A deployed function has the finished files and not this module. */
+/**
+ * @module Bundles the sources of a web page. A deployed function contains the finished files instead of this module.
+ */
 
 import { basename, extname } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -7,7 +9,7 @@ import type { PageEntry, PageFiles } from './page-files.ts';
 
 const LARGEST_COMPRESSION = 9;
 
-/** @param folder of the sources, which begin at `main.tsx` and import a style sheet */
+/** @param folder contains the sources; the entry point `main.tsx` imports a style sheet */
 export const bundlePage = async (folder: string): Promise<{ readonly entry: PageEntry; readonly files: PageFiles }> => {
   const { outputFiles } = await build({
     absWorkingDir: folder,
@@ -16,7 +18,7 @@ export const bundlePage = async (folder: string): Promise<{ readonly entry: Page
     outdir: 'out',
     write: false,
     bundle: true,
-    // Each dynamically imported module is a file of its own. The page loads it when needed.
+    // Each dynamically imported module becomes a separate file, which the page loads on demand.
     splitting: true,
     chunkNames: '[name]-[hash]',
     minify: true,
@@ -25,7 +27,7 @@ export const bundlePage = async (folder: string): Promise<{ readonly entry: Page
     target: 'es2022',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    // The licenses of the packages are in the repository.
+    // The repository contains the licenses of the packages.
     legalComments: 'none',
     logLevel: 'warning',
   });

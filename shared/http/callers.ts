@@ -1,4 +1,4 @@
-/** @module Reads the caller of a request from a session, a guest token, or the guest that the body names. */
+/** @module Reads the caller of a request from a session, a guest token, or guest_data in the body. */
 
 import * as z from 'zod';
 import type { Credentials } from '../access/authenticate.ts';
@@ -11,11 +11,14 @@ import type { Exchange } from './exchange.ts';
 import { LONGEST_GUEST_TOKEN } from './guest-fields.ts';
 import type { ApiRequest } from './request.ts';
 
-/** The credentials that `auth` accepts; empty counts as absent. A route without guests needs no guest token secret. */
+/**
+ * The credentials that `auth` accepts; an empty credential counts as absent. A route without guests does not need the
+ * secret of guest tokens.
+ */
 export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
   const { spec, headers, query } = exchange;
   if (spec.auth === 'provider-signature' || spec.auth === 'link-token') return undefined;
-  // PayPal sends payers back to the hosted page with a `token` of its own.
+  // PayPal returns payers to the hosted page with its own `token` parameter.
   if (spec.serves !== 'data') return undefined;
   const takesSessions = spec.auth !== 'public';
   return {
@@ -30,7 +33,10 @@ export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
 /** A session may be a JWT. */
 const LONGEST_SESSION = 4_096;
 
-/** @throws DomainError SESSION_INVALID for a credential that is too long or malformed, before anything reads it. */
+/**
+ * @throws DomainError SESSION_INVALID for a credential that is too long or malformed; checked before the credential is
+ * read
+ */
 const sent = (credential: string | undefined, longest: number): string | undefined => {
   if (credential === undefined) return undefined;
   if (credential.length > longest || !credential.isWellFormed()) throw new DomainError('SESSION_INVALID');
@@ -40,7 +46,10 @@ const sent = (credential: string | undefined, longest: number): string | undefin
 const guestTokenOf = ({ headers, query }: Pick<Exchange, 'headers' | 'query'>): string | undefined =>
   sent(headers['x-guest-token'], LONGEST_GUEST_TOKEN) ?? sent(query['token'], LONGEST_GUEST_TOKEN);
 
-/** The guest of a token beside a session. An invalid token is ignored, because the session has decided the response. */
+/**
+ * Reads the guest token that a session request also sends. If the token is invalid, the caller gets the session's
+ * error.
+ */
 export const guestBeside = async (exchange: Exchange): Promise<Caller | undefined> => {
   const { spec, caller, deps } = exchange;
   const guestToken = guestTokenOf(exchange);
@@ -66,7 +75,7 @@ const guestsMayCall = ({ auth, uses }: Exchange['spec']): boolean =>
 export const namesGuest = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'guest_data' in body && body.guest_data !== undefined;
 
-/** True if a guest sent the body, valid or not, on a route that creates records for guests. */
+/** True if the body, valid or not, is from a guest, on a route that creates records for guests. */
 export const sendsGuest = ({ spec, caller }: Exchange, body: unknown): boolean =>
   spec.auth === 'session-or-guest' &&
   (caller.kind === 'guest' ? caller.key === undefined : caller.kind === 'anonymous' && namesGuest(body));
@@ -82,7 +91,7 @@ export const requireCredential = (exchange: Exchange, body: unknown): void => {
 const takesCredentials = ({ auth }: Endpoint): boolean =>
   auth !== 'public' && auth !== 'provider-signature' && auth !== 'link-token';
 
-/** Names every credential that the route accepts. */
+/** The message names every credential that the route accepts. */
 const credentialRequired = ({ auth }: Endpoint): DomainError => {
   const byGuests = {
     'session-or-token': ', or X-Guest-Token as a guest',
@@ -103,8 +112,8 @@ const guestDataSchema = z.looseObject({
 });
 
 /**
- * A token with the same e-mail keeps its guest_id. Other guest_data gets a new one, so an e-mail gives no access. A token
- * that opens only one record stands for its e-mail alone.
+ * A guest token keeps its guest_id if guest_data has the same e-mail. Otherwise the guest gets a new guest_id, because
+ * an e-mail alone gives no access. A token that opens only one record also leads to a new guest_id.
  */
 export const guestOf = (exchange: Exchange, body: unknown): Caller => {
   const { spec, caller, deps } = exchange;
@@ -112,18 +121,18 @@ export const guestOf = (exchange: Exchange, body: unknown): Caller => {
   if (spec.auth !== 'session-or-guest' || isMemberCaller(caller)) return caller;
   const named = guestDataSchema.safeParse(body).data?.guest_data;
   const holder = caller.kind === 'guest' ? caller : undefined;
-  // Who has only the token of a link is a guest without an address.
+  // A caller with only the token of a payment link is a guest without an e-mail address.
   const email = named?.email ?? holder?.email ?? (exchange.opened && '');
   if (email === undefined) return caller;
   const details = { name: named?.name, phone: named?.phone };
-  // X-Act-For names the guest, whatever the body names.
+  // The guest in X-Act-For takes precedence over guest_data.
   if (holder?.key && holder.byToken) return holder.email === email ? { ...holder, ...details } : holder;
   if (holder?.email === email && holder.onlyRecord === undefined) return { ...holder, ...details };
   const key = keyOfCaller(caller);
   return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false, ...(key && { key }) };
 };
 
-/** The guest of a start, by the name and the e-mail address of its body. It is always a new guest. */
+/** The payer who starts a payment link, from the body's name and e-mail address. Each start creates a new guest_id. */
 const starterOf = ({ opened, deps }: Exchange, body: unknown): Caller | undefined => {
   const { data } = opened?.kind === 'payment_link' ? starterSchema.safeParse(body) : {};
   if (!opened || !data) return undefined;
@@ -134,7 +143,7 @@ const starterOf = ({ opened, deps }: Exchange, body: unknown): Caller | undefine
 
 const starterSchema = z.looseObject({ email: z.string().transform(normalizedEmail), name: z.string() });
 
-/** A guest's create stores its network, so the guest may continue it from there (continue-guest.ts). */
+/** Adds the guest's network. Its records store the network, so the guest may continue its guest_id from there. */
 export const withGuestNetwork = async ({ spec, deps }: Exchange, request: ApiRequest): Promise<ApiRequest> => {
   const { caller } = request;
   const isStart = spec.auth === 'link-token' && caller.kind === 'guest' && !caller.byToken;
@@ -143,10 +152,10 @@ export const withGuestNetwork = async ({ spec, deps }: Exchange, request: ApiReq
   return { ...request, caller: { ...caller, network } };
 };
 
-/** The payer's network, which a service key may name, else the network of the request. */
+/** The payer's network if a service key sends X-Payer-Address, else the network of the request. */
 const payerNetworkOf = ({ http }: ApiRequest): string => http.payerNetwork ?? http.sourceNetwork;
 
-/** The network that limits by address count. */
+/** The network for limits by address. */
 export const sourceNetworkOf = ({ event, headers, deps }: Exchange): string =>
   networkOf(addressOf({ event, headers, deps }));
 
@@ -156,7 +165,7 @@ const addressOf = ({ event, headers, deps }: Pick<Exchange, 'event' | 'headers' 
 export const organizationOfSession = (caller: Caller): string | undefined =>
   caller.kind === 'session' ? caller.organizationId : undefined;
 
-/** True if the request proves who calls. guest_data is not a credential; a provider's signature is. */
+/** True if the request proves the caller's identity. A provider's signature is a proof; guest_data is not. */
 export const hasCredential = (spec: Endpoint, caller: Caller): boolean =>
   spec.auth === 'provider-signature' ||
   isMemberCaller(caller) ||

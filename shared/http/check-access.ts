@@ -1,7 +1,7 @@
 /**
- * @module Checks the access rule before every use case. Loads the named records in one BatchGet, and passes on only
- * those that the caller may use. A guest without a token may prove an earlier guest_id by the records that it names,
- * and continues as that guest.
+ * @module Checks the access rule before every use case. Loads all named records in one BatchGet, and passes on only
+ * records that the caller may use. A guest without a token may name records to prove an earlier guest_id, and then
+ * continues as that guest.
  */
 
 import * as z from 'zod';
@@ -35,7 +35,7 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, sent: ApiR
   const scope = scopeOf(rule, request);
   const inScope = await requireScope(deps, scope.organizationId, { caller, action: rule.action, loaded, scopes });
   const context = { caller, action: rule.action, standing: inScope?.standing ?? loaded.standing };
-  // A list that names its owner is read with the scope of the list.
+  // For a list, check the owner that the query names with the list's scope.
   const check = checkerFor(deps, { ...context, scopes: rule.action === 'read' ? scopes : undefined });
   const checkPath = checkerFor(deps, { ...context, scopes });
   const path = rule.record && (await checkPath(rule.record, loaded.record));
@@ -57,14 +57,14 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, sent: ApiR
       : rightOf(deps.standings, { caller, action: rule.action, organizationId: scope.organizationId }),
     owner: scope.owner,
     alongside,
-    // Sound, because the record under each kind was parsed by that kind.
+    // Sound, because each kind parsed its own record.
     named: <T>(kind: RecordKind<T>) => named.get(kind as RecordKind) as T | undefined,
   };
 };
 
 /**
- * A record that a client sends back names the records that it already has. The request changes none of them, so it needs
- * no right to them, and they may have been deleted since.
+ * Removes the ids that the record already has from a body that a client sends back. The request does not change them,
+ * so the caller needs no right to their records, which may even be deleted.
  */
 const withoutKnownIds = async (deps: AccessDeps, { record }: AccessRule, sent: ApiRequest): Promise<ApiRequest> => {
   const id = record && (await recordId(deps, record, sent));
@@ -76,10 +76,10 @@ const withoutKnownIds = async (deps: AccessDeps, { record }: AccessRule, sent: A
 
 const bodySchema = z.record(z.string(), z.unknown());
 
-/** `payment_method_id` is stored as `paymentMethodId`. */
+/** `payment_method_id` becomes the stored name `paymentMethodId`. */
 const attributeOf = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** A key acts for no deleted organization, on any record. @throws DomainError */
+/** @throws DomainError ORGANIZATION_ACCESS_DENIED if a key acts for a deleted organization */
 const requireOrganization = async ({ standings }: AccessDeps, caller: Caller, { standing }: Loaded): Promise<void> => {
   if (caller.kind !== 'organization') return;
   const { exists } = standing ?? (await standings.cached(caller, caller.organizationId));
@@ -92,7 +92,7 @@ interface ToContinue {
   readonly loaded: Loaded;
 }
 
-/** The request with the guest that it continues as its caller, and with the items of that guest. */
+/** Sets the proven guest as the caller and reads the `alongside` items of that guest. */
 const continued = async (
   deps: AccessDeps,
   { rule, request, loaded }: ToContinue,
@@ -109,7 +109,7 @@ const continued = async (
   return { request: { ...request, caller }, alongside: await readItems(deps, keys, true) };
 };
 
-/** The item of a payment that lists show has its time in `sort` only. */
+/** The creation time of a payment in lists is only part of its `sort` attribute. */
 const creationSchema = z.looseObject({
   createdAt: z.string().optional(),
   sort: z.string().default(''),
@@ -123,9 +123,9 @@ interface FirstCreation {
 }
 
 /**
- * When and from where the first request under the Idempotency-Key created its record.
+ * The time and network of the create request that first used the Idempotency-Key.
  * @returns undefined if this request is the first
- * @throws DomainError IDEMPOTENCY_KEY_REUSED if the first was another request
+ * @throws DomainError IDEMPOTENCY_KEY_REUSED if the first request was a different request
  */
 const firstCreation = async (
   deps: AccessDeps,
@@ -158,7 +158,7 @@ const namedOrganization = ({ body, query }: Input): string | null | undefined =>
   return typeof named === 'string' || named === null ? named : undefined;
 };
 
-/** The session's organization, if the request means it without naming it. */
+/** The session's organization, if the request uses it by default. */
 export const impliedOrganization = (rule: AccessRule | undefined, input: Input): string | undefined =>
   rule?.organization === 'session by default' && namedOrganization(input) === undefined
     ? effectiveOrganization(input.caller, undefined, true)
@@ -175,7 +175,7 @@ const scopeOf = (rule: AccessRule, request: ApiRequest): Scope => {
 
 const mayNameOrganization = (caller: Caller): boolean => isMemberCaller(caller) || caller.kind === 'key';
 
-/** Only members use an organization's records. A guest learns only that it has no access. */
+/** Only members may use an organization's records. A guest gets an access error without further details. */
 const requireSession = (caller: Caller, kind: RecordKind, item: Item | undefined): void => {
   const record = item && kind.parse(item);
   if (record === undefined || isMemberCaller(caller)) return;
@@ -226,7 +226,7 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
   };
 };
 
-/** A record that the request uses, with the keys that may lead to it, its own or its provider id's aliases. */
+/** A used record, with the keys to read. These are the key of our id, or the aliases of the provider's id. */
 interface UsedReference {
   readonly kind: RecordKind;
   readonly aliases: RecordAliases | undefined;
@@ -240,8 +240,8 @@ const usedBy = (rule: AccessRule, input: unknown): readonly UsedReference[] =>
   });
 
 /**
- * Resolves providers' ids before any decision. Only an id that leads to a record needs a further read. A reference to a
- * removed record stays without an item, so that the check refuses it.
+ * Resolves providers' ids before the access decision. Only an id with an alias needs another read. A reference to a
+ * removed record stays in the list without an item, so the access check refuses it.
  */
 const resolveUsed = async (
   { table }: AccessDeps,
@@ -280,7 +280,7 @@ const readItems = async (
 ): Promise<readonly (Item | undefined)[]> => {
   const [only] = keys;
   if (!only) return [];
-  // A single record is read consistently, so that its creator sees it immediately.
+  // A consistent read of a single record, so its creator sees it immediately.
   return keys.length === 1 ? [await table.get(only)] : table.getMany(keys, { consistent });
 };
 
@@ -296,14 +296,14 @@ interface InScope {
   readonly asAdmin: boolean;
 }
 
-/** @throws DomainError if the caller may not act in the organization that the request is about. */
+/** @throws DomainError if the caller may not act in the request's organization */
 const requireScope = async (
   deps: AccessDeps,
   organizationId: string | undefined,
   { caller, action, loaded, scopes }: ToScope,
 ): Promise<InScope | undefined> => {
   if (organizationId === undefined || action === 'merchant') return undefined;
-  // The merchant reads the list of any organization.
+  // The merchant may read the lists of every organization.
   if (caller.kind === 'key') return { standing: undefined, asAdmin: true };
   if (!isMemberCaller(caller)) return undefined;
   const standing = loaded.standing ?? (await deps.standings.cached(caller, organizationId));
@@ -340,19 +340,22 @@ const checkerFor =
     if (decision.kind === 'refused') throw advised(caller, kind, decision.error);
     if (decision.kind !== 'granted') throw new Error('the access rule did not decide');
     const { asAdmin = false } = decision;
-    // A key that may only read gets none of the secrets with which a payer acts.
+    // A key with read access only gets no secrets that a payer acts with, such as a client secret.
     const canWrite = decision.canWrite && keyPermits(caller, kind.readScope && writeScopeOf(kind.readScope));
     return { record, canWrite, asAdmin, right: rightTo(deps, { ...request, action, asAdmin }) };
   };
 
-/** A token that opens one payment only may also name the method that the payment already has. */
+/** A token that opens only one payment also gives access to that payment's current method. */
 const reachingMethodOf = (caller: Caller, payment: unknown): Caller => {
   const method = textAt(payment, 'paymentMethodId');
   const isLimited = caller.kind === 'guest' && caller.onlyRecord !== undefined;
   return isLimited && method !== undefined ? { ...caller, onlyRecord: method } : caller;
 };
 
-/** Only records under the rule `owned` are charged, changed or saved for an organization. */
+/**
+ * Conditions apply only to records under the rule `owned`, because no other record is charged, changed or saved for an
+ * organization.
+ */
 const rightTo = ({ standings }: AccessDeps, { caller, action, asAdmin, kind, record }: Granted): CallerRight =>
   asAdmin || kind.rule !== 'owned'
     ? NO_CONDITIONS
@@ -366,7 +369,7 @@ interface Granted {
   readonly record: Owned;
 }
 
-/** Tells a guest without a token how to continue, but not whether the record exists. */
+/** Advises a guest without a token how to continue, without revealing whether the record exists. */
 const advised = (caller: Caller, { resource, provesGuest }: RecordKind, error: DomainError): DomainError => {
   const needsToken = caller.kind === 'guest' && !caller.byToken && provesGuest !== undefined;
   return needsToken && error.code === 'RESOURCE_NOT_FOUND'

@@ -1,11 +1,11 @@
-/** @module Decides which address of a caller to trust, and which network counts as one address in limits. */
+/** @module Decides which client address to trust, and which network counts as one address in limits. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 
 /**
- * The network that limits count as one address. A subscriber holds at least a /64 of IPv6 (RFC 6177) and may send each
- * request from another address in it. An IPv4 address written as IPv6 counts as the IPv4 address.
+ * Limits count this network as one address. An IPv6 subscriber has at least a /64 (RFC 6177) and may use another of its
+ * addresses for each request. An IPv4 address in IPv6 form counts as IPv4.
  */
 export const networkOf = (address: string): string => {
   if (!isIPv6(address)) return address;
@@ -22,7 +22,9 @@ export const networkOf = (address: string): string => {
     .join(':')}::/64`;
 };
 
-/** The eight numbers of a valid IPv6 address. URL writes its IPv4 part in hexadecimal, and knows no zone. */
+/**
+ * The eight numbers of a valid IPv6 address. URL writes an embedded IPv4 address in hexadecimal and accepts no zone.
+ */
 const groupsOf = (address: string): readonly number[] => {
   const { hostname } = new URL(`http://[${address.replace(/%.*/, '')}]`);
   const [first = [], last = []] = hostname
@@ -37,11 +39,11 @@ const groupsOf = (address: string): readonly number[] => {
   return [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last];
 };
 
-/** A proxy before the API that sends the client's address in a header and proves itself by a secret. */
+/** A proxy in front of the API. It sends the client's address in a header and proves its identity with a secret. */
 export interface TrustedEdge {
   /** Lower-cased name of the header with the client's address. */
   readonly header: string;
-  /** SHA-256 of each accepted secret in hex, so that the service holds no secret. */
+  /** SHA-256 of each accepted secret in hex, so the service stores no secret. */
   readonly secretHashes: readonly string[];
 }
 
@@ -56,7 +58,7 @@ interface Arrival {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** The client's address, which a trusted edge names, else the address of the connection. */
+/** The client's address from a trusted edge, else the address of the connection. */
 export const clientAddress = ({ sourceIp, headers }: Arrival, edge: TrustedEdge | undefined): string => {
   if (!edge || !isFromEdge(edge, headers[EDGE_SECRET])) return sourceIp;
   const named = headers[edge.header]?.trim() ?? '';
@@ -64,18 +66,18 @@ export const clientAddress = ({ sourceIp, headers }: Arrival, edge: TrustedEdge 
   return isAddress(address) ? address : sourceIp;
 };
 
-/** Compares hashes of equal length in constant time, and all of them. */
+/** Compares with every hash, each in constant time. */
 const isFromEdge = ({ secretHashes }: TrustedEdge, secret: string | undefined): boolean => {
   if (secret === undefined) return false;
   const sent = createHash('sha256').update(secret).digest();
   return secretHashes.map((hash) => timingSafeEqual(sent, Buffer.from(hash, 'hex'))).includes(true);
 };
 
-/** The network of the one address that the text is; undefined if it is anything else, such as a range or a list. */
+/** The network of a single address; undefined for any other text, such as a range or a list. */
 export const networkIn = (text: string): string | undefined =>
   !text.includes('%') && isAddress(text) ? networkOf(text) : undefined;
 
-/** Longer than any address. */
+/** No address is longer. */
 const LONGEST_ADDRESS = 45;
 
 /** True if the text is a whole IPv4 or IPv6 address. */

@@ -1,4 +1,4 @@
-/** @module The CORS rules for browsers of other origins, the same on the HTTP API of a stage and on the local host. */
+/** @module The CORS rules for browsers from other origins, identical on a stage's HTTP API and on the local host. */
 
 export const CORS = {
   methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
@@ -25,6 +25,6 @@ export const CORS = {
     'x-total-count',
     'x-totals',
   ],
-  /** A browser keeps the response to a preflight for this time. */
+  /** How long a browser caches the response to a preflight. */
   maxAgeSeconds: 600,
 } as const;

@@ -1,6 +1,6 @@
 /**
- * @module Lists as CSV (RFC 4180), for callers that ask for text/csv. Pages have 1,000 rows and a header row each; the
- * Link header leads to the next page, and `limit` does not apply.
+ * @module Lists as CSV (RFC 4180) for callers that request text/csv. Each page has a header row and up to 1,000 rows.
+ * The Link header leads to the next page, and `limit` does not apply.
  */
 
 import { stringify } from 'csv-stringify/sync';
@@ -10,7 +10,7 @@ import { invalid } from '../core/errors.ts';
 export interface CsvForm {
   /** The name of the file, without its extension. */
   readonly name: string;
-  /** Fields of the list's records with simple values, in the order of the columns. */
+  /** Fields with simple values, in column order. */
   readonly columns: readonly string[];
 }
 
@@ -18,11 +18,11 @@ export interface CsvPage {
   /** The number of rows on all earlier pages. */
   readonly before: number;
   readonly limit: number;
-  /** The list's own cursor; absent on the first page, and for lists that have no cursor. */
+  /** The list's own cursor; absent on the first page and for lists without cursors. */
   readonly cursor?: string;
 }
 
-/** Where a list continues after a page, at this cursor or, in a list without cursors, after the rows shown so far. */
+/** The start of the next page, as the list's cursor or, in a list without cursors, as the number of rows so far. */
 export type More = { readonly cursor: string } | 'rows';
 
 const PAGE_ROWS = 1_000;
@@ -58,12 +58,12 @@ const csvCursor = (page: CsvPage, shown: number, more: More | undefined): string
   return more === 'rows' ? String(before) : `${before}.${more.cursor}`;
 };
 
-/** Text that a spreadsheet may read as a formula, at the start of a cell or after a character that may split a cell. */
+/** Text that a spreadsheet may run as a formula, at the start of a cell or after a separator. */
 const FORMULA = /(?:^|[;,\t])[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 const textCell = (text: string) => (FORMULA.test(text) ? { value: `'${text}`, quoted: true } : text);
 
-/** A header row and the records. A text with a formula gets a leading apostrophe, inside quotes. */
+/** A header row and the records. A text with a formula gets a leading apostrophe and quotes. */
 const csvText = (columns: readonly string[], records: readonly unknown[]): string =>
   stringify([...records], {
     columns: [...columns],
@@ -73,6 +73,6 @@ const csvText = (columns: readonly string[], records: readonly unknown[]): strin
     cast: { boolean: String, string: textCell },
   });
 
-/** Only the functions of lists load this renderer, because its packages would slow down every other start. */
+/** Only the functions of lists load this renderer, because its packages would slow down the start of all others. */
 export const csvRenderer = { prefersCsv, csvPageAt, csvCursor, csvText } as const;
 export type CsvRenderer = typeof csvRenderer;

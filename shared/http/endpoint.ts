@@ -1,4 +1,4 @@
-/** @module The form of an endpoint's declaration. Fields with a default in `endpoint` may be left out. */
+/** @module The declaration of an endpoint. `endpoint` fills in the defaults of optional fields. */
 
 import type * as z from 'zod';
 import type { Action } from '../access/access.ts';
@@ -20,9 +20,9 @@ import { keyRequests, writeLimits } from './windows.ts';
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Who may call. `session` allows signed-in users, `session-or-token` also a guest token, `session-or-guest` also a
- * guest token or guest_data, `public` everyone, `platform-admin` admins, `provider-signature` a provider's webhook,
- * `link-token` the holder of the token of one hosted page.
+ * The accepted callers. `session` allows signed-in users, `session-or-token` also a guest token, `session-or-guest`
+ * also a guest token or guest_data, `public` everyone, `platform-admin` admins, `provider-signature` a provider's
+ * webhook, `link-token` the holder of a hosted page's token.
  */
 export type Auth =
   | 'session'
@@ -34,38 +34,38 @@ export type Auth =
   | 'link-token';
 
 /**
- * How a repeated request takes effect once. With `create`, the record's id is derived from the Idempotency-Key.
- * `stored` keeps the response under the key. With `noted`, the record keeps the key of each such request, because the
- * response has a secret that must not be stored. `natural` operations are idempotent by themselves (every GET, PUT, PATCH,
- * DELETE, and a POST that recognizes a repeat by its content).
+ * How a repeated request takes effect only once. With `create`, the record's id derives from the Idempotency-Key.
+ * `stored` keeps the response under the key. With `noted`, the record stores the key, because the response contains a
+ * secret that must not be stored. `natural` operations are idempotent without a key (every GET, PUT, PATCH, DELETE, and
+ * a POST that recognizes a repeat by its content).
  */
 export type Idempotency = 'create' | 'stored' | 'noted' | 'natural';
 
 /**
- * The access check before the use case runs, which gets only records that passed it. One BatchGet reads the record of
- * the path, the caller's standing, and every record that the body names.
+ * The access check before the use case, which gets only allowed records. One BatchGet reads the record of the path, the
+ * caller's standing, and every record that the body names.
  */
 export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
-  /** `merchant` allows only the merchant, on every record (the endpoint's `auth` is `platform-admin`, too). */
+  /** `merchant` allows only the merchant, on every record. The endpoint's `auth` is then `platform-admin`. */
   readonly action: Action;
   readonly record?: RecordKind<R>;
   /**
-   * The body or query may name an `organization_id`, the owner of the list or of the new record. Without an
-   * `organization_id`, the owner is the session's organization or the caller.
+   * The body or query may name an `organization_id` as the owner of the list or of the new record. Otherwise the owner
+   * is the session's organization or the caller.
    */
   readonly organization?: 'session by default' | 'personal by default';
   /** The request itself ends the caller's access, so a repeat gets the stored response without an access check. */
   readonly endsAccess?: true;
-  /** Records that the body or query only names, in order to link, show or filter by them. */
+  /** Records that the request links, shows or filters by, without using them. */
   references?(input: z.output<Body>): readonly NamedRecord[];
   /**
-   * Records that the request charges or sends to a provider. The request may name each record by our id or by its
-   * provider's id. The use case handles an id without a record (a provider's one-time token).
+   * Records that the request charges or sends to a provider, named by our id or by the provider's id. The use case
+   * handles an id without a record (a provider's one-time token).
    */
   uses?(input: z.output<Body>): readonly NamedRecord[];
   /**
-   * The record that an Idempotency-Key creates. A guest's repeated create is decided as of the creation
-   * of that record, so that the repeat returns the record even if the guest would now need a token.
+   * The record that an Idempotency-Key creates. A guest's repeated create is checked as of the record's creation, so it
+   * returns the record even if the guest would now need a token.
    */
   readonly createdUnder?: { readonly kind: IdKind; readonly key: (id: string) => Key };
   /** Further items of the owner that the use case needs, read in the same BatchGet. */
@@ -82,62 +82,66 @@ export interface Endpoint<
   readonly id: string;
   readonly method: HttpMethod;
   readonly path: `/${string}`;
-  /** A few words. Only the API document and the tools read the texts of a declaration. */
+  /** A few words. Only the API document and the tools read `summary` and `description`. */
   readonly summary: string;
-  /** Markdown about what happens, when to use it, what can go wrong. The document adds response form and callers. */
+  /** Markdown: what happens, when to use it, what can go wrong. The document adds the response form and the callers. */
   readonly description: string;
   readonly auth: Auth;
-  /** True if platform admins may also call without a role in an organization; only the API document reads it. */
+  /** True if platform admins may also call without a role in the organization; only the API document reads it. */
   readonly alsoPlatformAdmins: boolean;
   readonly access: AccessRule<Body, R> | undefined;
-  /** The kinds of record that a hosted page's token may open here. `access` gets the opened record. */
+  /** The kinds of record that a hosted page's token may open on this route. `access` checks the opened record. */
   readonly opens: Readonly<Partial<Record<LinkKind, RecordKind<R>>>> | undefined;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body | null;
-  /** Set on every PUT and PATCH, whose clients may send back a record that they have read. */
+  /** Set on every PUT and PATCH, because clients may send back a record that they read. */
   readonly sentBack: SentBack | undefined;
   /**
-   * The data of a success, in bare form; null for no body (204). Its schema is built for the API document and tests, and
-   * for an update with a field that its body does not know.
+   * The data of a success, in bare form; null without a body (204). The schema is built for the API document, for
+   * tests, and for an update with a field that its body schema does not know.
    */
   readonly response: (() => z.ZodType) | null;
   readonly status: 200 | 201 | 202 | 204;
-  /** The meaning of a 202, if the endpoint returns it always or besides `status`; the body has the same form. */
+  /** What a 202 means, if the endpoint always or sometimes returns 202. Its body has the same form. */
   readonly accepted: string | undefined;
   readonly form: 'bare' | 'envelope';
   /**
-   * `console` and `pages` serve files for browsers, outside the API document, installed only if the setting CONSOLE or
-   * HOSTED_PAGES says so.
+   * `console` and `pages` serve files for browsers, outside the API document. The settings CONSOLE and HOSTED_PAGES
+   * install them.
    */
   readonly serves: 'data' | 'console' | 'pages';
   /** The schema of `meta` in the envelope; only the API document reads it. */
   readonly meta: (() => z.ZodType) | undefined;
-  /** Further members of the envelope; only the API document reads them. */
+  /** Further members of the envelope; only the API document reads their schemas. */
   readonly beside: (() => z.ZodRawShape) | undefined;
-  /** Set for a list that callers may also read as CSV. */
+  /** Set for a list that is also available as CSV. */
   readonly csv: CsvForm | undefined;
   readonly errors: readonly ErrorCode[];
   readonly idempotent: Idempotency;
-  /** Set for a command that may end after its response. Such a response is not stored under the key. */
+  /**
+   * Set for a command that may finish after its response. A response without the outcome is not stored under the key.
+   */
   readonly command: KeyedCommand | undefined;
   readonly uses: readonly Right[];
   readonly limits: readonly RateLimit[];
-  /** With `raw`, the body reaches the handler as received (inbound webhooks). */
+  /** With `raw`, the handler gets the body as received (inbound webhooks). */
   readonly bodyForm: 'json' | 'raw';
   /** Lambda time-out; by default 10 s, or 20 s if the function may call a provider. */
   readonly timeoutSeconds: number;
   readonly memoryMb: MemoryMb;
   /**
-   * True if a payer waits while money moves. The function has more memory, and its own concurrency and canary if the
-   * stage has them.
+   * True if a payer waits for a charge. The function has more memory and, if the stage has them, reserved concurrency
+   * and a canary.
    */
   readonly paymentPath: boolean;
-  /** `money` gives the route the gateway's rate for captures and refunds; by default the rate depends on the callers. */
+  /**
+   * `money` selects the gateway's rate for captures and refunds; by default the rate depends on the accepted callers.
+   */
   readonly rateClass: 'by caller' | 'money';
 }
 
-/** The types of one route and of its success, for typed clients. The property `route` exists in types only. */
+/** The types of one route and its success, for typed clients. The property `route` exists only as a type. */
 export interface RouteTypes<
   Method extends HttpMethod = HttpMethod,
   Path extends string = string,
@@ -146,7 +150,7 @@ export interface RouteTypes<
   readonly route?: { readonly method: Method; readonly path: Path; readonly success: Success };
 }
 
-/** The data of a success as its schema describes it, and what stands beside the data in an envelope. */
+/** The data of a success and the further members of its envelope, as their schemas describe them. */
 interface Answer<
   Form extends Endpoint['form'] = Endpoint['form'],
   Data extends z.ZodType = z.ZodType,
@@ -179,7 +183,7 @@ type Optional =
   | 'rateClass'
   | 'errors';
 
-/** Seconds that a create may take. A retry under the same key waits this long and 5 s more. */
+/** Maximum seconds of a create. A retry under the same key waits this long and 5 s more. */
 export const CREATE_TIMEOUT_SECONDS = {
   payment: 20,
   customer: 20,
@@ -188,9 +192,8 @@ export const CREATE_TIMEOUT_SECONDS = {
 } as const;
 
 /**
- * Declares one endpoint. Every host, the API document and the generated tests read it from the catalogue.
- * @param declare a function, so that a build can leave out the endpoints that a deployed function does not use, together with
- * their schemas
+ * Declares one endpoint. Every host, the API document and the generated tests read the declarations from the catalogue.
+ * @param declare a function, so a build can omit endpoints and schemas that a deployed function does not use
  */
 export const endpoint = <
   P extends z.ZodType,
@@ -240,11 +243,11 @@ export const endpoint = <
   };
 };
 
-/** Such a route counts service keys that are not valid, also if it takes no key. */
+/** True if callers may send credentials. The route then counts invalid service keys, even if it accepts no key. */
 const takesCredentials = ({ auth }: Pick<Endpoint, 'auth'>): boolean =>
   auth !== 'public' && auth !== 'provider-signature';
 
-/** The endpoints of an installation with these settings. */
+/** The endpoints that these settings install. */
 export const installedEndpoints = <E extends Partial<Pick<Endpoint, 'serves'>>>(
   endpoints: readonly E[],
   settings: { readonly CONSOLE: boolean; readonly HOSTED_PAGES: boolean },

@@ -1,4 +1,4 @@
-/** @module One request in the middleware chain, and the chain's dependencies. Each step fills in its part. */
+/** @module The state and dependencies of one request in the middleware chain. Each step fills in its part. */
 
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Authenticate } from '../access/authenticate.ts';
@@ -19,10 +19,10 @@ import type { Reservation } from './rate-limit.ts';
 import type { ResponseForm } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
 
-/** What the dependencies of every use case hold for the chain. */
+/** The dependencies that every use case provides to the chain. */
 export interface WebDeps {
   readonly chain: ChainDeps;
-  /** Opens the providers of these slots while the function starts, so that the first request does not need to. */
+  /** Opens the providers of these slots while the function starts, which spares the first request that work. */
   readonly prepare?: ((slots: readonly ProviderSlot[]) => Promise<void>) | undefined;
 }
 
@@ -31,13 +31,13 @@ export interface ChainDeps extends StoreDeps, IdDeps {
   readonly callers: Authenticate;
   readonly linkTokens: LinkTokens;
   readonly rateLimits: boolean;
-  /** Declines behind one service key within an hour; 0 or undefined: no limit. */
+  /** Maximum declines per hour behind one service key; unlimited if 0 or undefined. */
   readonly keyDeclinesPerHour?: number | undefined;
-  /** True if texts and metadata may contain card numbers. A token field never may. */
+  /** True if texts and metadata may contain card numbers. Token fields never accept them. */
   readonly allowsCardNumbers?: boolean | undefined;
-  /** How long a guest without a token continues the guest_id of a record after its creation. */
+  /** How long after a record's creation a guest without a token may continue its guest_id. */
   readonly guestContinueSeconds: number;
-  /** undefined if clients connect to the API directly. */
+  /** Undefined if clients connect directly to the API. */
   readonly edge?: TrustedEdge | undefined;
   readonly log: Log;
 }
@@ -57,19 +57,19 @@ export interface Exchange {
   /** The JSON of the body, as sent; undefined on a route without a body. */
   json: unknown;
   caller: Caller;
-  /** What the token of a hosted page opens. */
+  /** The record that the token of a hosted page opens. */
   opened: LinkTarget | undefined;
-  /** The network of the payer whose address a service key names in X-Payer-Address. */
+  /** The network of the address in X-Payer-Address. */
   payerNetwork: string | undefined;
   request: ApiRequest | undefined;
   kept: KeptAnswer | undefined;
   claimed: boolean;
-  /** Where the request has counted so far. */
+  /** The counts of this request in rate windows so far. */
   readonly counted: Reservation[];
   reply: Reply | undefined;
 }
 
-/** Names the request in the log, in responses and in the records that it changes. */
+/** The request's id in the log, in responses and in changed records. */
 export const requestIdAt = ({ requestContext }: APIGatewayProxyEventV2, { awsRequestId }: Context): string =>
   requestContext.requestId || awsRequestId;
 
@@ -100,7 +100,7 @@ export const openExchange = (
   reply: undefined,
 });
 
-/** The form that X-Response-Form or the query's `envelope` requests, else the form that the endpoint declares. */
+/** The form from X-Response-Form or the query's `envelope`, else the endpoint's own form. */
 const formOf = (spec: Endpoint, event: APIGatewayProxyEventV2): ResponseForm => {
   const sent = event.headers['x-response-form'];
   const header = sent !== undefined && sent.length <= 'envelope'.length ? sent.toLowerCase() : undefined;

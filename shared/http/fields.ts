@@ -1,7 +1,7 @@
 /**
- * @module Fields that many requests share, and the only makers of string and JSON object schemas for requests. A maker
- * checks its limit on the raw value first, so a long value costs nothing beyond its transport. A schema is marked as pure,
- * so that a bundle without its route leaves it out.
+ * @module Fields that many requests share, and the only constructors of request schemas for strings and JSON objects.
+ * They check limits on the raw value first, so a long value costs nothing beyond its transport. Schemas are marked as
+ * pure, so bundles omit the schemas of absent routes.
  */
 
 import * as z from 'zod';
@@ -9,23 +9,27 @@ import { rowOf } from '../core/rows.ts';
 import { normalizedEmail } from '../core/text.ts';
 import { withEmptyMeaning } from './parse.ts';
 
-/** A maximum that ends only its string's checks. Zod's `abort` would also stop the body's rules for missing fields. */
+/**
+ * A maximum that ends only the string's own checks. Zod's `abort` would also skip the body's checks for missing fields.
+ */
 const rawBound = (max: number) => {
   const bound = z.maxLength(max);
   bound._zod.check = ({ value, issues }) => {
-    // Zod counts characters, which are at most two units each.
+    // Zod counts characters, each of one or two UTF-16 units.
     if (value.length <= max || (value.length <= 2 * max && [...String(value)].length <= max)) return;
     issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: value });
   };
   return bound;
 };
 
-/** A string of a request. A longer string fails before it is trimmed, normalized, matched or transformed. */
+/** A string with a maximum length. A longer string fails before it is trimmed, normalized, matched or transformed. */
 export const boundedText = (max: number) => z.string().check(rawBound(max));
 
 const tokenFields = z.registry<{ readonly isToken: true }>();
 
-/** A provider's token or our id of a method. Sent to the provider, so the field never accepts a card number. */
+/**
+ * A provider's token or our id of a method. The value goes to the provider, so the field never accepts a card number.
+ */
 export const tokenText = (max: number) => boundedText(max).min(1).register(tokenFields, { isToken: true });
 
 const isTokenField = (field: z.core.$ZodType): boolean =>
@@ -53,33 +57,33 @@ export const dayField = () => boundedText(LONGEST_TIME).check(z.iso.date());
 export const timeField = () => boundedText(LONGEST_TIME).check(z.iso.datetime({ offset: true }));
 
 export const idSchema = boundedText(64).min(1);
-/** The id of a record that the body may name; null removes the reference from a stored record. */
+/** The optional id of a record in a body; null removes the reference from a stored record. */
 export const optionalId = /* @__PURE__ */ idSchema.nullish();
 /** Our id of a saved payment method. */
 export const methodIdSchema = /* @__PURE__ */ tokenText(64);
-/** The id of a record that the query may name. */
+/** The optional id of a record in a query. */
 export const idParameter = /* @__PURE__ */ idSchema.optional();
 
-/** The organization that owns a new record; null and an empty string make the record personal. */
+/** The organization that owns a new record. Null or an empty string makes the record personal. */
 export const organizationField = /* @__PURE__ */ withEmptyMeaning(boundedText(64).nullish(), 'a personal record');
-/** The organization whose records the query asks for; an empty value asks for personal records. */
+/** The organization whose records the query lists. An empty value lists personal records. */
 export const organizationParameter = /* @__PURE__ */ withEmptyMeaning(boundedText(64).optional(), 'personal records');
 
-/** The caller's own text; null clears a stored text. */
+/** The caller's own text; null clears the stored text. */
 export const textField = (max: number) => boundedText(max).nullish();
 export const centsField = /* @__PURE__ */ z.int().min(0).optional();
 export const currencyField = /* @__PURE__ */ boundedText(10).trim().min(1);
 
-/** A code that no shop has is refused as unknown, whatever its form. */
+/** Has no pattern, so an impossible code gets the same error as any unknown code. */
 export const discountCodeField = /* @__PURE__ */ boundedText(64).trim().min(1).nullish();
 
-/** Any JSON, in views and requests; under one name in the API document. */
+/** Any JSON, for views and requests. The API document shows it under one name. */
 export const jsonValue = z.json().register(z.globalRegistry, {
   id: 'JsonValue',
   description: 'Any JSON value: text, number, boolean, null, list or object.',
 });
 
-/** A string that a response may leave out. */
+/** A string that a response may omit. */
 export const optionalText = z.string().optional();
 
 /** A time in a response. */
@@ -90,7 +94,7 @@ interface ObjectBounds {
   readonly bytes: number;
 }
 
-/** The caller's own JSON. Its limits are checked before its members. */
+/** The caller's own JSON. Limits are checked before the members. */
 export const boundedObject = <T extends z.ZodType>({ keys, bytes }: ObjectBounds, members: T) =>
   z.preprocess((value, { issues }) => {
     const tooBig = (message: string) => {
@@ -102,7 +106,7 @@ export const boundedObject = <T extends z.ZodType>({ keys, bytes }: ObjectBounds
     return value;
   }, members);
 
-/** A maximum for the API document only. Zod's own check would read a long text in the place of a list. */
+/** A maximum for the API document only. Zod's own check would read all of a long string sent in place of a list. */
 const listBound = (max: number) => {
   const bound = z.maxLength(max);
   bound._zod.check = () => undefined;
@@ -134,8 +138,8 @@ const metadataValue = jsonValue.refine(
 );
 
 /**
- * True if a table item can hold the value. DynamoDB stores no number below 1e-130, its SDK none above 2^53, and the SDK
- * mistakes `constructor` for a class name.
+ * True if a table item can hold the value. DynamoDB stores no number below 1e-130, and its SDK no number above 2^53.
+ * The SDK also mistakes an object with `constructor` for a class instance.
  */
 const isStorable = (value: unknown): boolean => {
   if (typeof value === 'number') {
@@ -169,21 +173,21 @@ export const tagsSchema = /* @__PURE__ */ boundedText(500)
 const LONGEST_FLAG = 'false'.length;
 const FLAGS: Readonly<Record<string, boolean>> = { true: true, 1: true, yes: true, false: false, 0: false, no: false };
 
-/** The value of a flag, in any letter case; undefined if the text is not a flag. */
+/** The value of a flag, in any letter case; undefined for any other text. */
 export const flagOf = (text: string): boolean | undefined => {
   if (text.length > LONGEST_FLAG) return undefined;
   return rowOf(FLAGS, text.toLowerCase());
 };
 
-/** A boolean in the query, if it is sent. */
+/** An optional boolean in the query. */
 export const booleanParameter = /* @__PURE__ */ z
   .enum(['true', '1', 'yes', 'false', '0', 'no'])
   .transform((value) => flagOf(value) === true)
   .optional();
 
 /**
- * An e-mail address in any script (RFC 6531), lower-cased so that each payer has one spelling. It refuses quoted local
- * parts, address literals, and characters that could end a header or a list of addresses.
+ * An e-mail address in any script (RFC 6531), lower-cased so each payer has one spelling. Refuses quoted local parts,
+ * address literals, and characters that could end a header or a list of addresses.
  */
 const EMAIL =
   /^[^\s@.<>()[\]\\,;:"\p{C}]+(?:\.[^\s@.<>()[\]\\,;:"\p{C}]+)*@[^\s@.<>()[\]\\,;:"'\p{C}]+(?:\.[^\s@.<>()[\]\\,;:"'\p{C}]+)+$/u;
@@ -221,8 +225,8 @@ export const requiredRule = (path: string, message = 'is required') => ({
   when: () => true,
 });
 
-/** The proof of a payer's authentication that the provider's page in the browser made. Used once, never stored. */
+/** The proof of a payer's authentication from the provider's page in the browser. Used once, never stored. */
 export const verificationTokenSchema = /* @__PURE__ */ tokenText(2048).optional();
 
-/** The id of a user whom no identity service knows, as a service key says it. */
+/** A user id from a service key, if no identity service can confirm it. */
 export const SAID_USER_ID = /^[\w.@|:+=-]{1,64}$/;

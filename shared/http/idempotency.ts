@@ -1,7 +1,7 @@
 /**
- * @module Idempotency-Key on POSTs that create no record. One conditional write claims the item of the key, which keeps
- * the status and body of a 2xx or 402 for 24 h. Once the time-out of the first function has passed, a retry may take
- * over the key. A response that left the outcome of a command open is not kept, because the record shows the outcome.
+ * @module Idempotency-Key for POSTs that create no record. One conditional write claims the key's item, which keeps the
+ * status and body of a 2xx or 402 for 24 h. If the first function's time-out passes without a response, a retry may
+ * claim the key. A response with an unknown outcome is not kept, because the record will show the outcome.
  */
 
 import { DomainError } from '../core/errors.ts';
@@ -22,17 +22,17 @@ export interface KeptAnswer {
 export interface IdempotentRequest {
   readonly scope: string;
   readonly requestHash: string;
-  /** Set if an earlier request under the key got a response that left the outcome of its command open. */
+  /** Set if an earlier request under the key got a response without the command's outcome. */
   readonly isRepeat?: true;
 }
 
-/** The item of the key of a command whose outcome was open in the last response. */
+/** The state of a key whose last response did not contain the command's outcome. */
 export const LEFT_OPEN = 'left open';
 
-/** What the item of a key keeps of a response; undefined frees the key. */
+/** The content of a key's item after a response; undefined frees the key. */
 type Kept = KeptAnswer | typeof LEFT_OPEN | undefined;
 
-/** What the item of the key keeps of a response. */
+/** Decides what the key's item keeps of a response. */
 export const keptAs = (
   command: KeyedCommand | undefined,
   { status, body, isOpen }: KeptAnswer & { readonly isOpen?: boolean | undefined },
@@ -43,21 +43,20 @@ export const keptAs = (
 };
 
 /**
- * What a record stores of the key and the body of the request that claimed a command, so that a repeat recognizes the
- * command.
+ * The mark of a command's Idempotency-Key and body. The record stores the mark so that a repeat recognizes its command.
  */
 export const keyMark = (request: IdempotentRequest | undefined): string | undefined =>
   request && `${request.scope.slice(0, 16)}${request.requestHash.slice(0, 16)}`;
 
-/** The mark that a record stores, and the time of the claim. */
+/** The stored mark and the time of the claim. */
 interface ClaimedUnder {
   readonly key?: string | undefined;
   readonly at?: string | undefined;
 }
 
 /**
- * True if a repeat of the request shows the command that the record holds, because an earlier request under the same key
- * has claimed it. After 24 h the same key is another key, unless the key's own item says that this is a repeat.
+ * True if the request repeats the command in the record, which an earlier request under the same key claimed. After 24
+ * h the key counts as new, unless the key's item marks the request as a repeat.
  */
 export const isUnderKey = (
   { key, at }: ClaimedUnder,
@@ -70,11 +69,14 @@ export const isUnderKey = (
 
 export const REPLAYED = { 'idempotent-replayed': 'true' } as const;
 
-/** The header of a response that shows the outcome of an earlier request under the same key. */
+/** The header of a response to a repeat under the same key. */
 export const replayedFor = (request: IdempotentRequest | undefined): { readonly headers?: typeof REPLAYED } =>
   request?.isRepeat ? { headers: REPLAYED } : {};
 
-/** Without a credential, only an e-mail and the key name the stored response, so a short key could be guessed. */
+/**
+ * Without a credential, an e-mail and the key alone give access to the stored response, so the key must be hard to
+ * guess.
+ */
 const SOLE_KEY_CHARACTERS = 20;
 
 const LONGEST_KEY = 255;
@@ -90,7 +92,7 @@ export const checkKey = (key: string, isSole = false): string => {
   return key;
 };
 
-/** The same text for equal JSON values, whatever the order of their keys. */
+/** Equal JSON values give the same text, whatever the order of their keys. */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
@@ -106,7 +108,7 @@ export interface KeyScope {
   readonly key: string;
 }
 
-/** The same key in another scope is another key. */
+/** The same key has a different scope for another principal, route or path parameters. */
 export const idempotencyScope = ({ principal, route, params, key }: KeyScope): string =>
   fingerprint(principal, route, canonicalJson(params), key).slice(0, 40);
 
@@ -115,7 +117,7 @@ export const inProgressError = (retryAfterSeconds: number): DomainError =>
 
 export const keyReusedError = (): DomainError => new DomainError('IDEMPOTENCY_KEY_REUSED');
 
-/** Claims the key. @returns what was kept, if anything. LEFT_OPEN means that the key is claimed for a repeat. */
+/** Claims the key. @returns the kept response; LEFT_OPEN if the claim is for a repeat; undefined for a first request */
 export const claimKey = async (
   deps: { readonly table: Table; readonly now: Now },
   request: IdempotentRequest,
@@ -143,8 +145,8 @@ export const claimKey = async (
 };
 
 /**
- * Stores the response of a 2xx or 402, or that it left the outcome open. Any other result frees the key for a retry, and
- * a repeat that ends so stays a repeat.
+ * Stores a 2xx or 402 response, or that the outcome is open. Any other result frees the key for a retry, but a repeat
+ * remains marked as a repeat.
  */
 export const settleKey = async (
   deps: { readonly table: Table },

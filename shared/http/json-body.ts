@@ -1,18 +1,18 @@
 /**
- * @module Reads a JSON body: its content type and encoding, its bytes, its JSON, and the bounds that hold before
- * anything reads its members.
+ * @module Reads a JSON body. Checks content type, encoding, Unicode, JSON, and the limits on depth and number of
+ * values.
  */
 
 import { DomainError, invalid, type Problem } from '../core/errors.ts';
 import { findJsonFault } from './json-fault.ts';
 
 const MAX_JSON_DEPTH = 10;
-/** Members and elements of a body, at all depths together. */
+/** Maximum members and elements of a body, over all depths. */
 const MAX_JSON_VALUES = 5_000;
 
 interface SentBody {
   readonly raw: Buffer;
-  /** True if the gateway has decoded the bytes. It replaces invalid UTF-8 by U+FFFD. */
+  /** True if the gateway has decoded the bytes to text. The gateway replaces invalid UTF-8 by U+FFFD. */
   readonly isDecoded: boolean;
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
@@ -42,7 +42,7 @@ const requirePlain = (encoding: string | undefined): void => {
   });
 };
 
-/** A byte order mark stays, so that it is not valid JSON. */
+/** Keeps a byte order mark, which is invalid JSON. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const REPLACED = '\ufffd';
 
@@ -61,7 +61,7 @@ const decoded = (raw: Buffer): string | undefined => {
   }
 };
 
-/** @throws DomainError INVALID_JSON with the place of the mistake, and nothing of the text */
+/** @throws DomainError INVALID_JSON with the position of the mistake, without quoting the text */
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -78,7 +78,7 @@ export const parseJson = (text: string): unknown => {
 };
 
 /**
- * Counts are checked before the members are read. Neither the table nor a provider accepts a lone surrogate.
+ * Counts before the members are read. Refuses lone surrogates, because the table and providers refuse them.
  * @throws DomainError VALIDATION_ERROR for a body that is too deep, has too many values, or is not Unicode
  */
 export const requireReadable = (json: unknown): void => {

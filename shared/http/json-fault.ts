@@ -1,6 +1,6 @@
 /**
- * @module Finds the place where a text stops being JSON. `JSON.parse` reports a position for some mistakes only, and its
- * messages quote the text, which may hold card data. Runs only for a text that `JSON.parse` has refused.
+ * @module Finds where a text stops being valid JSON. `JSON.parse` reports a position for only some mistakes, and its
+ * messages quote the text, which may contain card data. Runs only on text that `JSON.parse` has refused.
  */
 
 export interface JsonFault {
@@ -13,8 +13,8 @@ export interface JsonFault {
 }
 
 /**
- * The first character that cannot continue the JSON; of an invalid string or word, its beginning.
- * @returns undefined if the text has more tokens than a valid body, so that a hostile text costs little
+ * Finds the first character that cannot continue the JSON, or the start of an invalid string or word.
+ * @returns undefined if the text has more tokens than a valid body, so hostile text costs little
  */
 export const findJsonFault = (text: string): JsonFault | undefined => {
   const at = faultIn(text);
@@ -73,7 +73,7 @@ interface Place {
   readonly open: string[];
 }
 
-/** The position of the fault, or the length of the text if every character could begin a longer JSON text. */
+/** The position of the fault; the length of the text if the JSON is only incomplete. */
 const faultIn = (text: string): number | undefined => {
   const place: Place = { expected: 'value', open: [] };
   let at = afterSpace(text, 0);
@@ -92,7 +92,7 @@ const isOpening = (sign: string): boolean => sign === '{' || sign === '[';
 const closes = (sign: string, bracket: string | undefined): boolean =>
   (sign === '}' && bracket === '{') || (sign === ']' && bracket === '[');
 
-/** The position after the token at `at`, or `at` if no such token may stand here. */
+/** The position after the token at `at`, or `at` if this token is not allowed here. */
 const endOf = (text: string, at: number, { expected, open }: Place): number => {
   const sign = text[at] ?? '';
   const bracket = open.at(-1);
@@ -118,7 +118,7 @@ const afterValue = (text: string, at: number): number => {
   return sign === '"' ? afterString(text, at) : after(NUMBER_OR_WORD, text, at);
 };
 
-/** Moves the place past the token that begins with `sign`. */
+/** Moves past the token that begins with `sign`. */
 const pass = (sign: string, place: Place): void => {
   const { expected, open } = place;
   if (isOpening(sign)) open.push(sign);

@@ -1,6 +1,6 @@
 /**
- * @module Decides which fields of a body its route knows. A field that the route does not know is refused, because a
- * misspelt field would otherwise count as absent, and absence often means all. Its problem names the nearest known field.
+ * @module Refuses unknown fields of a body and names the nearest known field. If a misspelt field counted as absent, a
+ * request could mean something else, such as a full refund instead of a partial refund.
  */
 
 import * as z from 'zod';
@@ -14,7 +14,7 @@ interface KnownFields {
   isAlsoKnown(name: string, value: unknown): boolean;
 }
 
-/** One problem per unknown field, at every depth. Free objects, such as metadata, know every field. */
+/** Returns one problem per unknown field, at every depth. Free objects, such as metadata, accept every field. */
 export const unknownFields = (
   schema: Schema,
   json: unknown,
@@ -54,7 +54,7 @@ const pathOf = (path: string, name: string): string => (path === '' ? name : `${
 
 const LONGEST_NAME = 64;
 
-/** A name that holds a card number is not repeated. */
+/** The path omits a name that contains a card number. */
 const unknownField = (path: string, name: string, known: readonly string[]): Problem => {
   const isShort = name.length <= LONGEST_NAME;
   const nearest = isShort ? nearestField(name, known) : undefined;
@@ -65,7 +65,7 @@ const unknownField = (path: string, name: string, known: readonly string[]): Pro
   };
 };
 
-/** The known field that a name probably means; undefined if none is near. */
+/** The known field that a name probably means; undefined if no known field is similar. */
 export const nearestField = (name: string, known: readonly string[]): string | undefined => {
   const plain = plainName(name);
   const written = known.find((one) => plainName(one) === plain);
@@ -91,7 +91,7 @@ const wholeOf = (plain: string, known: readonly string[]): string | undefined =>
 /** The name without case, underscores and hyphens. */
 const plainName = (name: string): string => name.replaceAll(/[_-]/g, '').toLowerCase();
 
-/** Names of Stripe, PayPal and Square, and of forms, with our names for the same. */
+/** Field names of Stripe, PayPal, Square and common forms, with our names. */
 const VENDORS_NAMES: Readonly<Record<string, readonly string[]>> = {
   amount: ['amount_cents', 'total_cents'],
   amount_money: ['amount_cents', 'total_cents'],

@@ -56,13 +56,13 @@ interface CheckedUseCase<D, Request> {
    * @throws DomainError if the caller may no longer act
    */
   readonly checkRepeat?: (deps: D, request: Request) => Promise<unknown>;
-  /** Of a PUT or PATCH: the record as a read shows it to the caller; undefined if the record does not exist. */
+  /** Of a PUT or PATCH: the record as the caller would read it; undefined if the record does not exist. */
   readonly shows?: (deps: D, request: Request) => ShownRecord | Promise<ShownRecord | undefined>;
-  /** Of an endpoint that declares `csv`. */
+  /** Of an endpoint with `csv`. */
   readonly csv?: CsvRenderer;
 }
 
-/** The handler of an endpoint, which is the middleware chain around its use case. */
+/** The handler of an endpoint: the middleware chain around its use case. */
 export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
   spec: Endpoint<P, Q, B, R>,
   depsOf: () => D,
@@ -114,7 +114,7 @@ const spanOf = (event: APIGatewayProxyEventV2, context: Context) => {
   return newSpan(traceContextOf(traceparent, tracestate), requestIdAt(event, context));
 };
 
-/** Of the list's own headers, the totals of the page stay. */
+/** Keeps only the totals of the list's own headers. */
 const renderCsv = (exchange: Exchange, { data, more, headers: own }: Reply, page: CsvPage): HttpResponse => {
   const { name, columns } = exchange.spec.csv ?? { name: '', columns: [] };
   const { csvCursor, csvText } = rendererOf(exchange);
@@ -135,15 +135,15 @@ const parsedRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   exchange: Exchange,
 ): ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R> => {
   if (!exchange.request) throw new Error('the request was not parsed');
-  // Sound, because `parsing` has run the schemas that these types are inferred from.
+  // Sound, because `parsing` has run the schemas of these types.
   return exchange.request as ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>;
 };
 
-/** A platform admin sees no payer's secret, whatever the use case returns. */
+/** Removes payers' secrets from every response to a platform admin. */
 const withoutSecrets = ({ request }: Exchange, reply: Reply): Reply =>
   request?.asAdmin ? { ...reply, data: withoutPayerSecrets(reply.data) } : reply;
 
-/** A link must not repeat credentials of the query. */
+/** Credentials in the query, which a Link header must not repeat. */
 const CREDENTIALS = new Set(['session_id', 'token']);
 
 const withLink = ({ event, query }: Exchange, reply: Reply): Reply => {
@@ -221,7 +221,7 @@ const callers: Step = {
   },
 };
 
-/** @throws DomainError RATE_LIMITED instead of the refusal, once the address has sent too many invalid keys. */
+/** @throws DomainError RATE_LIMITED if the address has sent too many invalid keys, else rethrows the error */
 const counted =
   (exchange: Exchange) =>
   async (error: unknown): Promise<never> => {
@@ -253,7 +253,7 @@ const bodyOf = ({ rawBody, event, headers }: Exchange) => ({
 
 const isInvalid = (error: unknown): boolean => error instanceof DomainError && error.code === 'VALIDATION_ERROR';
 
-/** @throws DomainError RATE_LIMITED instead of the refusal, once the address has sent too many guest requests. */
+/** @throws DomainError RATE_LIMITED if the address has sent too many guest requests */
 const countInvalidGuest = async (exchange: Exchange): Promise<void> => {
   if (exchange.deps.rateLimits) await countSubject(exchange.deps, guestCreatesByAddress, sourceNetworkOf(exchange));
 };
@@ -264,7 +264,7 @@ const limiting: Step = {
   },
 };
 
-/** Counts only requests that passed the access rule, and no repeats, so that strangers cannot fill the windows. */
+/** Counts requests that passed the access rule, so strangers cannot fill the windows. Does not count repeats. */
 const limitingOfAllowed: Step = {
   before: async ({ event: exchange }) => {
     if (!exchange.kept) await limit(exchange, (one) => countsAllowed(exchange.spec, one));
@@ -285,12 +285,12 @@ const count = async ({ deps, spec, request }: Exchange, outcome: CountedOutcome 
 };
 
 const countsAllowed = (spec: Endpoint, one: RateLimit): boolean => {
-  // No stranger can fill the window of a key.
+  // Strangers cannot fill a key's window, so it counts before the access check.
   if (one === keyRequests) return false;
   return spec.access?.record !== undefined || (one.counts ?? 'requests') !== 'requests';
 };
 
-/** A request that one window refuses counts in none. */
+/** If one window is full, the request counts in no window. */
 const limit = async (exchange: Exchange, counts: (one: RateLimit) => boolean): Promise<void> => {
   const { deps, spec, request } = exchange;
   const limits = spec.limits.filter(counts);
@@ -312,7 +312,7 @@ const access: Step = {
   },
 };
 
-/** The guest token beside a session is tried if the session alone gets 404 for the record of the path. */
+/** Tries the guest token if the session alone gets 404 for the record of the path. */
 const fallBack =
   (exchange: Exchange, rule: AccessRule) =>
   async (error: unknown): Promise<ApiRequest | undefined> => {
@@ -326,8 +326,8 @@ const fallBack =
   };
 
 /**
- * A caller that may no longer act on the record does not get its stored response. Records that the body names are not
- * checked again, because they may have been deleted since.
+ * The access rule of a repeat. A caller who has lost access to the record does not get the stored response. The repeat
+ * does not check records in the body, because they may be deleted since.
  */
 const replayRule = (rule: Endpoint['access']): Endpoint['access'] => {
   if (!rule || rule.endsAccess) return undefined;
@@ -356,7 +356,7 @@ const idempotency: Step = {
       const answer = { status: response.statusCode, body: keptData ?? data };
       await settleKey(exchange.deps, scope, keptAs(exchange.spec.command, { ...answer, isOpen }));
     } catch (cause) {
-      // The work is done. A conflict here would tell the caller that nothing happened.
+      // The use case has succeeded. Throwing the conflict would tell the caller that nothing happened.
       throw new DomainError('INTERNAL_ERROR', { cause });
     }
   },
@@ -370,16 +370,15 @@ const idempotency: Step = {
 };
 
 /**
- * Prepares a function while it starts, when Lambda gives it a whole processor. It builds dependencies and schemas,
- * loads the providers' adapters and reads their secrets. Never rejects, because the first request meets and reports the
- * same failure.
+ * Prepares a function during its start, when Lambda gives it a whole processor. Builds dependencies and schemas, loads
+ * the providers' adapters and reads their secrets. Never rejects; the first request meets and reports the same failure.
  */
 const prepare = async <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
   spec: Endpoint<P, Q, B, R>,
   depsOf: () => D,
 ): Promise<void> => {
   try {
-    // Only slots whose secrets the function may read. Any other slot would be refused at every start.
+    // Opens only slots whose secrets the function may read; reading other secrets would fail.
     const opened = depsOf().prepare?.(slotsOpenedBy(spec.uses));
     parseNothing(spec);
     await opened;

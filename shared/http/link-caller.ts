@@ -1,6 +1,6 @@
 /**
- * @module The caller of a request with the token of a hosted page. The token names one record, and the request is that
- * of the record's payer. Every reason not to open the page has the same error, so that it tells nothing.
+ * @module The caller of a request with a hosted page's token. The token names one record, and the caller is that
+ * record's payer. Every failure to open the page has the same error, which reveals no reason.
  */
 
 import type { Caller } from '../access/caller.ts';
@@ -19,11 +19,11 @@ export const pageGone = (cause?: unknown): DomainError =>
     ...(cause !== undefined && { cause }),
   });
 
-/** True if the request has the token in place of a session, on a route that takes both. */
+/** True if the request has the token and no session, on a route that accepts both. */
 export const opensBeside = ({ spec, caller, headers }: Exchange): boolean =>
   spec.auth === 'session-or-guest' && !!spec.opens && caller.kind === 'anonymous' && !!headers[HEADER]?.trim();
 
-/** @throws DomainError RESOURCE_NOT_FOUND for every token that opens no page on the route */
+/** @throws DomainError RESOURCE_NOT_FOUND for every token that opens no page on this route */
 export const openingCaller = async (exchange: Exchange): Promise<Caller> => {
   const { spec, deps, headers } = exchange;
   const token = headers[HEADER]?.trim() ?? '';
@@ -53,13 +53,13 @@ const payerOf = ({ organizationId, userId, guestId, guestEmail }: Owned, { id, e
   return { kind: 'guest', guestId, email: guestEmail, ...unnamed, byToken: true, onlyRecord: id, link };
 };
 
-/** The access rule of the route, with the record that the token opens. */
+/** The access rule of the route, applied to the record that the token opens. */
 export const openedRule = ({ spec, opened }: Pick<Exchange, 'spec' | 'opened'>): AccessRule | undefined => {
   const record = opened && spec.opens?.[opened.kind];
   return spec.access && record ? { ...spec.access, record } : spec.access;
 };
 
-/** A refusal that would tell why the page is not open becomes the error of every such page. */
+/** Replaces a refusal that would reveal the reason by the common error for such pages. */
 export const withoutReason = ({ spec }: Pick<Exchange, 'spec'>, error: DomainError): DomainError =>
   spec.auth === 'link-token' && REFUSALS.includes(error.status) ? pageGone(error) : error;
 

@@ -1,4 +1,4 @@
-/** @module Changes metadata. A request merges its keys into the stored keys, or replaces all of them. */
+/** @module Changes metadata. A request merges its keys into the stored metadata, or replaces the metadata. */
 
 import * as z from 'zod';
 import { invalid } from '../core/errors.ts';

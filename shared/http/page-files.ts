@@ -1,4 +1,4 @@
-/** @module The files of a web page that the service itself serves. Their names change with their content. */
+/** @module The files of a web page that the service itself serves. A file's name changes with its content. */
 
 import { extname } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -12,7 +12,7 @@ export interface PageEntry {
   readonly style: string;
 }
 
-/** Files by name, compressed with gzip, as base64. */
+/** Files by name; content compressed with gzip, in base64. */
 export type PageFiles = Readonly<Record<string, string>>;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ export const fileReply = (files: PageFiles, { name, headers }: AskedFile): Reply
     body: takesGzip ? compressed : gunzipSync(compressed),
     headers: {
       'content-type': TYPES[extname(name)] ?? 'application/octet-stream',
-      // A changed file gets a new name.
+      // Caches forever, because a changed file gets a new name.
       'cache-control': 'public, max-age=31536000, immutable',
       vary: 'Accept-Encoding',
       ...(takesGzip && { 'content-encoding': 'gzip' }),
@@ -43,7 +43,7 @@ export const fileReply = (files: PageFiles, { name, headers }: AskedFile): Reply
   });
 };
 
-/** Browsers must revalidate the document each time. @param policy its content security policy */
+/** Browsers must revalidate the document on each use. @param policy its content security policy */
 export const documentReply = (html: string, policy: string, headers: Readonly<Record<string, string>> = {}): Reply =>
   replyOf({
     body: Buffer.from(html),

@@ -1,6 +1,6 @@
 /**
- * @module Parses path, query and body. One response lists every problem. Schemas alone decide which fields may be
- * absent. Limits are checked on the raw request, before costly work.
+ * @module Parses path, query and body. One response lists every problem. Only schemas decide which fields are optional.
+ * Limits are checked on the raw request, before costly work.
  */
 
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
@@ -9,14 +9,14 @@ import { DomainError, invalid, MAX_PROBLEMS, type Problem } from '../core/errors
 import { rowOf } from '../core/rows.ts';
 
 export const MAX_BODY_BYTES = 256 * 1024;
-/** API Gateway accepts 10,240 bytes of request line and headers. */
+/** API Gateway limits the request line and headers to 10,240 bytes together. */
 const MAX_QUERY_CHARACTERS = 8_192;
 export const MAX_HEADER_CHARACTERS = 8_192;
 
 const tooLong = (path: string, most: number): DomainError =>
   invalid([{ path, rule: 'too_big', message: `must be at most ${most} characters long` }]);
 
-/** @throws DomainError VALIDATION_ERROR for a header that is too long, before anything reads it. */
+/** @throws DomainError VALIDATION_ERROR for a header that is too long; checked before the header is read */
 export const requireBoundedHeaders = (headers: Readonly<Record<string, string | undefined>>): void => {
   const long = Object.entries(headers).find(([, value]) => (value?.length ?? 0) > MAX_HEADER_CHARACTERS);
   if (long) throw tooLong(long[0], MAX_HEADER_CHARACTERS);
@@ -30,7 +30,9 @@ export const rawBodyOf = (event: APIGatewayProxyEventV2): Buffer => {
   return raw;
 };
 
-/** A repeated name becomes a comma-separated list. Reads the raw query string, which is the same on every host. */
+/**
+ * Joins repeated names into a comma-separated list. Reads the raw query string, because it is identical on every host.
+ */
 export const queryOf = (event: APIGatewayProxyEventV2, schema: z.ZodType): Readonly<Record<string, string>> => {
   if (event.rawQueryString.length > MAX_QUERY_CHARACTERS) throw tooLong('query', MAX_QUERY_CHARACTERS);
   if (event.rawQueryString === '') return {};
@@ -44,7 +46,7 @@ export const queryOf = (event: APIGatewayProxyEventV2, schema: z.ZodType): Reado
 
 export type Schema = z.core.$ZodType;
 
-/** Fields in which null and "" have their own meaning, such as an `organization_id` that asks for personal records. */
+/** Fields in which null and "" have a meaning, such as an `organization_id` that selects personal records. */
 const meaningful = z.registry<{ readonly meaning: string }>();
 
 export const withEmptyMeaning = <T extends Schema>(schema: T, meaning: string): T => {
@@ -55,7 +57,7 @@ export const withEmptyMeaning = <T extends Schema>(schema: T, meaning: string): 
 interface Field {
   readonly isOptional: boolean;
   readonly isNullable: boolean;
-  /** The schema of a value that is sent. */
+  /** The schema of a present value. */
   readonly inner: Schema;
 }
 
@@ -64,7 +66,7 @@ const fieldOf = (schema: Schema): Field => {
     return { ...fieldOf(schema._zod.def.innerType), isOptional: true };
   }
   if (schema instanceof z.ZodNullable) return { ...fieldOf(schema._zod.def.innerType), isNullable: true };
-  // What a preprocessing step receives is described by the schema behind it.
+  // The schema after a preprocessing step describes its input.
   if (schema instanceof z.ZodPipe) {
     const { in: before, out } = schema._zod.def;
     return fieldOf(before instanceof z.ZodTransform ? out : before);
@@ -81,8 +83,8 @@ const shapeOf = (schema: Schema): Readonly<Record<string, Schema>> | undefined =
 };
 
 /**
- * The body without absent fields, in nested objects too. The caller's own data (metadata) stays as sent.
- * @param nullClears true on PUT and PATCH, so that null stays in a nullable field and clears the stored value
+ * Removes absent fields from the body, also in nested objects. The caller's own data (metadata) stays as sent.
+ * @param nullClears true on PUT and PATCH: null in a nullable field stays and clears the stored value
  */
 export const withoutAbsentFields = (schema: Schema, body: unknown, nullClears: boolean): unknown => {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
@@ -97,8 +99,8 @@ export const withoutAbsentFields = (schema: Schema, body: unknown, nullClears: b
 };
 
 /**
- * The problem of a body without a field, if the schema has `minProperties`. A field that counts as absent counts here,
- * so `{"name": ""}` changes nothing and `{}` is refused.
+ * The problem if a body has no known field and the schema has `minProperties`. An empty field counts here, so `{"name":
+ * ""}` is accepted without a change and `{}` is refused.
  */
 export const missingField = (schema: Schema, body: unknown): readonly Problem[] => {
   const shape = shapeOf(schema);
@@ -114,7 +116,7 @@ const isAbsent = (schema: Schema, value: unknown, nullClears: boolean): boolean 
   return isOptional && !(value === null && isNullable && nullClears);
 };
 
-/** The query without empty values, and enum values in their schema's spelling, because any letter case is accepted. */
+/** Removes empty values from the query. Replaces enum values of any letter case by the schema's spelling. */
 const presentQuery = (schema: Schema, query: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
   const shape = shapeOf(schema) ?? {};
   const present = Object.entries(query).flatMap(([name, value]): [string, string][] => {
@@ -149,7 +151,7 @@ interface Schemas {
 
 /**
  * @param found problems of earlier checks
- * @throws DomainError VALIDATION_ERROR with one entry per problem, over all three parts
+ * @throws DomainError VALIDATION_ERROR with one entry per problem, of all three parts
  */
 export const checkAll = (schemas: Schemas, parts: RequestParts, found: readonly Problem[] = []): RequestParts => {
   const problems: Problem[] = [...found];
@@ -186,10 +188,12 @@ const problemsOf = (issue: z.core.$ZodIssue): Problem[] => {
   return [{ path, rule: ruleOf(issue), message: issue.message }];
 };
 
-/** Dated versions of the API, oldest first. A breaking change is a new date; the old one stays for 12 months. */
+/**
+ * Dated versions of the API, oldest first. Each breaking change adds a date; an old version is supported for 12 months.
+ */
 export const API_VERSIONS = ['2026-11-01'] as const;
 
-/** The version that X-API-Version requests; without the header, the oldest supported version. */
+/** The version in X-API-Version; without the header, the oldest supported version. */
 export const apiVersion = (header: string | undefined): string => {
   if (header === undefined) return API_VERSIONS[0];
   if (
@@ -206,7 +210,7 @@ const IS_REQUIRED = 'is required';
 
 type Issue = z.core.$ZodRawIssue;
 
-/** The message for one problem of a request. @returns undefined for an issue that has its own message in the schema */
+/** The message for one problem of a request. @returns undefined if the schema defines the message of this issue */
 const messageFor = (issue: Issue): string | undefined => (issue.input === undefined ? IS_REQUIRED : messageOf(issue));
 
 const messageOf = (issue: Issue): string | undefined => {

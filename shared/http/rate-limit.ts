@@ -1,6 +1,6 @@
 /**
- * @module Rate limits in sliding windows. A full window refuses with RATE_LIMITED, and a refused request does not count.
- * The counts of a subject's windows are attributes of one item, so a check is one request.
+ * @module Rate limits in sliding windows. A full window refuses requests with RATE_LIMITED, and refused requests do not
+ * count. One item stores all counts of a subject, so a check is one request.
  */
 
 import { type Caller, keyOfCaller } from '../access/caller.ts';
@@ -22,24 +22,24 @@ import {
   type WindowSpan,
 } from './sliding-window.ts';
 
-/** What a limit counts once the outcome of the request is known. */
+/** The outcomes that a limit may count instead of requests. */
 export type CountedOutcome = 'declines' | 'refused codes';
 
 export interface RateLimit {
   readonly name: string;
-  /** A number, or the name of the setting that holds it; 0 there turns the limit off. */
+  /** A number, or the setting that holds the number; 0 turns the limit off. */
   readonly max: number | 'KEY_DECLINES_PER_HOUR';
   readonly windowSeconds: number;
-  /** The subject to count by; undefined if the request is not counted. */
+  /** The counted subject; undefined if the limit does not apply to the request. */
   readonly by: (request: ApiRequest) => string | undefined;
   /**
-   * `requests`, the default, counts every request or, with a record in the path, every request that may act on it.
-   * `allowed requests` counts only those that passed the access rule, so that strangers cannot fill a window.
-   * `declines` counts declines of a payment or of a method to save, and `refused codes` counts refused discount codes; a
-   * full window refuses every allowed request with a subject.
+   * `requests`, the default, counts every request; with a record in the path, only requests that may act on the record.
+   * `allowed requests` counts only requests that passed the access rule, so strangers cannot fill a window. `declines`
+   * counts declined payments and declined methods, and `refused codes` counts refused discount codes. If such a window
+   * is full, it refuses every allowed request of the subject.
    */
   readonly counts?: 'requests' | 'allowed requests' | CountedOutcome;
-  /** Logged for each request that the limit refuses, with the id of its service key. */
+  /** The log message for each refused request, which includes the id of its service key. */
   readonly logs?: LogMessage;
 }
 
@@ -52,24 +52,24 @@ export interface LimitDeps extends StoreDeps {
 interface Window extends WindowSpan {
   readonly limit: RateLimit;
   readonly key: Key;
-  /** The attributes that count the current and the previous window. */
+  /** The attributes with the counts of the current and the previous window. */
   readonly current: string;
   readonly previous: string;
-  /** Number of the current window since 1970. */
+  /** Index of the current window since 1970. */
   readonly number: number;
-  /** Seconds. The counts matter until the next window ends. */
+  /** Epoch seconds. The counts are needed until the next window ends. */
   readonly ttl: number;
 }
 
-/** Requests that have counted, until it is known that the request goes on. */
+/** The counts of a request that may still be refused by another window. */
 export interface Reservation {
-  /** Takes the counts back. */
+  /** Subtracts the request from its windows. */
   readonly release: () => Promise<void>;
 }
 
 /**
- * Counts a request in its windows. Only reads windows of outcomes, because the outcome is not yet known.
- * @throws DomainError RATE_LIMITED if a window is full; then the request counts in none
+ * Counts a request in its windows. Windows of outcomes are only read, because the outcome is not yet known.
+ * @throws DomainError RATE_LIMITED if a window is full; the request then counts in no window
  */
 export const enforceLimits = async (
   deps: LimitDeps,
@@ -98,7 +98,7 @@ const keyField = (caller: Caller): LogFields => {
   return key ? { key_id: key.id } : {};
 };
 
-/** Counts a decline or a refused code. Requests under way at the same time may exceed the maximum. */
+/** Counts a decline or a refused code. Concurrent requests may exceed the maximum. */
 export const countOutcome = async (
   deps: LimitDeps,
   { limits, outcome }: { readonly limits: readonly RateLimit[]; readonly outcome: CountedOutcome },
@@ -113,8 +113,8 @@ export const countOutcome = async (
 };
 
 /**
- * Counts a refused request, which is known by its subject alone. A conflict leaves it uncounted, because the refusal is
- * decided already. @throws DomainError RATE_LIMITED if the window is full
+ * Counts a refused request by its subject. A write conflict leaves the request uncounted, because it is refused anyway.
+ * @throws DomainError RATE_LIMITED if the window is full
  */
 export const countSubject = async (deps: LimitDeps, limit: RateLimit, subject: string): Promise<void> => {
   const windows = windowOf(deps, limit, subject);
@@ -133,14 +133,14 @@ const requireNoWait = (tried: readonly { readonly waitMs: number }[]): void => {
   if (longestMs > 0) throw new DomainError('RATE_LIMITED', { retryAfterSeconds: Math.ceil(longestMs / SECOND_MS) });
 };
 
-/** A limit without a subject in this request has no window. */
+/** Limits without a subject in this request have no window. */
 const windowsOf = (deps: LimitDeps, limits: readonly RateLimit[], request: ApiRequest): readonly Window[] =>
   limits.flatMap((limit) => {
     const subject = limit.by(request);
     return subject === undefined ? [] : windowOf(deps, limit, subject);
   });
 
-/** No window if the limit is off. */
+/** Empty if the limit is off. */
 const windowOf = (
   { now, keyDeclinesPerHour = 0 }: LimitDeps,
   limit: RateLimit,
@@ -165,13 +165,13 @@ const attributeOf = (window: number): string => `w${window}`;
 
 interface Tried {
   readonly window: Window;
-  /** 0 if the request has counted, else the time until there is room. */
+  /** 0 if the request was counted, else the time until the window has room. */
   readonly waitMs: number;
 }
 
 /**
- * Conditional, so concurrent requests cannot exceed the maximum. If the condition leaves out counts that fit, a second
- * write names them exactly.
+ * Counts with a condition, so concurrent requests cannot exceed the maximum. The first condition may refuse counts that
+ * still fit; a second write then uses the exact bounds.
  */
 const countIn = async (deps: StoreDeps, window: Window): Promise<Tried> => {
   let counted = await addTo(deps, window, [roomIn(window, boundsOfRoom(window))]);
@@ -191,7 +191,7 @@ const addTo = async ({ table }: StoreDeps, window: Window, clauses: readonly Cla
   return written;
 };
 
-/** More windows than these are removed from an item. */
+/** An item with more windows is cleaned up. */
 const MOST_WINDOWS = 10;
 
 /** Removes the outdated windows of a subject. */

@@ -1,4 +1,4 @@
-/** @module Builds a use case's request, with checked parts, caller and Idempotency-Key, from the gateway's event. */
+/** @module Builds the request of a use case (checked parts, caller and Idempotency-Key) from the gateway's event. */
 
 import { type Caller, principalOf } from '../access/caller.ts';
 import { NO_CONDITIONS } from '../access/right.ts';
@@ -26,10 +26,10 @@ import { checkAll, missingField, withoutAbsentFields } from './parse.ts';
 import type { ApiRequest } from './request.ts';
 import { isSentBack, sentBackOf } from './sent-back.ts';
 
-/** On an update, null clears a field; on a create or a command, null is absent. */
+/** On an update, null clears a field; on a create or a command, null means absent. */
 const NULL_CLEARS: ReadonlySet<string> = new Set(['PUT', 'PATCH']);
 
-/** @throws DomainError for a request that is not valid, or that needs a credential */
+/** @throws DomainError for an invalid request, or if the route needs a credential */
 export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
   const { spec } = exchange;
   requireReadable(json);
@@ -67,7 +67,7 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
   };
 };
 
-/** The fields that the route does not know; if there are none, the lack of a known field. */
+/** Problems of unknown fields; else the problem of a body without known fields. */
 const fieldProblems = (spec: Endpoint, json: unknown): readonly Problem[] => {
   if (!spec.body) return [];
   const unknown = unknownFields(spec.body, json, { isAlsoKnown: (name, value) => isSentBack(spec, name, value) });
@@ -84,7 +84,7 @@ const idempotencyOf = (
   const key = exchange.headers['idempotency-key'];
   if (key === undefined || exchange.spec.method !== 'POST') return undefined;
   const { method, path, access: rule } = exchange.spec;
-  // The same body is a different request if the session now means another organization.
+  // The same body is a different request if the session's organization has changed.
   const isDecidedLater = rule === undefined && exchange.spec.idempotent === 'stored';
   const organizationId = isDecidedLater
     ? organizationOfSession(caller)
@@ -103,7 +103,7 @@ const idempotencyOf = (
   };
 };
 
-/** The page of a list that a caller asks for as CSV. */
+/** The requested page of a list as CSV; undefined for JSON. */
 const csvPageOf = (exchange: Exchange): CsvPage | undefined => {
   if (!exchange.spec.csv) return undefined;
   const { prefersCsv, csvPageAt } = rendererOf(exchange);

@@ -19,7 +19,7 @@ const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Renders text that is not JSON, as it is. */
+/** Renders a text that is not JSON, unchanged. */
 export const renderText = (text: string, headers: Readonly<Record<string, string>>): HttpResponse => ({
   statusCode: 200,
   headers: { ...SECURITY_HEADERS, ...headers },
@@ -33,7 +33,7 @@ export const renderFile = ({ body, headers }: FileContent): HttpResponse => ({
   isBase64Encoded: true,
 });
 
-/** The only serializer of JSON data. `bare` sends the data alone, `envelope` wraps it. */
+/** The only serializer of JSON responses. `bare` sends the data alone, `envelope` wraps it. */
 export const render = (reply: Reply, status: number, form: ResponseForm): HttpResponse => {
   const headers = { ...SECURITY_HEADERS, ...reply.headers };
   const code = reply.status ?? status;
@@ -73,10 +73,10 @@ export const renderError = (error: DomainError, requestId: string): HttpResponse
   }),
 });
 
-/** The fields that only a payer may use, because they hold a secret or an address that contains a secret. */
+/** Fields for payers only, because they contain a secret or an address with a secret. */
 const PAYER_SECRETS = new Set(['client_secret', 'guest_token', 'open_payment']);
 
-/** The data without secrets of payers, at any depth. A next action keeps its type and loses its address. */
+/** Removes payers' secrets from the data, at any depth. A next action keeps its type without its address. */
 export const withoutPayerSecrets = (data: unknown): unknown => {
   if (Array.isArray(data)) return data.map(withoutPayerSecrets);
   if (typeof data !== 'object' || data === null) return data;

@@ -1,4 +1,4 @@
-/** @module The request that the chain passes to a use case, and the reply that the use case returns. */
+/** @module The request that the chain passes to a use case, and the use case's reply. */
 
 import type { Caller } from '../access/caller.ts';
 import type { LinkTarget } from '../access/link-token.ts';
@@ -15,55 +15,57 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** The record of the path, if the endpoint declares one, loaded and allowed for this caller. */
+  /** The record of the path, loaded and allowed for this caller; undefined if the endpoint declares no record. */
   readonly record: R;
-  /** The caller's role in the organization that the path names. */
+  /** The caller's role in the path's organization. */
   readonly role: Role | undefined;
-  /** True if the caller may also change that record. */
+  /** True if the caller may also change the path's record. */
   readonly canWrite: boolean;
-  /** True if the caller acts for the merchant, on another's record or list or in an action for the merchant only. */
+  /** True if the caller acts for the merchant, on another owner's record or list or in a merchant-only action. */
   readonly asAdmin: boolean;
   /**
-   * The caller's right. A write that claims a charge, an update or a save includes its conditions. If one fails, the
-   * use case throws VERSION_CONFLICT, and the chain refuses a caller who has lost the right.
+   * The caller's right, whose conditions are part of every write that claims a charge, an update or a save. If a
+   * condition fails, the use case throws VERSION_CONFLICT, and the chain refuses a caller who has lost the right.
    */
   readonly right: CallerRight;
   /** The owner of the list or of the new record, if the endpoint declares `organization`. */
   readonly owner: Owner | undefined;
-  /** True if the body also has read-only fields, so it is a record that the client has read and sends back. */
+  /** True if the body contains read-only fields, because the client sends back a record that it read. */
   readonly sendsBack: boolean;
-  /** A record that the body names, loaded and allowed for this caller. */
+  /**
+   * A record that the body names, loaded and allowed for this caller; undefined if the body names none of this kind.
+   */
   readonly named: <T>(kind: RecordKind<T>) => T | undefined;
-  /** The items that the endpoint declares as `alongside`, in that order. */
+  /** The items that the endpoint declares as `alongside`, in the same order. */
   readonly alongside: readonly (Item | undefined)[];
-  /** The page to read if the caller asked for CSV, instead of `limit` and `cursor` of the query. */
+  /** Set if the caller requested CSV. Replaces `limit` and `cursor` of the query. */
   readonly csvPage?: CsvPage | undefined;
-  /** Hash of principal, method, full path and Idempotency-Key, if the request sends one. */
+  /** Hash of principal, method, full path and Idempotency-Key; undefined without a key. */
   readonly idempotency: IdempotentRequest | undefined;
-  /** For the chain, its limits, and the few use cases that need more than the checked parts. */
+  /** For the chain, its limits, and the few use cases that need the raw request. */
   readonly http: ArrivedRequest;
 }
 
 /** A request as it arrived. */
 export interface ArrivedRequest {
   readonly requestId: string;
-  /** The id of the endpoint, which the table of scopes names. */
+  /** The id of the endpoint in the table of scopes. */
   readonly endpointId: string;
   readonly rawBody: Buffer;
   /** Lower-cased names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The subject of limits by address, which is an IPv4 address or the /64 network of an IPv6 address. */
+  /** The subject of limits by address: an IPv4 address, or the /64 network of an IPv6 address. */
   readonly sourceNetwork: string;
-  /** What the token of a hosted page opens. */
+  /** The record that the token of a hosted page opens. */
   readonly opened?: LinkTarget | undefined;
-  /** The network of the payer whom a service key names by X-Payer-Address. */
+  /** The network of the address in X-Payer-Address. */
   readonly payerNetwork?: string | undefined;
 }
 
-/** The reply of a use case. The chain renders it in the form that the endpoint declares or the caller chooses. */
+/** The reply of a use case. The chain renders it in the form that the endpoint declares or the caller requests. */
 export interface Reply {
   readonly data: unknown;
-  /** What is stored under the Idempotency-Key in place of `data`, if that holds a secret. */
+  /** Stored under the Idempotency-Key instead of `data`, if `data` contains a secret. */
   readonly keptData?: unknown;
   readonly status?: number;
   readonly message?: string;
@@ -71,13 +73,13 @@ export interface Reply {
   /** Further members of the envelope in addition to `data` (`user_context`). */
   readonly beside?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** True if the outcome of the command is open, as with every 202. The record shows it later. */
+  /** True if the command's outcome is open, as with every 202. The record will show the outcome. */
   readonly isOpen?: boolean;
-  /** True if a charge was declined although the request succeeds. The decline counts in the windows of declines. */
+  /** True if a charge was declined although the request succeeds. Counts in the decline windows. */
   readonly isDecline?: boolean;
-  /** Query parameters of the next page, which become a Link header. */
+  /** Query parameters of the next page, for the Link header. */
   readonly next?: Readonly<Record<string, string>>;
-  /** Sent as it is, with its own headers, in place of `data`. */
+  /** A file that replaces `data`, with its own headers. */
   readonly file?: FileContent;
   /** Set if rows follow the page, for the Link header of a CSV page. */
   readonly more?: More;

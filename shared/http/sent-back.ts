@@ -1,6 +1,6 @@
 /**
- * @module Fields of an update that its route does not change, but that the record's own response shows. A client may
- * send back what it has read, so a field is accepted with the present value of the record and refused with another.
+ * @module Read-only fields in the body of an update. A client may send back a record that it read. A read-only field is
+ * accepted with the record's current value and refused with any other value.
  */
 
 import { invalid, type Problem } from '../core/errors.ts';
@@ -10,15 +10,18 @@ import { canonicalJson } from './idempotency.ts';
 import { namesOf } from './known-fields.ts';
 import type { Schema } from './parse.ts';
 
-/** What a PUT or PATCH knows beside the fields of its body and of its response. */
+/** The fields that a PUT or PATCH accepts in addition to those of its body and response schemas. */
 export interface SentBack {
-  /** Further fields that a read of the record shows. */
+  /** Further fields that a read of the record may show. */
   readonly further?: readonly string[];
-  /** Other records that a read may show beside the record; known as an object or null, and not compared. */
+  /** Other records that a read may include. An object or null is accepted without a comparison. */
   readonly expanded?: readonly string[];
-  /** Fields that move without a request of the client, that not every read shows, or that another system owns. */
+  /**
+   * Fields that are not compared. They change without a client's request, are missing in some reads, or belong to
+   * another system.
+   */
   readonly moving?: readonly string[];
-  /** The route that changes a field. No request changes a field without a route. */
+  /** The route that changes a field. A field without a route cannot be changed. */
   readonly changedBy: Readonly<Record<string, string>>;
 }
 
@@ -28,7 +31,7 @@ interface Update {
   readonly sentBack: SentBack | undefined;
 }
 
-/** True if the field is read-only on this route, and a client may send it back. */
+/** True if the field is read-only on this route and a client may send it back. */
 export const isSentBack = ({ body, response, sentBack }: Update, name: string, value: unknown): boolean => {
   if (!sentBack || (body && namesOf(body).includes(name))) return false;
   const { further = [], expanded = [] } = sentBack;
@@ -36,7 +39,7 @@ export const isSentBack = ({ body, response, sentBack }: Update, name: string, v
   return further.includes(name) || (response !== null && namesOf(response()).includes(name));
 };
 
-/** The fields of the body that the record's present values are compared with. */
+/** The sent read-only fields to compare with the record. */
 export const sentBackOf = (spec: Update, json: unknown): Readonly<Record<string, unknown>> => {
   if (!spec.sentBack || typeof json !== 'object' || json === null) return {};
   const { expanded = [], moving = [] } = spec.sentBack;
@@ -46,15 +49,15 @@ export const sentBackOf = (spec: Update, json: unknown): Readonly<Record<string,
   );
 };
 
-/** Fields of every kind of record that move without a request of the client, or that not every read shows. */
+/** Fields of all kinds of records that change without a client's request, or that some reads omit. */
 const MOVING = ['created_at', 'updated_at', 'imported_at', 'client_secret'];
 
-/** A record as a read shows it. */
+/** A record, as a read would show it. */
 export type ShownRecord = Readonly<Record<string, unknown>>;
 
 /**
- * @param shows reads the record; called only if the body sends read-only fields
- * @throws DomainError VALIDATION_ERROR for each field with another value
+ * @param shows reads the record; called only if the body contains read-only fields
+ * @throws DomainError VALIDATION_ERROR for each changed field
  */
 export const requireSentBack = async (
   spec: Update,
@@ -89,7 +92,7 @@ const isSameTime = (one: string, other: string): boolean => Date.parse(one) === 
 
 const LONGEST_VALUE = 100;
 
-/** An object is not repeated, because it may hold a payer's secret, such as the address of a next action. */
+/** Does not quote an object, because it may contain a payer's secret, such as the address of a next action. */
 const messageOf = (now: unknown, route: string | undefined): string => {
   const isObject = typeof now === 'object' && now !== null;
   const value = isObject ? 'different' : cutText(canonicalJson(now ?? null), LONGEST_VALUE);

@@ -1,6 +1,6 @@
 /**
- * @module The arithmetic of a sliding window, on whole numbers. Counts stand per window of fixed length. The previous
- * window counts by the share of it that still lies within the length before now, so no boundary allows a burst.
+ * @module The arithmetic of a sliding window, in integers. Each fixed window has its own count. The previous window's
+ * count is weighted by its overlap with the sliding window, which prevents bursts at the boundary.
  */
 
 export interface WindowCounts {
@@ -8,7 +8,7 @@ export interface WindowCounts {
   readonly current: number;
 }
 
-/** A window of fixed length in milliseconds, how far it has passed, and its maximum. */
+/** A window's length in milliseconds, the elapsed part, and the maximum. */
 export interface WindowSpan {
   readonly max: number;
   readonly lengthMs: number;
@@ -19,7 +19,7 @@ export interface WindowSpan {
 export const hasRoom = ({ previous, current }: WindowCounts, { max, lengthMs, elapsedMs }: WindowSpan): boolean =>
   previous * (lengthMs - elapsedMs) + (current + 1) * lengthMs <= max * lengthMs;
 
-/** Milliseconds until one more request fits, if no other request counts until then. 0 if it fits now. */
+/** Milliseconds until one more request fits, if no other request is counted before. 0 if it fits now. */
 export const untilRoomMs = (counts: WindowCounts, span: WindowSpan): number => {
   if (hasRoom(counts, span)) return 0;
   const { max, lengthMs, elapsedMs } = span;
@@ -28,28 +28,28 @@ export const untilRoomMs = (counts: WindowCounts, span: WindowSpan): number => {
   return lengthMs - elapsedMs + fits(current, max - 1, lengthMs);
 };
 
-/** Milliseconds of a window after which at most `room` of the previous window's count still counts. */
+/** Milliseconds after which at most `room` of the previous window's count still applies. */
 const fits = (count: number, room: number, lengthMs: number): number =>
   Math.max(0, Math.ceil(lengthMs - (room * lengthMs) / count));
 
-/** One more request fits if the counts of both windows are within these. */
+/** One more request fits if both counts are within these bounds. */
 export interface Bounds {
   readonly previousAtMost: number;
   readonly currentBelow: number;
 }
 
-/** Exact for this count of the previous window. */
+/** The exact bound of the current count for this previous count. */
 export const boundsAfter = (previous: number, { max, lengthMs, elapsedMs }: WindowSpan): Bounds => ({
   previousAtMost: previous,
   currentBelow: Math.floor((max * lengthMs - previous * (lengthMs - elapsedMs)) / lengthMs),
 });
 
-/** A condition has at most this many pairs of bounds. */
+/** The maximum number of bounds in a condition. */
 const MOST_BOUNDS = 16;
 
 /**
- * Bounds that a condition on the stored counts can compare, because a condition computes nothing. Every pair is right;
- * together they are complete up to a maximum of 16, and above it they leave out some counts that fit.
+ * Bounds for a condition on the stored counts, because a condition cannot compute. No pair admits a request above the
+ * maximum. Together the pairs are exact up to a maximum of 16; above that, they refuse some counts that fit.
  */
 export const boundsOfRoom = ({ max, lengthMs, elapsedMs }: WindowSpan): readonly Bounds[] => {
   const pairs = Math.min(max, MOST_BOUNDS);

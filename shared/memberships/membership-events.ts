@@ -1,7 +1,7 @@
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
 import { type Membership, membershipFacts } from './membership.ts';
 
-/** The event of a stored change of a membership. A pause also ends the membership. */
+/** The event for a stored membership change. A pause also ends the membership. */
 export const membershipEvents = (before: Membership | undefined, after: Membership): readonly BusEvent[] => {
   const event = nameOf(before, after);
   return event === undefined ? [] : [canonicalBusEvent(event, after, dataOf(after))];
@@ -9,7 +9,7 @@ export const membershipEvents = (before: Membership | undefined, after: Membersh
 
 const nameOf = (before: Membership | undefined, after: Membership): CanonicalEvent | undefined => {
   if (before?.version === after.version) return undefined;
-  // An unpaid imported subscription gave no access to its tier.
+  // An unpaid imported subscription never gave access to its tier, so no event is published.
   if (!before && after.reason === 'imported' && after.status === 'cancelled') return undefined;
   if (before?.status !== after.status) {
     switch (after.status) {

@@ -1,6 +1,6 @@
 /**
- * @module A membership is the tier that a subscription gives its project, organization or user. It is derived from its
- * subscription and written in the same transaction. A subscription has one membership per tier.
+ * @module A membership is the access to a tier that a subscription gives its project, organization or user. It derives
+ * from its subscription, and both are written in one transaction. A subscription has one membership per tier.
  */
 
 import * as z from 'zod';
@@ -30,7 +30,7 @@ export const membershipSchema = z.object({
   userEmail: optional,
   projectId: optional,
   providerId: z.string(),
-  /** Set in the version that an import has written. */
+  /** Set in the version written by an import. */
   reason: z.literal('imported').optional(),
 });
 export type Membership = z.infer<typeof membershipSchema>;
@@ -43,7 +43,7 @@ export const membershipItem = (membership: Membership): Item => ({
   f: { s: membership.status },
 });
 
-/** Readable by its subscription's user and by members of its subscription's organization. */
+/** Readable by the subscription's user and by members of its organization. */
 export const membershipRecord: RecordKind<Membership> = {
   resource: 'membership',
   readScope: 'subscriptions:read',

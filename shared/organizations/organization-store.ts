@@ -47,10 +47,10 @@ const organizationShape: VersionedShape<Organization> = {
   beside: (was, organization) => (was ? [] : [insertMember(ownerOf(organization))]),
 };
 
-/** A membership that has ended. Its work is due immediately, because its methods may still pay for subscriptions. */
+/** An ended membership. Due work starts immediately, because the member's methods may still pay for subscriptions. */
 interface EndedMembership extends Pick<Member, 'id' | 'organizationId' | 'userId'> {
   readonly isLastPass?: boolean | undefined;
-  /** When its work begins. */
+  /** Start time of its due work. */
   readonly dueAt?: string;
 }
 
@@ -75,7 +75,7 @@ const insertMember = (member: Member) => ({ put: memberItem(member), if: [{ abse
 const ownerOf = ({ id: organizationId, ownerUserId: userId, createdAt }: Organization): Member =>
   newMember({ organizationId, userId, role: 'owner' }, createdAt);
 
-/** Stores a new organization with its owner and further members, which its counts already include. */
+/** The write steps for a new organization with its owner and other members. Its counts already include them. */
 export const insertSteps = (organization: Organization, others: readonly Member[] = []): readonly TransactionStep[] => [
   recordStep(organizationShape, undefined, organization),
   ...[ownerOf(organization), ...others].map(insertMember),
@@ -85,7 +85,7 @@ export const organizationStore = (deps: StoreDeps) => {
   const { table, now } = deps;
   const { find, insertOrFind } = versionedRecord(deps, organizationShape);
 
-  /** Changes the fields only, because the counts of members change without a new version. */
+  /** Updates single fields, because rewriting the item could lose concurrent changes of the member counts. */
   const set = (id: string, fields: Readonly<Record<string, string | undefined>>): Promise<Written> =>
     table.update(organizationKey(id), { set: fields, add: { version: 1 } }, ORGANIZATION_EXISTS);
 
@@ -98,7 +98,7 @@ export const organizationStore = (deps: StoreDeps) => {
   };
 
   /**
-   * Ends all access. Due work then removes everything that the organization owns.
+   * Marks the organization as deleted, which ends all access. Due work then removes everything that it owns.
    * @throws DomainError RESOURCE_NOT_FOUND
    */
   const markDeleted = async (id: string): Promise<void> => {
@@ -135,7 +135,7 @@ export const memberStore = ({ table, now }: StoreDeps) => {
     return { done: false, found: parse(written.found[0]) } as const;
   };
 
-  /** @returns the existing member if the user is a member already. */
+  /** @returns the existing member if the user is already a member */
   const add = async (member: Member): Promise<Member | undefined> => {
     const added = await commit(member.organizationId, { step: insertMember(member), counts: [[member.role, 1]] });
     return added.done ? undefined : added.found;
@@ -179,7 +179,7 @@ interface MembershipChange {
   readonly beside?: readonly TransactionStep[];
 }
 
-/** The member still has the role that was read, and the role is not `owner`. */
+/** Requires that the member still has the role that was read, and is not the owner. */
 const ifUnchanged = ({ role }: Member): readonly Clause[] => [
   { exists: true },
   { equals: ['role', role] },

@@ -1,6 +1,6 @@
 /**
- * @module An organization and its members. The only owner is the user who created it. The member counts by role equal
- * the members. A deleted organization is a tombstone that every permission check reads.
+ * @module An organization and its members. The only owner is the user who created it. The counts by role always match
+ * the members. A deleted organization becomes a tombstone, which every permission check reads.
  */
 
 import * as z from 'zod';
@@ -28,7 +28,7 @@ const organizationSchema = z.object({
   createdAt: z.string(),
   updatedAt: z.string(),
   requestHash: optional,
-  /** Members by role. */
+  /** Number of members by role. */
   members: z.object({ owner: count, admin: count, billing: count, member: count }),
 });
 export type Organization = z.infer<typeof organizationSchema>;
@@ -40,12 +40,12 @@ export const memberSchema = z.object({
   role: z.enum(ROLES),
   createdAt: z.string(),
   updatedAt: z.string(),
-  /** Scope of the Idempotency-Key of the request that added the member. */
+  /** Scope of the Idempotency-Key under which the member was added. */
   addedUnder: optional,
 });
 export type Member = z.infer<typeof memberSchema>;
 
-/** The attribute of a count, at the top level of the item, where ADD can change it. */
+/** The attribute of a count. It is at the top level of the item, where ADD can change it. */
 export const countAttribute = (role: Role): string => `members_${role}`;
 
 /** @returns undefined for a deleted organization. */
@@ -98,7 +98,7 @@ export const requireChangeable = (member: Member, callerId: string): void => {
   if (member.userId === callerId) throw new DomainError('CANNOT_CHANGE_SELF');
 };
 
-/** Every route of organizations needs a session. */
+/** Requires a session, as all organization routes do. */
 export const userIdOf = (caller: Caller): string => {
   if (caller.kind !== 'session') throw new Error('an organization route was called without a session');
   return caller.userId;
@@ -122,7 +122,7 @@ export const organizationAsRead = (organization: Organization, role: Role | unde
   your_role: role ?? null,
 });
 
-/** The organization with what a read or a list shows of the caller's role. */
+/** The organization with the caller's role, for reads and lists. */
 export const listedOrganization = (organization: Organization, role: Role | undefined) => ({
   ...organizationAsRead(organization, role),
   role: role ?? null,
@@ -140,7 +140,7 @@ export const memberView = (member: Member) => ({
 });
 
 /** A member in a list, with the user's details from the identity service. */
-/** @param unknownName the names of a user whom the identity service does not know; null without an identity service */
+/** @param unknownName shown for a user whom the identity service does not know; null without an identity service */
 export const listedMemberView = (member: Member, user: IdentityUser | undefined, unknownName: '' | null) => ({
   id: member.id,
   user_id: member.userId,

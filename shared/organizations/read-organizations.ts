@@ -24,7 +24,7 @@ export const getOrganization = async (
   { record, role }: ApiRequest<unknown, unknown, unknown, Organization>,
 ): Promise<Reply> => ({ data: organizationAsRead(record, role) });
 
-/** Up to this number, one request reads all of a user's organizations. */
+/** Maximum number of a user's organizations that one request reads together. */
 const ONE_READ = 100;
 
 /** Most recently joined first. */
@@ -41,7 +41,7 @@ export const listOrganizations = async (
       return { rows: isWhole ? all : all.slice(offset, end), isWhole, total: exactly(all.length) };
     },
     keyOf: ({ fields }) => organizationKey(String(fields['o'])),
-    // A deleted organization's memberships are removed moments later.
+    // Skip a deleted organization, whose memberships are removed shortly afterwards.
     recordOf: (item, { fields }) => {
       const organization = organizationOf(item);
       return organization && { organization, role: fields['r'] };
@@ -60,7 +60,7 @@ const membershipsOf = async (table: Table, userId: string): Promise<readonly Ind
   return rows.toReversed();
 };
 
-/** One page of members in the order in which they joined. One call to the identity service returns all their names. */
+/** One page of members, ordered by the time they joined. One call to the identity service returns all their names. */
 export const listMembers = async (
   { table, identity }: Pick<StoreDeps, 'table'> & { readonly identity: Pick<Identity, 'users' | 'looksUp'> },
   { record, query }: ApiRequest<unknown, ListMembersQuery, unknown, Organization>,

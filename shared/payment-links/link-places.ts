@@ -1,7 +1,7 @@
 /**
- * @module The places of a payment link. With `max_payments` the transaction of a create takes a place, and the stream
- * gives it back or counts it as paid. Without, the stream alone counts. The item of a payment's place says what the
- * counts include of that payment, so every change counts once.
+ * @module The places of a payment link. With `max_payments`, the transaction of a create takes a place, and the stream
+ * returns the place or counts it as paid. Without `max_payments`, only the stream counts. An item per payment stores
+ * the payment's counted state, so every change counts once.
  */
 
 import * as z from 'zod';
@@ -11,12 +11,12 @@ import { linkCountKey, linkPlaceKey } from '../platform/keys.ts';
 import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import { waitForAttempt } from '../platform/waits.ts';
 
-/** What a payment keeps of the link that started it. */
+/** The link's data in a payment that the link started. */
 export const paymentLinkUseSchema = z.object({
   id: z.string(),
   /** Set if the create has taken a place. */
   isCounted: z.literal(true).optional(),
-  /** When the unpaid payment gives its place back. */
+  /** When the unpaid payment returns its place. */
   heldUntil: z.string().optional(),
 });
 export type PaymentLinkUse = z.infer<typeof paymentLinkUseSchema>;
@@ -24,9 +24,9 @@ export type PaymentLinkUse = z.infer<typeof paymentLinkUseSchema>;
 const countSchema = z.object({ made: z.int().default(0), taken: z.int().default(0), succeeded: z.int().default(0) });
 
 export interface LinkCounts {
-  /** Payments that were ever made; never lowered. */
+  /** The number of payments ever made; never decreases. */
   readonly made: number;
-  /** Payments that are open or have succeeded. */
+  /** The number of open and succeeded payments. */
   readonly taken: number;
   readonly succeeded: number;
 }
@@ -46,7 +46,7 @@ export const takePlaceSteps = (linkId: string, most: number): readonly Transacti
 ];
 
 const CONFLICT_WAITS = { attempts: 12, firstMs: 50 };
-/** A condition that fails so often, although there is a place, is another one. */
+/** After this many failures despite a free place, another condition must have failed. */
 const UNMET_TRIES = 3;
 const RETRY_AFTER_SECONDS = 2;
 
@@ -57,7 +57,7 @@ interface Taking {
 }
 
 /**
- * Runs a write that includes `takePlaceSteps`. If only they refuse the write, the counts are read again.
+ * Runs a write that includes `takePlaceSteps`. After a conflict, retries while places are left.
  * @throws DomainError LINK_SPENT; STORAGE_UNAVAILABLE if other creates were always faster
  */
 export const takingPlace = async <T>(taking: Taking, write: () => Promise<T>): Promise<T> => {
@@ -79,7 +79,7 @@ const requirePlace = async ({ table, linkId, most }: Taking, error: unknown, tri
   throw new DomainError('STORAGE_UNAVAILABLE', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
 };
 
-/** What the counts include of a payment. */
+/** The counted state of a payment. */
 export const PLACE_STATES = ['none', 'open', 'canceled', 'succeeded'] as const;
 export type PlaceState = (typeof PLACE_STATES)[number];
 
@@ -90,7 +90,7 @@ const INCLUDED: Readonly<Record<PlaceState, LinkCounts>> = {
   succeeded: { made: 1, taken: 1, succeeded: 1 },
 };
 
-/** A batch of the stream may come late or twice, so a state never goes back. Money that moved after all takes a place. */
+/** A state never goes back, because stream batches may be late or repeated. A later success takes a place again. */
 const isLater = (from: PlaceState, to: PlaceState): boolean => PLACE_STATES.indexOf(from) < PLACE_STATES.indexOf(to);
 
 const MOST_TRIES = 20;

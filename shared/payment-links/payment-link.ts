@@ -22,11 +22,11 @@ const linkPricesSchema = z.object({
 const paymentLinkSchema = z.lazy(() =>
   z.object({
     ...storedRecordFields,
-    /** A link has either a product, whose price of the moment holds, or prices of its own. */
+    /** A link has either its own prices or a product, which is sold at its current price. */
     productId: optional,
     prices: linkPricesSchema.optional(),
     quantity: z.object({ min: z.int(), max: z.int() }).optional(),
-    /** Empty for every slot that takes payments. */
+    /** If empty, every slot that takes payments is offered. */
     providers: z.array(z.enum(PROVIDER_SLOTS)),
     description: optional,
     returnUrl: optional,
@@ -62,7 +62,7 @@ export const statusOfLink = (link: PaymentLink, counts: LinkCounts, now: Instant
   return link.maxPayments !== undefined && counts.taken >= link.maxPayments ? 'spent' : 'active';
 };
 
-/** Open, because everyone who has the URL may start a payment. Only the merchant reads the record. */
+/** The rule is open, because everyone with the URL may start a payment. Only the merchant reads the record. */
 export const paymentLinkRecord: RecordKind<PaymentLink> = {
   resource: 'payment_link',
   key: paymentLinkKey,

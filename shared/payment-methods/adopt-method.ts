@@ -18,14 +18,14 @@ interface AdoptedMethod {
   readonly customerId: string;
   readonly providerCustomerId: string;
   readonly owned: Owned;
-  /** True if the provider's customer pays with it by default. */
+  /** True if this is the default method of the provider's customer. */
   readonly isDefault: boolean;
   readonly onlyIf: readonly TransactionStep[];
 }
 
 /**
- * Stores the method on condition that no record has its id at the provider. The customer's default becomes the owner's
- * if the owner has none.
+ * Stores the method, unless a record already has its id at the provider. A default method of the provider's customer
+ * becomes the owner's default, unless the owner has a default.
  * @returns false if a condition failed
  */
 export const storeAdoptedMethod = async (deps: StoreDeps, adopted: AdoptedMethod): Promise<boolean> => {

@@ -1,4 +1,4 @@
-/** @module Applies a set-up's report, which completes the method, marks its set-up as failed, or asks for removal. */
+/** @module Applies a set-up's report: completes the method, marks its set-up as failed, or requests the removal. */
 
 import { iso } from '../core/time.ts';
 import { aliasKey } from '../platform/keys.ts';
@@ -13,11 +13,12 @@ export type SetupProgress =
   | 'completed'
   | 'failed'
   | 'unchanged'
-  /** The set-up was canceled, or it saved a method that another record already has, so the record must be removed. */
+  /** The set-up was canceled, or its method belongs to another record already. Remove the record. */
   | 'over';
 
 /**
- * A completed method stays as it is. @param report read at the provider, because an event alone never decides
+ * Keeps a completed method unchanged.
+ * @param report from a read of the provider; an event alone never decides
  * @throws DomainError VERSION_CONFLICT if the method has been removed since
  */
 export const applySetupReport = async (
@@ -31,7 +32,7 @@ export const applySetupReport = async (
     (current) => (current.setup?.id === report.setupId ? nextOf(deps, current, report) : undefined),
     completionSteps,
   );
-  // The provider's method has another record already.
+  // Another record already has the provider's method.
   if (unmet) return 'over';
   if (!isOurs) return 'unchanged';
   return record.setup ? 'failed' : 'completed';
@@ -49,8 +50,7 @@ const nextOf = (
 };
 
 /**
- * After a failure the payer may have given another card, which then needs an alias. A method that is to become the
- * default does so now.
+ * Adds an alias if the payer has used another card after a failure. Sets the default if the method was to become it.
  */
 const completionSteps = (was: PaymentMethod, next: PaymentMethod): readonly TransactionStep[] => {
   if (next.setup || !was.setup) return [];
@@ -60,7 +60,7 @@ const completionSteps = (was: PaymentMethod, next: PaymentMethod): readonly Tran
   ];
 };
 
-/** The earlier alias stays, because the provider could still charge that card and no other record may use it. */
+/** The alias of the earlier card stays. The provider could still charge that card, so no other record may have it. */
 const aliasStepsOf = (next: PaymentMethod): readonly TransactionStep[] => [
   {
     put: { ...aliasKey(next.providerId, next.providerMethodId), kind: 'PM', id: next.id },

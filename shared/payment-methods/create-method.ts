@@ -1,6 +1,6 @@
 /**
- * @module Saves a payment method by attaching it to the owner's customer, then storing it without its token. If the
- * payer must authenticate first, the open set-up is stored, and `is_default` waits for its completion.
+ * @module Saves a payment method: attaches it to the owner's customer, then stores it without its token. If the payer
+ * must authenticate first, stores the open set-up. `is_default` then applies once the set-up is completed.
  */
 
 import { guestTokenFields } from '../access/guest-token.ts';
@@ -42,7 +42,7 @@ import {
   paymentMethodShape,
 } from './payment-method.ts';
 
-/** The field of the request. */
+/** The request field of the token. */
 const TOKEN = 'provider_payment_method_token';
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateMethodBody>;
@@ -84,8 +84,8 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
 };
 
 /**
- * Responds with a method that is already saved. The request names it by our id or its provider's id.
- * @throws DomainError INSUFFICIENT_PERMISSIONS if the method belongs to another owner, because a method has one owner
+ * Responds with a method that is already saved. The request has the method's id, ours or the provider's.
+ * @throws DomainError INSUFFICIENT_PERMISSIONS if the method belongs to another owner
  */
 const answerSaved = async (
   deps: MethodDeps,
@@ -102,7 +102,7 @@ const answerSaved = async (
   return { data: { ...view, ...(await guestTokenFields(deps.guestTokens, caller, method)) }, status: 200 };
 };
 
-/** Refuses card data even if a token is also sent, so that the client learns that it must not send card data. */
+/** Refuses card data even beside a token. The client must learn not to send card data. */
 const refuseRawCard = (deps: MethodDeps, provider: PaymentProvider, body: CreateMethodBody): void => {
   if (body.card_number === undefined && body.card_cvc === undefined) return;
   if (!deps.allowRawCards || !provider.can.rawCards) throw new DomainError('RAW_CARD_DISABLED');
@@ -153,22 +153,22 @@ type WantedType = Pick<CreateMethodBody, 'type'>;
 const isWrongType = ({ type: wanted }: WantedType, { type }: Pick<PaymentMethod, 'type'>): boolean =>
   wanted !== undefined && wanted !== type;
 
-/** @throws DomainError VALIDATION_ERROR if the token stands for another type of method than the request names */
+/** @throws DomainError VALIDATION_ERROR if the method's type differs from the requested type */
 const requireType = (wanted: WantedType, method: Pick<PaymentMethod, 'type'>): void => {
   if (!isWrongType(wanted, method)) return;
   const message = `must be ${method.type}, because the token stands for a ${method.type.replace('_', ' ')}`;
   throw invalid([{ path: 'type', rule: 'type_mismatch', message }]);
 };
 
-/** Reads a method that may be attached already, because the refusal of its type must not detach it. */
+/** Checks the type before the attach. The method may be attached already, so a refusal must not detach it. */
 const requireTypeOf = async (provider: PaymentProvider, token: string, wanted: WantedType): Promise<void> => {
   if (wanted.type === undefined) return;
   const found = await provider.findMethod(token);
-  // The provider refuses the same token again when it is attached, and that refusal counts.
+  // Ignore a refusal here, because the attach of the same token is refused too.
   if (found.kind !== 'refused') requireType(wanted, requireDone(found, TOKEN));
 };
 
-/** @throws DomainError if the provider does not respond; a retry under the same key detaches the method then */
+/** @throws DomainError if the provider does not respond; a retry under the same key then detaches the method */
 const undoAttach = async (provider: PaymentProvider, { setup, methodId }: ProviderMethod): Promise<void> => {
   if (setup && provider.setups) requireDone(await provider.setups.cancel(setup.setupId), TOKEN);
   requireDone(await provider.detachMethod(methodId), TOKEN);
@@ -188,7 +188,7 @@ const requireHeldFor = async (
   return found.value;
 };
 
-/** @throws DomainError RESOURCE_NOT_FOUND if the provider stores the method for another customer, or has removed it. */
+/** @throws DomainError RESOURCE_NOT_FOUND if the method belongs to another customer or was removed at the provider */
 const attachToken = async (
   provider: PaymentProvider,
   token: string,

@@ -1,6 +1,6 @@
 /**
  * @module The set-up of a payment method that its payer must authenticate before the provider attaches it. Completion
- * removes the set-up with its client secret. It never moves from `failed` back to `requires_action`.
+ * removes the set-up with its client secret. A set-up never moves from `failed` back to `requires_action`.
  */
 
 import * as z from 'zod';

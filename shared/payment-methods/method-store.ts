@@ -10,7 +10,7 @@ import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 export type MethodChange = Pick<PaymentMethod, 'alias' | 'billingAddressId' | 'setup'>;
 
 /**
- * Stores a change of a method, if any. If another commit came first, the change applies to the method as it is then.
+ * Stores a change of a method, if any. If another commit came first, applies the change to the newer method.
  * @throws DomainError VERSION_CONFLICT if the method or the address has been removed
  */
 export const commitMethod = async (
@@ -52,7 +52,7 @@ export const unlinkMethod = async (deps: StoreDeps, methodId: string, addressId:
 type Linked = Pick<PaymentMethod, 'id' | 'billingAddressId'>;
 
 /**
- * The steps keep the list of methods that use an address, and fail if the address is deleted.
+ * Steps that update the list of methods with an address. They fail if the address is deleted.
  * @param was undefined for a new method
  * @param next undefined for a deleted method
  */

@@ -84,7 +84,7 @@ export const paymentMethodRecord: RecordKind<PaymentMethod> = {
   guestsRead: true,
 };
 
-/** The view of a method that a payment includes. */
+/** The method's view inside a payment. */
 export const methodBeside: Showing<PaymentMethod> = {
   kind: paymentMethodRecord,
   view: (method) => ({

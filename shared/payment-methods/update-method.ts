@@ -22,7 +22,7 @@ import {
 
 type Stored = ApiRequest<unknown, unknown, unknown, PaymentMethod>;
 
-/** The method as a read shows it. */
+/** The view of the method, as a GET returns it. */
 export const methodAsRead = async (deps: StoreDeps, { record }: Stored) =>
   methodWithSecret(record, await isDefaultMethod(deps.table, record), deps.now());
 
@@ -54,7 +54,7 @@ export const setDefaultMethod = async (deps: StoreDeps, { record }: Stored): Pro
   return { data: methodView(record, true) };
 };
 
-/** A provider that accepts billing details gets them. If that call fails, the link stays. */
+/** Links the address and sends it to a provider that accepts billing details. If that call fails, the link stays. */
 export const linkMethodAddress = async (
   deps: StoreDeps & { readonly providers: Providers },
   { record: method, named }: ApiRequest<unknown, unknown, BillingAddressBody, PaymentMethod>,
@@ -77,7 +77,7 @@ const addressNamed = (method: PaymentMethod, named: ApiRequest['named']): Addres
   return address;
 };
 
-/** @returns true if the provider has accepted the details; undefined if it was not called, because it keeps none */
+/** @returns true if the provider has accepted the details; undefined if the provider takes no billing details */
 const updateAtProvider = async (
   providers: Providers,
   method: PaymentMethod,

@@ -1,6 +1,6 @@
 /**
  * @module The only source of a payment method that may be charged. Every charge, and every use at a provider, requires
- * a `UsableMethod`, which exists only after the check who may charge (`access/may-charge.ts`).
+ * a `UsableMethod`. Only the check in `access/may-charge.ts` leads to one.
  */
 
 import type { Caller } from '../access/caller.ts';
@@ -33,9 +33,9 @@ export interface UsableMethod {
   readonly providerCustomerId: string | undefined;
   /** Our record of that customer. */
   readonly customerId?: string | undefined;
-  /** A member's own method that pays for an organization. Its customer is the member's; nothing is saved for it. */
+  /** True for a member's own method that pays for an organization. The customer is the member's. */
   readonly isLent?: boolean | undefined;
-  /** Conditions of the write that claims the charge, so that the method exists and may be charged. */
+  /** Conditions of the claiming write: the method still exists and may be charged. */
   readonly onlyIf: readonly TransactionStep[];
 }
 
@@ -67,12 +67,12 @@ const heldFor = (payer: Owned, method: PaymentMethod): HeldMethod => ({
 export const useNone = (providerCustomerId?: string): UsableMethod =>
   passed({ methodRef: undefined, paymentMethodId: undefined, providerCustomerId }, []);
 
-/** The conditions that one of these owners has the stored method and that the method is set up. */
+/** The conditions that the stored method belongs to one of these owners and is set up. */
 const usableIf = (owners: readonly MethodOwner[]): readonly Clause[] => [...chargeableIf(owners), { lacks: 'setup' }];
 
 /**
- * @throws DomainError PROVIDER_MISMATCH; INSUFFICIENT_PERMISSIONS if the method does not pay for this payer;
- * INVALID_STATE if the payer still has to authenticate it
+ * @throws DomainError PROVIDER_MISMATCH; INSUFFICIENT_PERMISSIONS if the method may not pay for this payer;
+ * INVALID_STATE if the payer still has to authenticate the method
  */
 export const useSaved = (
   method: PaymentMethod,
@@ -86,9 +86,9 @@ export const useSaved = (
 };
 
 /**
- * A provider's one-time token. The chain has already resolved the id of a saved method to its record.
- * @throws DomainError PROVIDER_MISMATCH for a token of another vendor; VALIDATION_ERROR for an instrument that the
- * provider stores and that has no record here
+ * Uses a provider's one-time token. The id of a saved method was resolved to its record before.
+ * @throws DomainError PROVIDER_MISMATCH for a token of another vendor; VALIDATION_ERROR for a method that is stored at
+ * the provider but has no record here
  */
 export const useToken = (
   provider: PaymentProvider,
@@ -106,9 +106,9 @@ const storedError = (): DomainError => {
 };
 
 /**
- * Reads the method at the provider if the token's form does not show whether the provider stores it. Only a method of
- * the payment's own customer could be charged, because the provider itself refuses the method of another customer.
- * @param isRepeat resolves to true if the request was accepted before, because its method may have been saved since
+ * Refuses a stored method without a record here. Reads the provider if the token's format does not show whether the
+ * method is stored. The provider itself refuses a method of another customer.
+ * @param isRepeat resolves to true if the request was accepted before; its method may have been saved since
  * @throws DomainError like `useToken`, or an error if the provider cannot be read
  */
 export const requireOneTime = async (
@@ -123,13 +123,13 @@ export const requireOneTime = async (
   if (found.kind === 'done' && found.value.customerId !== undefined) throw storedError();
 };
 
-/** The owner of a payment or subscription, and the provider of the method that it holds. */
+/** The owner and the provider of a payment or subscription that holds a method. */
 type Holder = Owned & { readonly providerId: ProviderSlot };
 
 /**
- * The method that a record holds, for a charge by this caller. A method without our id must not be saved; a saved
- * method must have the provider's id that the record holds. If the claim's conditions fail, `requireHeld` throws the
- * reason or resolves the method. @throws DomainError INSUFFICIENT_PERMISSIONS
+ * The stored method of a payment or subscription, for a charge by this caller. Conditions of the claim: a method
+ * without our id is not saved, and a saved method keeps its provider's id. If a condition fails, call `requireHeld`.
+ * @throws DomainError INSUFFICIENT_PERMISSIONS
  */
 export const useHeld = (caller: Caller, holder: Holder, held: HeldMethod): UsableMethod => {
   const { paymentMethodId, methodRef } = held;
@@ -141,9 +141,9 @@ export const useHeld = (caller: Caller, holder: Holder, held: HeldMethod): Usabl
 };
 
 /**
- * Does what `useHeld` does, but reads the stored method first, so a provider's id resolves to the saved method.
+ * Like `useHeld`, but reads the stored method first, so a provider's id resolves to the saved method.
  * @throws DomainError PAYMENT_METHOD_REQUIRED if the method was deleted or its lender has left the organization;
- * INSUFFICIENT_PERMISSIONS if it belongs to another member; INVALID_STATE if its payer still has to authenticate it
+ * INSUFFICIENT_PERMISSIONS if another member owns the method; INVALID_STATE if the payer still has to authenticate it
  */
 export const requireHeld = async (
   { table, caller }: { readonly table: Table; readonly caller: Caller },
@@ -161,7 +161,7 @@ export const requireHeld = async (
 };
 
 /**
- * The held method, for a charge without a caller. It must still exist, and a member's own method needs the membership.
+ * The stored method of a payment or subscription, for a charge without a caller. A lender must still be a member.
  * @returns undefined if the record holds no usable method
  */
 export const findUnattended = async (
@@ -181,7 +181,7 @@ export const findUnattended = async (
 };
 
 interface KnownRecord {
-  /** The stored method, if the caller has just read it. */
+  /** The stored method, if already read. */
   readonly record?: PaymentMethod | undefined;
 }
 
@@ -209,13 +209,13 @@ const findSavedId = async (table: Table, providerId: ProviderSlot, methodRef: st
   return alias?.kind === 'PM' ? alias.id : undefined;
 };
 
-/** The condition that the provider's id names no saved method; it may name another kind of record. */
+/** The condition that no saved method has the provider's id. Another kind of record may have it. */
 const isNotSaved = ({ providerId }: Holder, methodRef: string | undefined): readonly TransactionStep[] => {
   if (methodRef === undefined) return [];
   return [{ check: aliasKey(providerId, methodRef), if: [{ any: [{ absent: true }, { differs: ['kind', 'PM'] }] }] }];
 };
 
-/** The owners whose methods the method's own user may charge for this payer. */
+/** The owners whose methods this method's user may charge for the payer. */
 const lenderOwners = (payer: Owned, { userId }: PaymentMethod) =>
   payingOwners(
     userId === undefined

@@ -10,8 +10,8 @@ type Total = Pick<Prices, 'totalCents'> & { readonly currency: string };
 /**
  * @param isRepeat resolves to true if the request was accepted before; a refusal is then ignored
  * @throws DomainError UNSUPPORTED_CURRENCY, AMOUNT_TOO_SMALL, VALIDATION_ERROR if the provider cannot express the total
- * or the total is too large, PROVIDER_ERROR if the provider refuses the check, or PROVIDER_UNAVAILABLE if the provider
- * must be asked and cannot be reached now
+ * or the total is too large, PROVIDER_ERROR if the provider refuses the check, or PROVIDER_UNAVAILABLE if the check
+ * needs the provider and the provider is unreachable
  */
 export const requireAcceptedAmount = async (
   provider: PaymentProvider,
@@ -23,7 +23,7 @@ export const requireAcceptedAmount = async (
   if (refusal && !(await isRepeat())) throw errorOf(provider.slot, total, refusal);
 };
 
-/** The amounts that the provider can charge in this currency are multiples of this. */
+/** The provider charges only multiples of this amount in this currency. */
 export const unitOfAmount = async (provider: PaymentProvider, { totalCents, currency }: Total): Promise<number> => {
   const refusal = totalCents <= 0 ? undefined : await provider.checkAmount({ amountCents: totalCents, currency });
   return refusal?.kind === 'not expressible' ? refusal.multipleOf : 1;

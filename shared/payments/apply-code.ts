@@ -16,7 +16,7 @@ import type { CreateIntentBody } from './payment-requests.ts';
 
 export interface CodeDeps extends Pick<IdDeps, 'newId'> {
   readonly now: Now;
-  /** How long an unpaid payment keeps the place of a limited code. */
+  /** How long an unpaid payment reserves a use of a limited code. */
   readonly placeHoldMinutes: number;
 }
 
@@ -25,7 +25,7 @@ interface PricedPayment extends Prices {
   readonly discount?: PaymentDiscount | undefined;
 }
 
-/** A price with the use of a code that the write of the payment reserves. */
+/** A price, and the code's use that the write of the payment reserves. */
 export interface CodedPrice {
   readonly price: PricedPayment;
   readonly reserving?: NewUse | undefined;
@@ -34,8 +34,8 @@ export interface CodedPrice {
 type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
 /**
- * The price of a new payment. Without a code it costs no request.
- * @param items those of `codeKeysOf`
+ * The price of a new payment. Calls no provider without a code.
+ * @param items the items under `codeKeysOf`
  * @throws DomainError DISCOUNT_INVALID, PRICING_MISMATCH, AMOUNT_TOO_SMALL, or as `priceOf`
  */
 export const priceNewPayment = async (
@@ -58,13 +58,13 @@ export const priceNewPayment = async (
 
 type Terms = Omit<PaymentDiscount, 'cents' | 'fullTaxCents'>;
 
-/** What the write of the payment reserves; undefined if the payment has the code already. */
+/** `reserving` is undefined if the payment already has the code. */
 interface Use {
   readonly discount: Terms;
   readonly reserving: NewUse | undefined;
 }
 
-/** A new use. An unpaid payment keeps the place of a limited code only for a time. @throws DomainError DISCOUNT_INVALID */
+/** A new use. An unpaid payment's use of a limited code expires. @throws DomainError DISCOUNT_INVALID */
 export const newPaymentUse = (deps: CodeDeps, read: ReadCode, bought: Parameters<typeof newUse>[2]): Use => {
   const { terms, redemption, isLimited, reserving } = newUse(deps, read, bought);
   const heldUntil = isLimited ? iso(deps.now() + deps.placeHoldMinutes * MINUTE_MS) : undefined;

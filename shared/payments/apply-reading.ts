@@ -26,8 +26,8 @@ export type ReadingDecision =
   | { readonly outcome: 'same' | 'not reached' | 'mismatch' };
 
 /**
- * Decides the next version from a provider's report. Leaving a final status is an anomaly, and so is another amount. An
- * amount that equals the draft's amount brings the draft into force.
+ * Decides the next version from a provider's report. Logs an anomaly if the payment leaves a final status or the amount
+ * differs. A report with the draft's amount applies the draft.
  */
 export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Reading): ReadingDecision => {
   const alarm = (reason: string) =>
@@ -63,8 +63,8 @@ const newsOf = (
 ): VisiblePayment | undefined => withMoreCaptured(payment, report, now, cause) ?? withNews(payment, report, now);
 
 /**
- * The version that adds facts, or another amount or end of the hold, to a payment of the same status. A hold that was
- * renewed at PayPal is another authorization, and only that one can be captured.
+ * The next version of a payment whose status stays: new facts, or another amount or end of the hold. PayPal renews a
+ * hold as a new authorization, and only the new authorization can be captured.
  */
 const withNews = (payment: VisiblePayment, report: ProviderPayment, now: Instant): VisiblePayment | undefined => {
   const declined = declinedLater(payment, report, now);
@@ -81,7 +81,7 @@ const isUnconfirmed = (status: ProviderPayment['status']): boolean =>
 
 export interface ReadingResult {
   readonly payment: VisiblePayment;
-  /** `overtaken` means that the payment has changed since the read began. The report may be outdated, so read again. */
+  /** `overtaken`: the payment has changed since the read began. The report may be outdated, so read again. */
   readonly outcome: 'stored' | 'same' | 'not reached' | 'mismatch' | 'overtaken';
 }
 

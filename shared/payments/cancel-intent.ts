@@ -12,8 +12,8 @@ import { abandonDraft } from './update-call.ts';
 
 /**
  * Cancels the payment at the provider, then in its record. If the provider refuses, the record gets the provider's
- * status. An update with an unknown outcome that the provider has not applied is dropped first. While a manual payment
- * is canceled, it has a draft that changes nothing, so that no confirmation holds an amount that would be released.
+ * status. First drops an update that the provider has not applied. Canceling a payment with manual capture claims an
+ * empty draft, which blocks confirmations.
  */
 export const cancelIntent = async (
   parts: IntentParts,
@@ -26,7 +26,7 @@ export const cancelIntent = async (
   const claimed = await parts.store.claimDraft(payment, asDraft(payment));
   if (!claimed) return standing(parts, payment);
   try {
-    // The payer may have confirmed in the browser, and only the merchant ends a hold.
+    // The payer may have confirmed in the browser. Only the merchant may release a hold.
     const canceled = (await readHold(parts, claimed)) ?? (await cancelAtProvider(parts, claimed, cause));
     return canceled === claimed ? payment : canceled;
   } finally {
@@ -62,7 +62,7 @@ const cancelAtProvider = async (
   });
 };
 
-/** Stores the hold of a payment that was not known to be held. @returns undefined if nothing is held */
+/** Stores a hold that the record lacks. @returns undefined if nothing is held */
 const readHold = async (
   { deps, store, provider }: IntentParts,
   payment: VisiblePayment,

@@ -15,8 +15,8 @@ import { paymentStore } from './payment-store.ts';
 import { paymentView } from './payment-view.ts';
 
 /**
- * Cancels a payment that is not confirmed or waits for its payer, first at the provider and then in its record. A held
- * payment is released, which only the merchant may do.
+ * Cancels an unconfirmed or pending payment, first at the provider and then in its record. Releases a held payment,
+ * which only the merchant may do.
  */
 export const cancelPayment = async (
   deps: MoneyDeps,
@@ -50,7 +50,7 @@ export const cancelPayment = async (
   return { data: paymentView(canceled, audience) };
 };
 
-/** The scope for holds permits the route, but not the cancellation of an unconfirmed payment. */
+/** The scope `payments:capture` permits the route, but only for a held payment. */
 const requireMayCancel = ({ asAdmin, caller }: Pick<ApiRequest, 'asAdmin' | 'caller'>): void => {
   if (asAdmin && !mayAsMerchant(caller, 'payments:operate')) throw scopeMissing('payments:operate');
 };

@@ -1,4 +1,4 @@
-/** @module The capture of a payment after its payer's approval, which is an attempt to charge. */
+/** @module Captures a payment after its payer's approval. This capture is an attempt to charge. */
 
 import { organizationCheck } from '../access/standing.ts';
 import { type Instant, iso, MINUTE_MS } from '../core/time.ts';
@@ -9,10 +9,10 @@ import type { VisiblePayment } from './payment.ts';
 import type { PaymentCommit, PaymentStore } from './payment-store.ts';
 import { claimAttempt } from './payment-versions.ts';
 
-/** Claims a capture after the payer's approval, so that only one function captures. Not for a deleted organization. */
+/** Claims the capture for one function. The claim fails if the payment's organization was deleted. */
 export const claimApproval = (payment: VisiblePayment, now: Instant): PaymentCommit => {
-  // The capture charges the method that the payer approved, not the record's method, because a wallet's payer may
-  // choose another.
+  // The capture charges the method that the payer approved. A wallet's payer may choose another method than the
+  // record's.
   const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, now);
   const { paymentMethodId, methodKind, lenderCustomerId, lenderCustomerRecordId } = payment;
   const card = { paymentMethodId, methodKind, lenderCustomerId, lenderCustomerRecordId };

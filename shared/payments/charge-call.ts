@@ -1,6 +1,6 @@
 /**
  * @module An attempt to charge, as a kind of call. Every resend has the same idempotency key. An attempt that certainly
- * did not happen is taken back, so no event is sent and another may be claimed.
+ * did not happen is taken back without an event, and a new attempt may be claimed.
  */
 
 import type { CallKind, CallResult } from '../calls/call-kind.ts';
@@ -28,9 +28,9 @@ import { reportedFacts } from './recorded-facts.ts';
 export interface ChargeParts extends IntentParts {
   /** The payment before the claim, which is restored if the provider certainly did nothing. Absent in due work. */
   readonly before?: VisiblePayment | undefined;
-  /** Proof that the payer has authenticated. It is sent with this attempt, and not stored for resends. */
+  /** Proof that the payer has authenticated. Only the first send has it, because it is not stored. */
   readonly verificationToken?: string | undefined;
-  /** Set if the caller waits for the result. A refusal without a charge then also takes the attempt back. */
+  /** Set if the caller waits for the result. A refusal without a charge then takes the attempt back. */
   readonly isAttended?: true | undefined;
 }
 
@@ -66,7 +66,7 @@ export const makeAttempt = async (
 
 const isOpen = ({ status }: VisiblePayment): boolean => status === 'processing';
 
-/** Statuses that show another confirmation (for example in the payer's browser), whose outcome counts. */
+/** Statuses after a confirmation at the provider, such as in the payer's browser. */
 const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = [
   'pending',
   'processing',
@@ -108,7 +108,7 @@ export const CHARGE_CALL: CallKind<
       await store.commit(claim, ended);
       return { record: ended };
     }
-    // The provider does not know the payment, which a later look may explain.
+    // The provider does not know the payment yet. A later look decides.
     if (!found) return { record: claim, refusal };
     if (isAttended && before) return { record: (await takeBackClaim(parts, claim, before)).record, refusal };
     return { record: await settle(parts, claim, ['failed', FAILED]), refusal };
@@ -123,7 +123,7 @@ export const CHARGE_CALL: CallKind<
 
 const FAILED = { failureCode: 'processing_error' } as const;
 
-/** Restores the payment before the claim. If another confirmation has changed it since, that outcome counts. */
+/** Restores the payment before the claim. If another confirmation has changed the payment since, its outcome stays. */
 const takeBackClaim = async (
   { deps, store }: IntentParts,
   claim: VisiblePayment,
@@ -162,7 +162,7 @@ const learnFrom = async (store: PaymentStore, payment: VisiblePayment, report: P
   await Promise.all([store.learnIds(payment, reportedFields(report)), store.learnAttempt(payment, report.attemptRef)]);
 };
 
-/** The claim has set `processing`, so a `processing` response commits nothing but ids. The settlement stores the rest. */
+/** A `processing` response commits no version, because the claim has already set this status. */
 const settle = async (
   { deps, store }: IntentParts,
   payment: VisiblePayment,
@@ -172,7 +172,7 @@ const settle = async (
     ? payment
     : advanceStored(store, payment, { now: deps.now(), status, cause: 'answer', facts, reported });
 
-/** The same for every resend of the attempt. */
+/** The idempotency key, which is the same for every resend of the attempt. */
 const attemptKey = ({ id, attempt, released }: Pick<VisiblePayment, 'id' | 'attempt' | 'released'>): string =>
   `${id}:confirm:${attempt}${released === undefined ? '' : `.${released}`}`;
 
@@ -181,18 +181,18 @@ interface ChargeResult {
   readonly outcome: Outcome<ProviderPayment>;
 }
 
-/** Sends a claimed attempt to the provider. An intent that can never be charged again is replaced first. */
+/** Sends a claimed attempt to the provider. Replaces an intent that can never be charged again. */
 const chargeAttempt = async (parts: ChargeParts, claim: VisiblePayment): Promise<ChargeResult> => {
   const { provider, verificationToken } = parts;
   const outcome = await sendAttempt(provider, claim, verificationToken);
-  // An invoice has one intent. If that intent is spent, the invoice is no longer open.
+  // An invoice has only one intent. A spent intent means that the invoice is no longer open.
   const isReplaceable = claim.providerInvoiceId === undefined;
   if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT || !isReplaceable) return { claim, outcome };
   const idempotencyKey = `${creationKey(claim)}:${claim.attempt}`;
   const created = await provider.createIntent({ ...intentRequest(claim), idempotencyKey });
   if (created.kind !== 'done') return { claim, outcome: created };
   const renewed = await replaceIntent(parts, claim, created.value);
-  // Another commit has ended the attempt since, so nothing is charged.
+  // Another commit has ended the attempt since, so do not charge.
   if (renewed === undefined) return { claim, outcome: { kind: 'unknown', reason: 'error' } };
   return { claim: renewed, outcome: await sendAttempt(provider, renewed, verificationToken) };
 };
@@ -220,7 +220,10 @@ const sendAttempt = (
     ...(payment.captureMethod && { captureMethod: payment.captureMethod }),
   });
 
-/** Stores the new intent first, so that a later lookup finds the charge. @returns undefined if the attempt is over */
+/**
+ * Stores the new intent before the charge, so a later lookup finds the charge.
+ * @returns undefined if the attempt is over
+ */
 const replaceIntent = async (
   { deps, store }: IntentParts,
   payment: VisiblePayment,

@@ -1,4 +1,6 @@
-/** @module Payments that the service starts for subscriptions, with the same records, claims and idempotency keys. */
+/**
+ * @module Payments that the service starts for subscriptions. Records, claims and keys are like those of any payment.
+ */
 
 import { FIRST_LOOK_MS } from '../calls/call-times.ts';
 import { DomainError } from '../core/errors.ts';
@@ -23,10 +25,10 @@ export type PeriodPayment = Omit<Payment, 'version' | 'status' | 'createdAt' | '
 export interface CollectRequest {
   readonly payment: PeriodPayment;
   readonly method: UsableMethod;
-  /** The number of failed attempts that the caller knows. No attempt is made if the payment has had more. */
+  /** The number of failed attempts that the caller knows. If the payment has more, no attempt is made. */
   readonly attempts: number;
   readonly onlyIf: readonly TransactionStep[];
-  /** The conditions of the caller's right; absent without a caller. If one of them fails, nothing is charged. */
+  /** The conditions of the caller's permission; absent without a caller. If a condition fails, nothing is charged. */
   readonly right?: readonly TransactionStep[] | undefined;
 }
 
@@ -56,7 +58,7 @@ export const collect = async (deps: CollectDeps, wanted: CollectRequest): Promis
   }
 };
 
-/** True if the attempt was not claimed and no attempt is under way. */
+/** True if the wanted attempt was not claimed and no other attempt is under way. */
 const isUntried = (payment: VisiblePayment, { attempts }: CollectRequest): boolean =>
   payment.attempt === attempts && claimRefusal(payment) === undefined;
 
@@ -131,14 +133,14 @@ const chosenBy = ({ method, payment: { offSession, returnUrl } }: CollectRequest
   returnUrl,
 });
 
-/** Shows a withheld payment to its readers. The caller does this once the subscription is visible. */
+/** Shows a withheld payment to its readers. Call it once the subscription is visible. */
 export const publishPayment = async (deps: CollectDeps, id: string): Promise<void> => {
   await paymentStore(deps.table, deps.now).changeById(id, ({ withheld, ...shown }) =>
     withheld ? { ...shown, version: shown.version + 1, updatedAt: iso(deps.now()) } : undefined,
   );
 };
 
-/** The payment, if its intent exists at the provider. It is undefined until then, and nothing can have been charged. */
+/** Undefined until the payment's intent exists at the provider. Until then, nothing can have been charged. */
 export const findCollectedPayment = (
   deps: Pick<CollectDeps, 'table' | 'now'>,
   id: string,

@@ -1,4 +1,4 @@
-/** @module The windows of confirmations, on the payment's own route and on its hosted page. */
+/** @module Rate limits of confirmations, on the payment's own route and on its hosted page. */
 
 import type { RateLimit } from '../http/rate-limit.ts';
 import type { ApiRequest } from '../http/request.ts';

@@ -36,7 +36,7 @@ type ConfirmRequest = ApiRequest<{ id: string }, unknown, ConfirmInput, VisibleP
 export interface ConfirmDeps extends MoneyDeps {
   /**
    * The conditions under which the payer may pay the payment of a subscription.
-   * @throws DomainError INVALID_STATE if the subscription no longer waits for it
+   * @throws DomainError INVALID_STATE if the subscription no longer waits for the payment
    */
   readonly requireOpenPayment: (table: Table, payment: VisiblePayment) => Promise<readonly TransactionStep[]>;
 }
@@ -74,7 +74,7 @@ export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest)
   return { data: confirmationView(answer.payment), status: answer.isUnclear ? 202 : 200, isOpen };
 };
 
-/** Shows the record, because the amount is held or was taken, or because an earlier request under the key has claimed it. */
+/** Replies with the record of a held, paid or already claimed payment. */
 const standingReply = (payment: VisiblePayment, { idempotency }: ConfirmRequest): Reply => ({
   data: confirmationView(payment),
   ...(payment.status === 'processing' && { status: 202 }),
@@ -90,7 +90,7 @@ const conditionsOf = async (
 
 type Claim =
   | { readonly kind: 'claimed'; readonly claim: VisiblePayment; readonly before: VisiblePayment }
-  /** The amount is held or was taken already, or the attempt of an earlier request under the same key is under way. */
+  /** The payment is held or paid, or an earlier request under the same key has claimed the attempt. */
   | { readonly kind: 'standing'; readonly payment: VisiblePayment };
 
 /**
@@ -143,7 +143,7 @@ const isOwnAttempt = (
   now: Instant,
 ): boolean => isUnderWay(status) && isUnderKey({ key, at }, idempotency, now);
 
-/** @returns false if the amount is held or was taken already @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
+/** @returns false if the payment is held or paid already @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
 const requireClaimable = (payment: VisiblePayment, now: Instant): boolean => {
   const refusal = claimRefusal(payment);
   // Due work cancels a payment after the reservation of its discount code has expired.
@@ -154,7 +154,7 @@ const requireClaimable = (payment: VisiblePayment, now: Instant): boolean => {
 
 const isCanceled = (): DomainError => new DomainError('INVALID_STATE', { message: 'The payment is canceled' });
 
-/** The method and the return URL of the request, else the payment's own. */
+/** The method and the return URL of the request, by default those of the payment. */
 const choose = (provider: PaymentProvider, request: ConfirmRequest, payment: VisiblePayment): ChosenMethod => {
   const method = chooseMethod(provider, request, payment);
   const offSession = isOffSession(request);
@@ -168,7 +168,7 @@ const choose = (provider: PaymentProvider, request: ConfirmRequest, payment: Vis
   };
 };
 
-/** True if the merchant makes the charge and the payer is absent. Only a key that acts for a payer may declare it. */
+/** True if the merchant charges an absent payer. Only an API key that acts for a payer may send `off_session`. */
 const isOffSession = ({ body, caller }: Pick<ConfirmRequest, 'body' | 'caller'>): boolean =>
   body.off_session === true && caller.kind !== 'key' && keyOfCaller(caller) !== undefined;
 

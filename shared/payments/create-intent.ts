@@ -1,4 +1,4 @@
-/** @module Creates a payment's intent, once because every try has the same key, and publishes the payment. */
+/** @module Creates a payment's intent and publishes the payment. Every try has the same key, so one intent exists. */
 
 import { runCreation } from '../calls/run-creation.ts';
 import { DomainError } from '../core/errors.ts';
@@ -22,7 +22,7 @@ export interface IntentParts {
   readonly provider: PaymentProvider;
 }
 
-/** The same for every try. After a refusal, a corrected request under the same Idempotency-Key uses another key. */
+/** The provider's key, the same for every try. A corrected request under the same Idempotency-Key gets another key. */
 export const creationKey = (payment: Payment): string =>
   `${payment.id}:create:${fingerprint(canonicalJson(intentRequest(payment))).slice(0, 12)}`;
 
@@ -30,13 +30,13 @@ interface Publication {
   /** Claims the first attempt with this method in the write that publishes the payment. */
   readonly claim?: ChosenMethod;
   readonly onlyIf?: readonly TransactionStep[];
-  /** True if no earlier call can have reached the provider, so a call that did nothing leaves nothing behind. */
+  /** True if no earlier call can have reached the provider. The record is then removed if this call did nothing. */
   readonly isFirstTry?: boolean;
 }
 
 interface PublishedIntent {
   readonly payment: VisiblePayment;
-  /** The payment as created, before a claim; set only if this call has published the payment. */
+  /** The payment before the claim; set only if this call has published the payment. */
   readonly created?: VisiblePayment;
 }
 
@@ -110,5 +110,5 @@ export const refusalError = (refusal: Omit<Refusal, 'kind'>): DomainError => {
 
 const TOO_SMALL = "The total is below the provider's minimum charge";
 
-/** The caller's fields by the name of the provider's parameter. */
+/** Maps the provider's parameters to the API's fields. */
 const CALLERS_FIELDS = { amount: 'total_cents', return_url: 'return_url', verification_token: 'verification_token' };

@@ -1,6 +1,6 @@
 /**
- * @module Creates a payment's record as `creating`, then its intent at the provider. Only then is the payment visible.
- * With an Idempotency-Key the id derives from the key, so one write claims the key and stores it.
+ * @module Creates a payment's record as `creating`, then its intent at the provider. The payment is visible once the
+ * intent exists. The id derives from the Idempotency-Key, so one write claims the key and stores the record.
  */
 
 import { audienceOf } from '../access/audience.ts';
@@ -43,12 +43,12 @@ const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.payment + 5) * SECOND_MS;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
-/** What a payment link adds to the payment that it starts. */
+/** The fields and steps that a payment link adds to the create of its payment. */
 export interface LinkedPayment {
   readonly fields: Pick<Payment, 'paymentLink' | 'linkReturnUrl'>;
   /** Steps in the transaction of the create. */
   readonly steps: readonly TransactionStep[];
-  /** Runs the transaction, and again if only these steps have refused it for a moment. */
+  /** Runs the transaction, and retries it after a conflict with another create of the same link. */
   readonly within: <T>(write: () => Promise<T>) => Promise<T>;
 }
 
@@ -70,7 +70,7 @@ export const createPayment = async (
   return reply(deps, caller, { payment, isReplay: replayed });
 };
 
-/** A repeat gets its payment although the code no longer fits, for example because its last place is taken. */
+/** A repeat gets its payment even if the discount code no longer applies, such as after its last use. */
 const claimOf = async (deps: CreateDeps, request: CreateRequest, provider: PaymentProvider): Promise<Claim> => {
   try {
     const [, ...items] = request.alongside;
@@ -150,7 +150,7 @@ const draftOf = (
   };
 };
 
-/** The customer that the request names, else the owner's customer at that provider, if any. */
+/** The customer of the request, by default the owner's customer at that provider, if any. */
 const customerOf = (
   { named, alongside, owner, caller }: CreateRequest,
   slot: ProviderSlot,
@@ -177,8 +177,7 @@ const withCustomer = async (
 ): Promise<Omit<Payment, 'id'>> => {
   const { caller, owner, http, idempotency } = request;
   if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
-  // A repeat creates no customer, because its payment has the customer of the first request, which may have been
-  // deleted since.
+  // A repeat creates no customer. Its payment has the customer of the first request, even if deleted since.
   const earlier = await earlierOf(deps, request);
   if (earlier && isKeyInForce(earlier.createdAt, deps.now())) return draft;
   const forId = earlier?.id ?? idempotency?.scope ?? http.requestId;
@@ -189,7 +188,7 @@ const withCustomer = async (
 const earlierOf = async (deps: MoneyDeps, { idempotency }: CreateRequest): Promise<Payment | undefined> =>
   idempotency && paymentStore(deps.table, deps.now).load(await idUnderKey(deps, 'payment', idempotency.scope));
 
-/** The payment that an earlier request under the Idempotency-Key has made. */
+/** The payment of an earlier request under the same Idempotency-Key. */
 const earlierInForce = async (deps: MoneyDeps, request: CreateRequest): Promise<Payment | undefined> => {
   const earlier = await earlierOf(deps, request);
   return earlier && isKeyInForce(earlier.createdAt, deps.now()) ? earlier : undefined;
@@ -221,7 +220,7 @@ const claimCreation = async (
 ): Promise<Claim> => {
   const { record, replayed } = await createOnce(deps, {
     store: {
-      // No search before the insert, because building the record calls no provider and one conditional write decides.
+      // Building the record calls no provider, so the conditional insert alone finds an earlier record.
       find: async () => undefined,
       insertOrFind: async (payment: Payment, steps?: readonly TransactionStep[]) => {
         const found = await deps.store.insertOrFind(payment, steps);
@@ -237,7 +236,7 @@ const claimCreation = async (
   return { payment: replayed && !isVisiblePayment(record) ? await takeOver(deps, record) : record, replayed };
 };
 
-/** Continues a creation after the function that ran it must have ended. */
+/** Takes over a creation whose function must have timed out. */
 const takeOver = async ({ now, store }: ClaimDeps, payment: Payment): Promise<Payment> => {
   const waitMs = instant(payment.busyUntil ?? payment.createdAt) - now();
   if (waitMs > 0) throw inProgressError(waitMs / SECOND_MS);

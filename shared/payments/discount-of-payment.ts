@@ -1,4 +1,4 @@
-/** @module The discount code of a payment, with its record, its view, and the price before the code. */
+/** @module The discount code of a payment: its stored fields, its view, and the price before the code. */
 
 import * as z from 'zod';
 import type { Prices } from '../core/money.ts';
@@ -12,11 +12,11 @@ export const paymentDiscountSchema = z.lazy(() =>
   z.object({
     ...discountTermsFields,
     ...redemptionFields,
-    /** The code's own part of the discount. */
+    /** The part of the payment's discount that comes from the code. */
     cents: z.int(),
     /** The tax before the code. */
     fullTaxCents: z.int().optional(),
-    /** When an unpaid payment gives the place of a limited code back. */
+    /** When an unpaid payment returns its use of a limited code. */
     heldUntil: z.string().optional(),
   }),
 );
@@ -32,7 +32,7 @@ interface HoldsPlace extends Discounted {
   readonly linkUntil?: string | undefined;
 }
 
-/** The price before the code, which is the price of a payment without one. */
+/** The price before the code; the payment's own price if it has no code. */
 export const pricesBeforeCode = ({
   subtotalCents,
   taxCents: cutTax,
@@ -44,7 +44,7 @@ export const pricesBeforeCode = ({
   return { subtotalCents, taxCents, discountCents, totalCents: subtotalCents + taxCents - discountCents };
 };
 
-/** The redemption that the payment holds, and that of an update under way. */
+/** The code redemptions of the payment and of its update under way. */
 export const redemptionsOf = (
   payment: (Discounted & { readonly draft?: Discounted | undefined }) | undefined,
 ): readonly Redemption[] => {
@@ -55,12 +55,12 @@ export const redemptionsOf = (
 export const paymentDiscountView = ({ discount }: Discounted) =>
   discount && { code: discount.code, cents: discount.cents };
 
-/** The statuses in which a payment is unpaid, and no attempt is at the provider. */
+/** The statuses of a payment that is unpaid and has no attempt at the provider. */
 const UNPAID: readonly string[] = ['created', 'requires_payment_method', 'pending', 'failed'];
 
 /**
- * When an unpaid payment has to give its places back, of a discount code and of a payment link; undefined if it holds
- * none. A link to its own page moves the end.
+ * When an unpaid payment returns its use of a discount code and its place of a payment link; undefined if it has
+ * neither. A link to the payment's hosted page extends this time.
  */
 export const placeEnds = ({ status, discount, paymentLink, linkUntil = '' }: HoldsPlace): string | undefined => {
   if (!UNPAID.includes(status)) return undefined;
@@ -68,7 +68,7 @@ export const placeEnds = ({ status, discount, paymentLink, linkUntil = '' }: Hol
   return first === undefined || first > linkUntil ? first : linkUntil;
 };
 
-/** True if the payment is canceled because of its place, so no payer may confirm it. */
+/** True if the payment's use or place has expired. Due work cancels the payment, so no payer may confirm it. */
 export const hasLostPlace = (payment: HoldsPlace, now: Instant): boolean => {
   const ends = placeEnds(payment);
   return ends !== undefined && instant(ends) <= now;

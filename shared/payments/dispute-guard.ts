@@ -1,4 +1,4 @@
-/** @module Prevents an accidental refund during an open dispute, because the payer could get the money twice. */
+/** @module Prevents accidental refunds during an open dispute. The payer could get the money twice. */
 
 import { DomainError } from '../core/errors.ts';
 import { isClosedDispute } from '../core/money-back.ts';
@@ -9,7 +9,7 @@ import type { VisiblePayment } from './payment.ts';
 
 type Named = Pick<VisiblePayment, 'id' | 'disputes'>;
 
-/** @throws DomainError PAYMENT_DISPUTED unless the caller says that the dispute is known */
+/** @throws DomainError PAYMENT_DISPUTED unless the caller confirms the refund despite the dispute */
 export const requireUndisputed = async (
   table: Table,
   payment: Named,
@@ -45,7 +45,7 @@ const describeDispute = async (table: Table, payment: Named) => {
   return { dispute_id: named?.id ?? null, status: named?.status ?? null };
 };
 
-/** The open dispute that waits for evidence, else the first. */
+/** The open dispute that waits for evidence, by default the first open dispute. */
 const openDispute = async (table: Table, payment: Named): Promise<Dispute | undefined> => {
   const items = await table.getMany(openDisputesOf(payment).map(disputeKey), { consistent: true });
   const open = items

@@ -1,6 +1,6 @@
 /**
- * @module Decides how a provider's report changes a dispute. Pure. A stale report is ignored, an event of the same time
- * moves the dispute only forward, and a newer report applies even if it moves the status back.
+ * @module Decides how a provider's report changes a dispute. Pure. Ignores a stale report. An event of the same time
+ * moves the dispute only forward. A newer report always applies, even backward.
  */
 
 import { isClosedDispute } from '../core/money-back.ts';
@@ -12,7 +12,7 @@ import { type DisputeCause, isLaterDispute } from './dispute-states.ts';
 export interface SeenDispute {
   readonly report: ProviderDispute;
   readonly by: 'event' | 'read';
-  /** When the provider made the event, or when the read started. */
+  /** The provider's time of the event, or our time at the start of the read. */
   readonly at: Instant;
 }
 
@@ -20,19 +20,19 @@ export type DisputeDecision = (
   | { readonly kind: 'apply'; readonly cause: DisputeCause }
   | { readonly kind: 'ignore'; readonly reason: 'stale' | 'no change' | 'same time' }
 ) & {
-  /** The same dispute if there is nothing to store. The version counts only changes that readers see. */
+  /** The same object if there is nothing to store. The version counts only changes that readers see. */
   readonly next: Dispute;
-  /** True if it is unclear whether the dispute or the report is newer. A read that starts now settles that. */
+  /** True if the record or the report may be newer. A new read of the provider decides. */
   readonly isUnclear: boolean;
 };
 
-/** The provider's clock and ours may differ by this much. A time in whole seconds counts as the start of its second. */
+/** Maximum difference between the provider's clock and ours. A time in whole seconds is the start of its second. */
 const CLOCKS_DIFFER_MS = 5 * SECOND_MS;
 
 export const decideReport = (dispute: Dispute, seen: SeenDispute, now: Instant): DisputeDecision => {
   const fields = fieldsOf(dispute, seen.report, now);
   const isRead = seen.by === 'read';
-  // A stored time in the future does not make a read stale.
+  // A read is never stale because of a stored time in the future.
   const last = isRead ? Math.min(lastTime(dispute), now) : lastTime(dispute);
   const since = reportTime(seen) - last;
   if (isSame(dispute, fields)) {
@@ -64,7 +64,7 @@ const fieldsOf = (was: Dispute | undefined, report: ProviderDispute, now: Instan
   const { status, currency, reason: said, evidenceDueBy: due } = report;
   // A bank may dispute an amount with a fraction of a minor unit.
   const amountCents = Math.round(report.amountCents);
-  // A field that the report does not name stays.
+  // A field that the report omits keeps its value.
   const reason = said === undefined ? was?.reason : (said ?? undefined);
   const evidenceDueBy = due === undefined ? was?.evidenceDueBy : due === null ? undefined : iso(due * SECOND_MS);
   const isSameDate = was?.status === status && was.evidenceDueBy === evidenceDueBy;
@@ -82,13 +82,13 @@ const isSame = (dispute: Dispute, { status, amountCents, currency, reason, evide
   dispute.reason === reason &&
   dispute.evidenceDueBy === evidenceDueBy;
 
-/** The time of the reported state. For a read it is the read's start, or later if the provider itself says so. */
+/** The time of the reported state. For a read, the later of the read's start and the provider's own time. */
 const reportTime = ({ report, by, at }: SeenDispute): Instant => {
   const own = report.reportedAt;
   return by === 'read' ? Math.max(own ?? at, at) : (own ?? at);
 };
 
-/** The time of the last report. Older records lack it and have only the time of their last change. */
+/** The time of the last report. Older records lack `reportedAt`, so their last change counts. */
 const lastTime = ({ reportedAt, updatedAt }: Dispute): Instant => instant(reportedAt ?? updatedAt);
 
 const stamp = (seen: SeenDispute, last = 0): Pick<Dispute, 'reportedAt' | 'reportedBy'> => ({

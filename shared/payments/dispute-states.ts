@@ -1,6 +1,6 @@
 /**
- * @module The transition table of a dispute. A newer report of the provider leads from any status to any other, as an
- * inquiry may become a chargeback, or an appeal reverse a decision. A `tie` (same time) moves it only forward in ORDER.
+ * @module The transition table of a dispute. A newer report may make any transition. For example, an inquiry becomes a
+ * chargeback, or an appeal reverses a decision. A `tie` (same time) moves the dispute only forward in ORDER.
  */
 
 import type { DisputeStatus } from '../core/money-back.ts';
@@ -35,7 +35,7 @@ interface Stored {
   readonly status: DisputeStatus;
 }
 
-/** @throws Error if the table lacks the change of the status, which is a bug; nothing may be written then. */
+/** @throws Error if the table lacks the transition, which is a bug; the caller must not write then */
 export const requireDisputeTransition = (
   was: Stored,
   { status: to }: Pick<Stored, 'status'>,

@@ -19,7 +19,7 @@ export interface DisputeDeps extends StoreDeps {
   readonly log: Log;
 }
 
-/** A dispute of the payment, as its provider shows it. */
+/** A dispute of the payment, as the provider reports it. */
 export interface ShownDispute {
   readonly payment: VisiblePayment;
   readonly report: ProviderDispute;
@@ -29,7 +29,7 @@ export type ReportedDispute = ShownDispute & SeenDispute;
 
 const disputeRecords = (deps: Pick<DisputeDeps, 'table'>) => versionedRecord(deps, disputeShape);
 
-/** The record of the dispute that the provider reports; undefined if it is not recorded. */
+/** The record of the reported dispute; undefined if it is not recorded. */
 export const findReportedDispute = (
   deps: Pick<DisputeDeps, 'table'>,
   shown: ShownDispute,
@@ -37,7 +37,7 @@ export const findReportedDispute = (
 
 const idOfReported = ({ payment, report }: ShownDispute): string => disputeIdOf(payment.providerId, report.disputeId);
 
-/** True if it is unclear whether the report or the record is newer, so the provider must be read first. */
+/** True if the record or the report may be newer. Read the provider then. */
 export const isUnclearReport = async (deps: DisputeDeps, reported: ReportedDispute): Promise<boolean> => {
   const dispute = await findReportedDispute(deps, reported);
   return dispute !== undefined && decideReport(dispute, reported, deps.now()).isUnclear;

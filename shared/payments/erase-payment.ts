@@ -1,4 +1,4 @@
-/** @module Removes a payment with its refunds, disputes, history, aliases and counts. A payment in flight stays. */
+/** @module Removes a payment with its refunds, disputes, history, aliases and counts, unless money is in flight. */
 
 import * as z from 'zod';
 import type { Clause } from '../platform/expression.ts';
@@ -25,14 +25,14 @@ import { refundKey } from './refunds/refund.ts';
 import { countedRefunds } from './refunds/refund-net.ts';
 import { type CountedRefund, payerShares } from './summary-sums.ts';
 
-/** The statuses in which money may be moving. The record would be the only trace of it. */
+/** The statuses in which money may be moving. The record is then the only trace of the money. */
 const IN_FLIGHT: readonly PaymentStatus[] = ['pending', 'processing', 'requires_capture'];
 
 const MAX_STEPS = 100;
 /** Refunds, disputes and aliases beyond this number are removed after the payment. */
 const MAX_BESIDE = 40;
 
-/** True while money is under way to or from the payer, because the outcome needs the record. */
+/** True while money is under way to or from the payer. The outcome needs the record. */
 const isInFlight = (payment: VisiblePayment): boolean =>
   IN_FLIGHT.includes(payment.status) || moneyAccount(payment).refunding > 0 || openDisputesOf(payment).length > 0;
 
@@ -60,7 +60,7 @@ export const erasePayment = async (table: Table, id: string): Promise<void> => {
     ]),
   ];
   const first = history.length - Math.min(history.length, MAX_STEPS - steps.length);
-  // A retry needs the entries that show the counted refunds, so these entries go last.
+  // A retry needs the entries of counted refunds, so they are removed last.
   for (const { key } of history.slice(0, first)) await table.remove(key);
   const removed = await table.transact([
     ...steps,
@@ -100,7 +100,7 @@ const historyFields = z.lazy(() =>
   z.object({ refund: causeGroup.unwrap().shape.refund, refundedBy: z.int().optional() }),
 );
 
-/** The entries with a refund are last. */
+/** The history, with the entries of refunds at the end. */
 const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem[]> => {
   const entries: HistoryItem[] = [];
   for await (const item of table.eachItem({ partition: paymentKey(id).pk, ...HISTORY })) {
@@ -113,7 +113,7 @@ const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem
   return entries.toSorted((one, other) => Number(one.refund !== undefined) - Number(other.refund !== undefined));
 };
 
-/** The refund changes up to this version. The history may not show the last of them yet. */
+/** The refund changes up to this version. The history may still lack the last change. */
 const refundsIn = (payment: Payment, history: readonly HistoryItem[]): readonly CountedRefund[] => {
   const { sk } = historyKey({ kind: 'PAY', id: payment.id }, payment.version);
   const counted = history.map(({ refund }) => refund).filter((refund) => refund !== undefined);

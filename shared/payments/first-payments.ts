@@ -1,6 +1,6 @@
 /**
- * @module The first payment of each payer that succeeded, for the number of new payers. One item per payer names it, so
- * that a repeat of the stream finds the same payment.
+ * @module The first successful payment of each payer, which counts new payers. One item per payer stores the payment's
+ * id, so a repeat of the stream finds the same payment.
  */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
@@ -11,14 +11,14 @@ import type { Payment } from './payment.ts';
 
 const payerKeyOf = (payment: Payment): Key | undefined => {
   const owner = ownerOfRecord(payment);
-  // An erased guest has no e-mail address by which another payment could name the same payer.
+  // An erased guest has no e-mail address, so no other payment can have the same payer.
   const isNamed = owner && (owner.kind !== 'guest' || payment.guestEmail !== undefined);
   return isNamed ? payerKey(payerOfDiscount(owner)) : undefined;
 };
 
 const paymentIn = (item: Item | undefined): unknown => item?.['paymentId'];
 
-/** Claims the payers of payments that have just succeeded. @returns the ids of the payments that are the first */
+/** Claims the payers of newly successful payments. @returns the ids of the payers' first payments */
 export const claimPayers = async (table: Table, paid: readonly Payment[]): Promise<ReadonlySet<string>> => {
   const named = paid.flatMap((payment) => {
     const key = payerKeyOf(payment);
@@ -36,14 +36,14 @@ export const claimPayers = async (table: Table, paid: readonly Payment[]): Promi
   return first;
 };
 
-/** @returns the item of the payer, which another payment may have claimed meanwhile */
+/** @returns the payer's item, which may name another payment that was faster */
 const claim = async (table: Table, key: Key, paymentId: string): Promise<Item | undefined> => {
   const item = { ...key, paymentId };
   const written = await table.put(item, [{ absent: true }]);
   return written.ok ? item : written.found;
 };
 
-/** @returns the step that forgets the payer of an erased payment; undefined if the payment is not the first */
+/** @returns the step that removes the payer's item; undefined if the erased payment is not the payer's first */
 export const forgetPayerStep = async (table: Table, payment: Payment): Promise<TransactionStep | undefined> => {
   const key = payerKeyOf(payment);
   const isFirst = key && paymentIn(await table.get(key)) === payment.id;

@@ -1,4 +1,4 @@
-/** @module Keeps a payment open for its payer until the link to its hosted page ends. */
+/** @module Keeps a payment open for its payer until the link to its hosted page expires. */
 
 import { DomainError } from '../core/errors.ts';
 import type { StoreDeps } from '../platform/table.ts';
@@ -10,7 +10,7 @@ interface KeptOpen {
   readonly returnUrl: string | undefined;
 }
 
-/** An earlier link stays valid for its own time. */
+/** Never shortens the wait: an earlier link with a later expiry stays valid. */
 export const keepPaymentOpen = async (
   { table, now }: StoreDeps,
   payment: VisiblePayment,

@@ -1,4 +1,4 @@
-/** @module The account of a payment: what was held, taken, given back and lost. Every reader of money uses it. */
+/** @module The account of a payment: its held, captured, refunded and lost amounts. All readers of amounts use it. */
 
 import type { Payment } from './payment.ts';
 
@@ -10,7 +10,7 @@ export interface MoneyAccount {
   readonly captured: number;
   /** The sum of the refunds that succeeded. */
   readonly refunded: number;
-  /** The sum of the refunds whose outcome is open. */
+  /** The sum of the pending refunds. */
   readonly refunding: number;
   /** The sum of the open disputes. */
   readonly disputed: number;
@@ -25,7 +25,7 @@ export type AccountFields = Pick<
   'status' | 'totalCents' | 'authorizedCents' | 'refundedCents' | 'refundingCents' | 'disputes'
 >;
 
-/** @param options.despiteDispute true if a refund is wanted although a dispute is open; what was lost stays lost */
+/** @param options.despiteDispute true to allow refunds despite open disputes; lost amounts are never refundable */
 export const moneyAccount = (
   payment: AccountFields,
   { despiteDispute = false }: { readonly despiteDispute?: boolean | undefined } = {},
@@ -46,7 +46,7 @@ const sumOf = (disputes: NonNullable<AccountFields['disputes']>): number =>
 export const openDisputesOf = ({ disputes = [] }: Pick<Payment, 'disputes'>): readonly string[] =>
   disputes.filter(({ lostAt }) => lostAt === undefined).map(({ id }) => id);
 
-/** The sums of a payment's money back, as views and CSV show them. */
+/** The sums of a payment's refunds and disputes, for views and CSV. */
 export const accountView = (payment: AccountFields) => {
   const { refunded, refundable, disputed, lost } = moneyAccount(payment);
   return { refunded_cents: refunded, refundable_cents: refundable, disputed_cents: disputed, lost_cents: lost };

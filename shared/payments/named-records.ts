@@ -1,4 +1,4 @@
-/** @module The records that a payment request names. */
+/** @module The records that a payment request refers to. */
 
 import type { NamedRecord } from '../access/record-kind.ts';
 import { productRecord, projectRecord } from '../catalog/catalog-records.ts';
@@ -29,12 +29,12 @@ interface Creating {
   readonly discount_code?: string | null | undefined;
 }
 
-/** The owner's items needed by a create, which are the customer at the provider and the items of a discount code. */
+/** The items that a create reads: the owner's customer at the provider, and those of the discount code. */
 export const alongsideCreate = (owner: Owner, body: Creating): readonly Key[] => [
   customerPointerKey(owner, body.provider_id ?? 'provider_a'),
   ...codeKeysOf(owner, body.discount_code),
 ];
 
-/** The payment method of a request, as our id, the provider's id of a saved method, or a one-time token. */
+/** The payment method of a request: our id, the provider's id of a saved method, or a one-time token. */
 export const methodsUsedBy = ({ payment_method_id: id }: Pick<Naming, 'payment_method_id'>): readonly NamedRecord[] =>
   id ? [{ kind: paymentMethodRecord, id }] : [];

@@ -1,7 +1,7 @@
 /**
- * @module The customer at the provider that a payment is charged for. A saved method is charged for its own customer.
- * If a member lends the method to an organization, the payment holds the member's customer beside its own while it
- * holds the method, because a method that the payment saves is kept for the payment's own customer.
+ * @module The customer at the provider whose method a payment charges. If a member lends a saved method to an
+ * organization, the payment stores the lender's customer beside its own customer. A method that the payment saves is
+ * always attached to its own customer.
  */
 
 import type * as z from 'zod';
@@ -11,7 +11,7 @@ import type { methodGroup } from './payment-fields.ts';
 
 type Held = Pick<Payment, keyof z.infer<typeof methodGroup>>;
 
-/** The fields that put a method on a payment; undefined clears the method. */
+/** The fields that set a payment's method; undefined clears the method. */
 export const methodFields = (
   method: UsableMethod | undefined,
   own: Pick<Held, 'providerCustomerId'>,
@@ -32,7 +32,7 @@ export const methodFields = (
 const lenderOf = ({ paymentMethodId, lenderCustomerId }: Held): string | undefined =>
   paymentMethodId === undefined ? undefined : lenderCustomerId;
 
-/** The method that a payment holds, with the customer that the method is charged for. */
+/** The payment's method, with the customer to charge. */
 export const heldBy = (payment: Held): HeldMethod => ({
   methodRef: payment.methodRef,
   paymentMethodId: payment.paymentMethodId,
@@ -44,7 +44,7 @@ export const heldBy = (payment: Held): HeldMethod => ({
 
 export const payingCustomerOf = (payment: Held): string | undefined => lenderOf(payment) ?? payment.providerCustomerId;
 
-/** The id of our record of the customer whose method the payment charges; readers see it as `customer_id`. */
+/** The id of our record of the charged customer; `customer_id` in views. */
 export const payingCustomerIdOf = (payment: Held): string | undefined =>
   lenderOf(payment) === undefined ? payment.customerId : (payment.lenderCustomerRecordId ?? payment.customerId);
 
@@ -52,6 +52,6 @@ export const payingCustomerIdOf = (payment: Held): string | undefined =>
 export const savesMethod = ({ setupFutureUsage, paymentMethodId }: Payment): boolean =>
   setupFutureUsage === 'off_session' && paymentMethodId === undefined;
 
-/** True if the provider's intent may name another customer, because an earlier attempt may have set a lender's. */
+/** True if an earlier attempt may have set a lender's customer on the provider's intent. */
 export const mayNameOtherCustomer = (payment: Payment): boolean =>
   lenderOf(payment) !== undefined || (savesMethod(payment) && (payment.attempt > 1 || payment.released !== undefined));

@@ -2,10 +2,10 @@ import { type ExternalId, fillAliases } from '../platform/alias.ts';
 import type { Table } from '../platform/table.ts';
 import type { Payment } from './payment.ts';
 
-/** The aliases that lead from the provider's ids of a payment to the payment. */
+/** An alias leads from a provider's id of a payment to our payment. */
 type PaymentAlias = ExternalId & { readonly target: { readonly kind: 'PAY'; readonly id: string } };
 
-/** The aliases of the provider's ids that are new in `next`. */
+/** Aliases for provider ids that `next` has and `was` lacks. */
 export const newAliases = (was: Payment | undefined, next: Payment): readonly PaymentAlias[] => {
   const known = was ? providerIdsOf(was) : [];
   const target = { kind: 'PAY', id: next.id } as const;

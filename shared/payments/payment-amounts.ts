@@ -1,7 +1,7 @@
 import type { ProviderCapture, ProviderHold, ReportedStatus } from '../providers/payment-port.ts';
 import { type Payment, type VisiblePayment, withDraft } from './payment.ts';
 
-/** The amount in a provider's response or event; undefined if it names none. */
+/** The amount in a provider's response or event; undefined if the provider sends no amount. */
 export interface ReportedAmount {
   readonly amountCents: number | undefined;
   readonly currency: string | undefined;
@@ -10,11 +10,14 @@ export interface ReportedAmount {
   readonly captures?: readonly ProviderCapture[] | undefined;
 }
 
-/** The payment as stored or with its draft in force; undefined for another amount. Every report is checked here. */
+/**
+ * Compares every report's amount.
+ * @returns the payment, with its draft if the draft matches; undefined if neither does
+ */
 export const matchAmount = (payment: VisiblePayment, reported: ReportedAmount): VisiblePayment | undefined => {
   const updated = payment.draft && withDraft(payment, payment.draft);
   const byDraft = updated && findMismatch(updated, reported) === undefined ? updated : undefined;
-  // A hold shows that the update to manual capture has reached the provider.
+  // A hold proves that the provider has applied the draft's manual capture.
   const isHeldByDraft = byDraft?.captureMethod === 'manual' && payment.captureMethod === undefined && reported.hold;
   return findMismatch(payment, reported) === undefined && !isHeldByDraft ? payment : byDraft;
 };
@@ -22,7 +25,7 @@ export const matchAmount = (payment: VisiblePayment, reported: ReportedAmount): 
 type Amounts = Pick<Payment, 'totalCents' | 'currency'> &
   Partial<Pick<Payment, 'status' | 'captureMethod' | 'authorizedCents'>>;
 
-/** How an amount and currency that the provider names differ from the record's. */
+/** How the reported amount and currency differ from the record; undefined if they agree. */
 export const findMismatch = (
   payment: Amounts,
   reported: ReportedAmount,
@@ -34,8 +37,8 @@ export const findMismatch = (
 };
 
 /**
- * A capture may take less than was held, and a provider may lower what is held. The amount of a capture never changes,
- * but further captures may take more of the hold.
+ * A capture may take less than the held amount, and a provider may lower the held amount. A capture's amount never
+ * changes, but further captures may add to it.
  */
 const isAmountOf = (payment: Amounts, amountCents: number, { status, hold, captures }: ReportedAmount): boolean => {
   const { captureMethod, totalCents, authorizedCents } = payment;
@@ -51,7 +54,7 @@ const isAmountOf = (payment: Amounts, amountCents: number, { status, hold, captu
   return isOfThisHold && amountCents >= 1 && amountCents <= heldCents;
 };
 
-/** The provider's status as the record knows it. Square reports an automatic payment that it still captures as held. */
+/** Maps a provider's status to ours. Square reports an automatic payment as held until its capture is done. */
 export const statusHere = (
   { captureMethod }: Pick<Payment, 'captureMethod'>,
   status: ReportedStatus,

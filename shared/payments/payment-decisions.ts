@@ -11,10 +11,10 @@ const isFinal = (status: PaymentStatus): boolean => isSettled(status) || status 
 
 export type EventDecision =
   | { readonly kind: 'apply'; readonly status: PaymentStatus }
-  /** The event has the record's status. It may tell facts that the record lacks. */
+  /** The event has the record's status. It may still have new facts. */
   | { readonly kind: 'same' }
   | { readonly kind: 'ignore'; readonly reason: 'stale' | 'backward' | 'names no hold'; readonly reconcile: boolean }
-  /** The record is settled and the event contradicts it, so the provider is read once. */
+  /** The event contradicts a settled record, so read the provider once. */
   | { readonly kind: 'read'; readonly reason: string };
 
 interface EventReport {
@@ -39,11 +39,11 @@ export const decideEvent = (payment: VisiblePayment, event: EventReport): EventD
   return { kind: 'ignore', reason: 'backward', reconcile: !settled };
 };
 
-/** True if an amount is held, or may be. The cancellation of its intent alone, such as Square's order, does not end it. */
+/** True if an amount is or may be held. Canceling only the intent, such as Square's order, does not end the hold. */
 const mayHold = ({ captureMethod, status }: Payment): boolean =>
   captureMethod === 'manual' && (status === 'processing' || status === 'requires_capture');
 
-/** True if the event is from before the second of the current claim, or reports the failure of an earlier attempt. */
+/** True if the event is older than the second of the current claim, or reports that an earlier attempt failed. */
 const isStale = (payment: Payment, event: EventReport): boolean => {
   if (payment.claimedAt !== undefined && event.createdAt < epochSeconds(instant(payment.claimedAt))) return true;
   return event.status === 'failed' && isOfEarlierAttempt(payment, event.attemptRef);
@@ -58,7 +58,7 @@ export type ReadDecision =
   /** The provider has not received our claim. */
   | { readonly kind: 'not reached' };
 
-/** The status of an authoritative read is stored, even backward; leaving a final status is an anomaly. */
+/** Stores the status of an authoritative read, even backward. Leaving a final status is an anomaly. */
 export const decideRead = (
   payment: VisiblePayment,
   report: { readonly status: ReportedStatus; readonly attemptRef: string | undefined },
@@ -67,10 +67,10 @@ export const decideRead = (
     return { kind: 'not reached' };
   }
   const { holdCall } = payment;
-  // The bank decides on the capture later.
+  // The bank has not decided on the capture yet.
   if (holdCall?.kind === 'capture' && report.status === 'processing') return { kind: 'same' };
   if (report.status === payment.status) return { kind: 'same' };
-  // In the browser, the payer may be declined first, and then pay with another card.
+  // After a decline in the browser, the payer may pay with another card.
   const isRetried = payment.status === 'failed' && report.status === 'requires_capture';
   const undone = isFinal(payment.status) && !isFinal(report.status) && !isRetried;
   const swapped = isSettled(payment.status) && isFinal(report.status);
@@ -78,7 +78,7 @@ export const decideRead = (
   return { kind: 'store', status: report.status, anomaly };
 };
 
-/** True if the attempt that failed here never reached the provider, so the provider still waits for an attempt. */
+/** True if our failed attempt never reached the provider, which still waits for an attempt. */
 export const wasFailedUnreached = (
   { status, failureCode, attemptRef }: Payment,
   report: { readonly status: ReportedStatus; readonly awaitsCapture?: true | undefined },
@@ -97,8 +97,8 @@ const reached = (
     case 'requires_payment_method':
       return false;
     case 'failed':
-      // Without an id it is unknown which attempt failed. The failure counts for the current attempt, except that a
-      // first attempt is sent again under its key.
+      // Without an id, the failure counts for the current attempt if an earlier attempt had an id. Otherwise the
+      // attempt is sent again under its key.
       return report.attemptRef === undefined
         ? payment.priorAttemptRefs !== undefined
         : !isOfEarlierAttempt(payment, report.attemptRef);
@@ -136,7 +136,7 @@ export type ApprovalDecision =
   | { readonly kind: 'busy' }
   | { readonly kind: 'ignore'; readonly reason: string; readonly reconcile: boolean };
 
-/** Decides on an approval. After a failed attempt only a later approval counts. @param approvedAt epoch seconds */
+/** Decides on an approval. After a failed attempt, only a later approval counts. @param approvedAt epoch seconds */
 export const decideApproval = (payment: VisiblePayment, approvedAt: number): ApprovalDecision => {
   if (payment.draft) return { kind: 'busy' };
   if (!mayPaymentChange(payment.status, 'processing', 'approval')) {
@@ -148,7 +148,7 @@ export const decideApproval = (payment: VisiblePayment, approvedAt: number): App
   return isStale ? { kind: 'ignore', reason: 'stale', reconcile: payment.status === 'pending' } : { kind: 'claim' };
 };
 
-/** True if the update changes a field that the provider holds. Any other update is stored without a call. */
+/** True if the update changes a field at the provider. Other updates need no call. */
 export const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
   draft.totalCents !== payment.totalCents ||
   draft.currency !== payment.currency ||

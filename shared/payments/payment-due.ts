@@ -1,4 +1,4 @@
-/** @module When lookups, retries, expiry, reads for facts, removal of the secret and checks for stuck payments are due. */
+/** @module The due times of a payment's work: lookups, expiry, reads for facts, and removal of the client secret. */
 
 import { FIRST_LOOK_MS, isStuckSince, type LookResult } from '../calls/call-times.ts';
 import { type Instant, instant, iso } from '../core/time.ts';
@@ -7,12 +7,12 @@ import { placeEnds } from './discount-of-payment.ts';
 import { confirmationEnds, type Payment, secretEnds, wantsMethodSaved } from './payment.ts';
 
 /**
- * The statuses in which a lookup may be due. That of a held payment is about its capture, its release or an event, and
- * that of a failed payment is about an event.
+ * The statuses in which a lookup may be due. For a held payment, a capture, a release or an event causes the lookup.
+ * For a failed payment, an event does.
  */
 const LOOKED_UP: readonly Payment['status'][] = ['creating', 'processing', 'pending', 'requires_capture', 'failed'];
 
-/** undefined if no work is due. */
+/** @returns undefined if no work is due */
 export const nextPaymentDue = (payment: Payment): string | undefined => {
   const times: string[] = [];
   const isLookedUp = LOOKED_UP.includes(payment.status) || payment.draft !== undefined;
@@ -29,7 +29,7 @@ export const nextPaymentDue = (payment: Payment): string | undefined => {
   return times.sort()[0];
 };
 
-/** Every look at a stuck payment logs it again. A payment that waits for its payer is never stuck, because it expires. */
+/** Every lookup of a stuck payment logs a warning. A pending payment is never stuck, because it expires. */
 export const isStuck = (payment: Payment, looked: LookResult, now: Instant): boolean =>
   mayBeStuck(payment) &&
   isStuckSince(instant(payment.holdCall?.claimedAt ?? payment.claimedAt ?? payment.createdAt), looked, now);

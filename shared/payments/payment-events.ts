@@ -1,4 +1,4 @@
-/** @module The events of a payment's change. They follow from it alone, so two writers never publish one twice. */
+/** @module The events of a payment's change. They depend only on the two versions, so repeats publish no duplicates. */
 
 import { isClosedDispute, type RefundStatus } from '../core/money-back.ts';
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, orderView, payerOf } from '../platform/bus-event.ts';
@@ -11,9 +11,9 @@ import { isShown, type Payment, type PaymentStatus, type VisiblePayment } from '
 
 export const paymentEvents = (before: Payment | undefined, after: Payment): readonly BusEvent[] => {
   if (!isShown(after) || before?.version === after.version) return [];
-  // A claim that was taken back returns to a status that has been published before.
+  // A claim that was taken back restores a status that is already published.
   if (after.cause === 'release') return [];
-  // A restored payment was published when it was made, and an import publishes no payment.
+  // The lost record of a restored payment was already published, and imports publish no payments.
   if (after.cause === 'restore' || after.cause === 'import') return [];
   if (after.cause === 'refund') return refundEvents(after);
   if (after.cause === 'dispute') return disputeEvents(after);
@@ -25,15 +25,15 @@ export const paymentEvents = (before: Payment | undefined, after: Payment): read
 
 const CAPTURED_MORE = 'payment.captured_more';
 
-/** What further captures have added, beside the sum of all captures. */
+/** The amount that further captures have added, and the sum of all captures. */
 const addedTo = (was: VisiblePayment | undefined, { totalCents }: VisiblePayment) => ({
   amount: totalCents - (was?.totalCents ?? 0),
   captured_amount: totalCents,
 });
 
-/** @param was the payment before; undefined if readers have not seen it */
+/** @param was the payment before; undefined if it was not visible */
 const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readonly CanonicalEvent[] => {
-  // A provider that collects an invoice by itself reports each failed attempt, with no other status in between.
+  // A billing provider reports each failed attempt at an invoice, with no other status in between.
   const failsAgain = was !== undefined && after.status === 'failed' && was.attempt < after.attempt;
   const entered = was?.status !== after.status || failsAgain ? STATUS_EVENT[after.status] : undefined;
   const isOfHold = entered !== 'payment.released' || was?.status === 'requires_capture';
@@ -50,7 +50,7 @@ const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readon
   ];
 };
 
-/** The event of the version that took back a capture or a release with an open outcome. */
+/** The event of a capture or a release that failed after the API response had left its outcome open. */
 const failureOf = (was: VisiblePayment | undefined, after: VisiblePayment): CanonicalEvent | undefined =>
   was?.holdCall && !after.holdCall && after.holdFailure ? FAILURE_OF[after.holdFailure.call].event : undefined;
 
@@ -62,7 +62,7 @@ const STATUS_EVENT: Readonly<Partial<Record<PaymentStatus, CanonicalEvent>>> = {
   canceled: 'payment.released',
 };
 
-/** The method is shown as it is known at this moment, without its expiry date, which receivers do not need. */
+/** Includes the currently known details of the method, without the expiry date. */
 const dataFor = (name: CanonicalEvent, payment: VisiblePayment) => ({
   ...dataOf(payment),
   ...(name !== 'payment.created' && { payment_method_details: eventDetailsView(payment.details) }),
@@ -87,7 +87,7 @@ const HOLD_EVENT_NAMES: readonly CanonicalEvent[] = [
   ...HOLD_FAILURE_NAMES,
 ];
 
-/** A version whose cause is a refund changes nothing else. */
+/** A version with the cause `refund` has no other events. */
 const refundEvents = (payment: VisiblePayment): readonly BusEvent[] => {
   const { refund } = payment;
   if (refund === undefined || refund.status === refund.was) return [];
@@ -123,7 +123,7 @@ const disputeEvents = (payment: VisiblePayment): readonly BusEvent[] => {
 
 /**
  * The event of a changed dispute, if any. Publishes each opening and each decision, also a later decision. A dispute
- * closed in its first report gets only the closed event; a new reason alone and the move to review get none.
+ * that is closed in its first report has only the closed event. A new reason and the move to review have no event.
  */
 const disputeEventOf = ({ status, was, termsChanged }: NonNullable<Payment['dispute']>): CanonicalEvent | undefined => {
   const isClosed = isClosedDispute(status);

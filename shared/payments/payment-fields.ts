@@ -1,6 +1,6 @@
 /**
- * @module The groups of a payment's fields. The fields of a group are set, restored and blanked together; in the record
- * they stand side by side, because a nested group would cost bytes in every item.
+ * @module The groups of a payment's fields. The fields of a group are set, restored and blanked together. The record is
+ * flat, because nested groups would cost bytes in every item.
  */
 
 import * as z from 'zod';
@@ -20,20 +20,20 @@ export const methodGroup = z.lazy(() =>
     customerId: optional,
     /** The id of a saved method here. */
     paymentMethodId: optional,
-    /** The method's id or one-time token at the provider; never shown. */
+    /** The method's id at the provider or its one-time token; never in a view. */
     methodRef: optional,
     /** The kind of a saved method. */
     methodKind: z.enum(METHOD_KINDS).optional(),
-    /** Always a customer of the payment's owner, because a method that the payment saves is kept for this customer. */
+    /** Always a customer of the payment's owner. A method that the payment saves is attached to this customer. */
     providerCustomerId: optional,
     /** The customer of the member whose own saved method pays for an organization. */
     lenderCustomerId: optional,
-    /** Our record of that customer. */
+    /** Our record of the lending member's customer. */
     lenderCustomerRecordId: optional,
   }),
 );
 
-/** The current attempt to charge, or the last one. */
+/** The current or the last attempt to charge. */
 export const attemptGroup = z.lazy(() =>
   z.object({
     /** Counts claims to charge; 0 before the first. */
@@ -45,7 +45,7 @@ export const attemptGroup = z.lazy(() =>
     priorAttemptRefs: z.array(z.string()).optional(),
     attemptRef: optional,
     failureCode: z.enum(DECLINE_CODES).optional(),
-    /** The payer does not attend the attempt. */
+    /** The payer is absent during the attempt. */
     offSession: z.literal(true).optional(),
     nextAction: z
       .object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() })
@@ -53,7 +53,7 @@ export const attemptGroup = z.lazy(() =>
   }),
 );
 
-/** What the provider says about the attempt beside its outcome. */
+/** The provider's facts about the attempt, apart from its outcome. */
 export const factGroup = z.lazy(() =>
   z.object({
     /** The method of the last attempt whose outcome is known, also of a declined one. */
@@ -61,11 +61,11 @@ export const factGroup = z.lazy(() =>
     /** The provider's words for the last decline, set while the payment is failed. */
     decline: providerDeclineSchema.optional(),
     settlement: settlementSchema.optional(),
-    /** The provider's page with the receipt; it shows the payer's card. */
+    /** The provider's receipt page, which shows the payer's card. */
     receiptUrl: optional,
     /** The next read for facts that the record lacks. */
     factsAt: optional,
-    /** Counts these reads while a further one is due. */
+    /** Counts these reads while another read is due. */
     factLooks: z.int().optional(),
   }),
 );
@@ -73,12 +73,12 @@ export const factGroup = z.lazy(() =>
 /** The next look at a call with an unknown outcome. */
 export const lookGroup = z.lazy(() => z.object({ reconcileAt: optional, reconcileStep: z.int().optional() }));
 
-/** The amount that the provider holds, or has held. */
+/** The amount that the provider holds or has held, with its times. */
 export const holdGroup = z.lazy(() =>
   z.object({
-    /** The amount that the provider held, set with the hold. A capture may take less; then the total is what was taken. */
+    /** The held amount, set with the hold. If a capture takes less, the payment's total is the captured amount. */
     authorizedCents: z.int().optional(),
-    /** What can still be captured, if it was lowered at the provider; `authorizedCents` otherwise. */
+    /** The capturable amount, if the provider has lowered it; otherwise `authorizedCents` is capturable. */
     capturableCents: z.int().optional(),
     /** When the provider ends the hold. */
     captureBefore: optional,
@@ -88,32 +88,32 @@ export const holdGroup = z.lazy(() =>
     holdCall: holdCallSchema.optional(),
     /** When due work looks at the hold next. */
     holdCheckAt: optional,
-    /** Set once the event that the hold ends soon was published. */
+    /** Set once payment.capture_due was published. */
     captureDueSent: z.literal(true).optional(),
     /** Why the hold ended without a capture. */
     holdEnd: z.enum(HOLD_ENDS).optional(),
   }),
 );
 
-/** What captures of the payment leave in it, beside the hold itself. */
+/** The fields that captures add, apart from those of the hold. */
 export const captureGroup = z.lazy(() =>
   z.object({
     ...severalCapturesFields,
-    /** The capture or the release that turned out not to have happened, after a response that left its outcome open. */
+    /** The failed capture or release, if the API response had left its outcome open. */
     holdFailure: holdFailureSchema.optional(),
-    /** Counts captures that are known not to have happened, so that each later capture has its own idempotency key. */
+    /** Counts failed captures. The number is part of the next capture's idempotency key. */
     failedCaptures: z.int().optional(),
   }),
 );
 
-/** What went back to the payer, or may. */
+/** The money that went back to the payer, or may go back. */
 export const moneyBackGroup = z.lazy(() =>
   z.object({
     /** The sum of the refunds that succeeded. */
     refundedCents: z.int().optional(),
     /** The number of the refunds that succeeded. */
     refundedCount: z.int().optional(),
-    /** The sum of the refunds whose outcome is open; reserved, so that refunds together never exceed the total. */
+    /** The sum of the pending refunds. It is reserved, so all refunds together never exceed the total. */
     refundingCents: z.int().optional(),
     /** The open and the lost disputes, ordered by id. */
     disputes: z
@@ -132,7 +132,7 @@ export const moneyBackGroup = z.lazy(() =>
   }),
 );
 
-/** The refund or the dispute that this version is about, with its former status. A version names at most one. */
+/** The refund or the dispute that caused this version, with its former status. */
 export const causeGroup = z.lazy(() =>
   z.object({
     /** Set if `refund` is the cause of this version. */
@@ -163,7 +163,7 @@ export const causeGroup = z.lazy(() =>
   }),
 );
 
-/** The fields that every version sets. It names a refund or a dispute only if that is its cause. */
+/** The fields that every version sets. The refund and the dispute are kept only if they caused the version. */
 export const versionAfter = <Cause extends string>(
   record: { readonly version: number },
   cause: Cause,
@@ -179,7 +179,7 @@ type Group<Shape extends z.ZodRawShape> = z.ZodLazy<z.ZodObject<Shape>>;
 
 const namesIn = (group: Group<z.ZodRawShape>): readonly string[] => Object.keys(group.unwrap().shape);
 
-/** The record's own values of a group's fields, also of absent ones, so that a spread restores them all. */
+/** The record's values of all fields of a group. An absent field is undefined, so a spread restores the whole group. */
 export const valuesIn = <R extends object, Shape extends z.ZodRawShape>(
   record: R,
   group: Group<Shape>,

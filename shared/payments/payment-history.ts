@@ -16,7 +16,7 @@ import {
 } from './summary-sums.ts';
 
 export interface Projection {
-  /** Written once. The transaction that writes this entry also counts the version's shares. */
+  /** The history entry. The transaction that writes the entry also counts the version's shares, so each counts once. */
   readonly history: Item;
   readonly shares: readonly Share[];
 }
@@ -46,12 +46,12 @@ export const projectionOf = (
     actor: after.actor,
     requestId: after.requestId,
     ...(after.cause === 'refund' && { refund: after.refund }),
-    // The change of the sum of refunds, which an erasure takes back.
+    // The change of the sum of refunds, for an erasure to take back.
     ...(refund && { refundedBy: refund.refundedBy }),
     ...(after.cause === 'dispute' && { dispute: after.dispute }),
     ...(after.cause === 'capture' && { holdCall: after.holdCall }),
   };
-  // A payment that its readers do not see is in no list, and is not counted.
+  // A withheld payment is not listed and not counted.
   if (!isShown(after)) return { history, shares: [] };
   const was = before && isShown(before) ? before : undefined;
   return {
@@ -65,7 +65,7 @@ export const projectionOf = (
   };
 };
 
-/** True if readers see the payment as succeeded before or after this version, and not both. */
+/** True if this version is the first or the last that readers see as succeeded. */
 export const changesPaid = (before: Payment | undefined, after: Payment): boolean => isPaid(before) !== isPaid(after);
 
 const isPaid = (payment: Payment | undefined): boolean =>
@@ -76,7 +76,7 @@ const firstShares = (was: Payment | undefined, after: Payment, spread: string): 
   ...(isPaid(after) ? payerShares(after, spread) : []),
 ];
 
-/** The code that this version puts on the payment, or takes off. */
+/** The discount code that this version adds or removes. */
 const discountEntry = (before: Payment | undefined, after: Payment) => {
   const { discount } = after;
   const isNew = discount?.code !== (before && isVisiblePayment(before) ? before.discount?.code : undefined);
@@ -85,20 +85,20 @@ const discountEntry = (before: Payment | undefined, after: Payment) => {
 
 const NO_CODE = { code: null, cents: 0 };
 
-/** For several versions, an entry of the history for each, if absent, and one update per counter or sum. */
+/** The steps for several versions: a history entry per version, if absent, and one update per counter or sum. */
 export const projectionSteps = (projections: readonly Projection[]): readonly TransactionStep[] => [
   ...projections.map(({ history }): TransactionStep => ({ put: history, if: [{ absent: true }] })),
   ...updates(projections.flatMap(({ shares }) => shares)),
 ];
 
-/** The refund that this version changed. @param refundedBefore the sum of refunds before this version */
+/** The refund change of this version, if any. @param refundedBefore the sum of refunds before this version */
 export const refundChangeOf = (
   { cause, refund, refundedCents = 0 }: Payment,
   refundedBefore = 0,
 ): CountedRefund | undefined =>
   cause === 'refund' && refund ? { ...refund, refundedBy: refundedCents - refundedBefore } : undefined;
 
-/** Takes an erased payment out of the counters and sums, with its refunds. @param others further shares to take out */
+/** Removes an erased payment and its refunds from the counters and sums. @param others further shares to remove */
 export const countersWithout = (
   payment: Payment,
   refunds: readonly CountedRefund[],
@@ -122,7 +122,7 @@ const allSharesOf = (payment: Payment, spread: string): readonly Share[] => [
   ...sharesOf(payment, spread),
 ];
 
-/** The counts by status in the lists without sums that show the payment, on its day of creation. */
+/** The counts by status, on the payment's day of creation, for its lists that have no sums. */
 const countsOf = (payment: Payment): readonly Share[] =>
   scopesOfPayment(payment)
     .filter((scope) => !hasSums(scope))

@@ -54,13 +54,13 @@ const attributesOf = (payment: Payment): Item => {
   };
 };
 
-/** The conditions that the draft is as it was read, either absent or held by the same function. */
+/** The conditions that the draft has not changed since it was read. */
 export const draftGuard = ({ draft, draftBusyUntil: until }: Payment): readonly Clause[] => {
   if (!draft) return [{ lacks: 'draft' }];
   return [{ has: 'draft' }, until === undefined ? { lacks: 'draftBusyUntil' } : { equals: ['draftBusyUntil', until] }];
 };
 
-/** A link that was made since would be lost with its time. */
+/** Without this condition, the write would remove the expiry of a newer link. */
 const linkGuard = ({ linkUntil }: Payment): readonly Clause[] =>
   linkUntil === undefined ? [{ lacks: 'linkUntil' }] : [{ equals: ['linkUntil', linkUntil] }];
 
@@ -78,7 +78,7 @@ export const paymentShape = (now: Now) =>
     ],
     asTimed: ({ version }) => [{ equals: ['version', version] }],
     dueAt: nextPaymentDue,
-    // A code that an update removes is given back with it. The stream gives back every other code.
+    // An update that removes a code also returns the code's use. The stream returns all other uses.
     beside: (was, next) => {
       const held = was?.discount;
       return isRedemption(held) && held.redemption !== next.discount?.redemption ? giveBackSteps(held) : [];

@@ -30,7 +30,7 @@ export type PaymentCause =
   | 'invoice'
   | 'cancel'
   | 'read'
-  // Changes of a refund, a dispute, facts or a claim on a hold, and erasures. The payment's status stays, so the table lacks them.
+  // The causes below keep the payment's status, so the table lacks them.
   | 'refund'
   | 'dispute'
   | 'erasure'
@@ -73,7 +73,7 @@ export const PAYMENT_TRANSITIONS: Transitions<StoredPaymentStatus, PaymentCause>
     cancel: ['canceled'],
     read: ANYWHERE,
   },
-  // An event that says failed causes a read, and only that read may end the hold as failed.
+  // A `failed` event causes a read of the provider. Only the read may end the hold as failed.
   requires_capture: {
     answer: ['canceled', 'succeeded'],
     event: ['canceled', 'succeeded'],
@@ -89,17 +89,17 @@ export const PAYMENT_TRANSITIONS: Transitions<StoredPaymentStatus, PaymentCause>
     cancel: ['canceled'],
     read: ANYWHERE,
   },
-  // An event alone never undoes a cancellation, because the provider is read first. A response to a charge, or an
-  // invoice, shows that money moved.
+  // An event alone never undoes a cancellation, because the provider is read first. A charge's response or an invoice
+  // proves that money moved.
   canceled: { answer: ['succeeded'], invoice: ['succeeded'], read: ANYWHERE },
   succeeded: { read: ANYWHERE },
 };
 
-/** True if the table has this transition. It has none for the claim of a payment that is already `processing`. */
+/** True if the table has this transition. A payment in `processing` cannot be claimed. */
 export const mayPaymentChange = (from: StoredPaymentStatus, to: StoredPaymentStatus, cause: PaymentCause): boolean =>
   hasArrow(PAYMENT_TRANSITIONS, { from, to, cause });
 
-/** The table's cause for each cause in the history. A caller with another table cause passes it to the store. */
+/** Maps a cause in the history to the default cause in the transition table. */
 const TABLE_CAUSES: Readonly<Record<HistoryCause, PaymentCause>> = {
   create: 'create',
   update: 'update',
@@ -118,13 +118,13 @@ const TABLE_CAUSES: Readonly<Record<HistoryCause, PaymentCause>> = {
   capture: 'capture',
   capture_due: 'capture_due',
   metadata: 'metadata',
-  // A restored payment is inserted, so no transition leads to it.
+  // A restored payment is inserted, without a transition.
   restore: 'read',
-  // The payment of an invoice from before the import of its subscription is inserted, too.
+  // A payment of an imported invoice is inserted, too.
   import: 'read',
 };
 
-/** @throws Error if the table lacks the change of the status, which is a bug; nothing may be written then. */
+/** @throws Error if the table lacks the transition, which is a bug; the caller must not write then */
 export const requireTransition = (
   was: Pick<Payment, 'id' | 'status'>,
   next: Pick<Payment, 'status' | 'cause'>,

@@ -49,7 +49,7 @@ export const paymentStore = (table: Table, now: Now) => {
     return found?.kind === 'record' ? found.record : undefined;
   };
 
-  /** Stores aliases of ids that the provider has assigned since (for example a capture's). */
+  /** Stores aliases for new provider ids, such as a capture's id. */
   const learnIds = async (payment: Payment, learnt: ProviderIds): Promise<void> => {
     await Promise.all(
       newAliases(payment, { ...payment, ...learnt }).map(({ target, ...id }) => putAlias(table, id, target)),
@@ -63,15 +63,15 @@ export const paymentStore = (table: Table, now: Now) => {
     { by, onlyIf = [] }: CommitOptions = {},
   ): Promise<Committed<Payment, P>> => {
     requireTransition(was, decided, by);
-    // Neither write waits for the other, and only the commit decides. `project-changes` writes an alias that is
-    // missing. Until then an event finds the payment by our id, which the provider holds.
+    // The commit and the aliases are written in parallel, and only the commit's result counts. `project-changes` adds
+    // missing aliases. Until then, an event finds the payment by our id at the provider.
     const [committed] = await Promise.allSettled([payments.commit(was, decided, onlyIf), learnIds(was, decided)]);
     if (committed.status === 'rejected') throw committed.reason;
     return committed.value;
   };
 
   /**
-   * Decides and commits; if another commit was faster, decides again on the payment as it is then.
+   * Decides and commits. If another commit was faster, decides again on the newer payment.
    * @throws DomainError RESOURCE_NOT_FOUND if the payment has been removed, or VERSION_CONFLICT
    */
   const change = (payment: VisiblePayment, decide: DecidePayment): Promise<Changed<VisiblePayment>> =>
@@ -88,13 +88,13 @@ export const paymentStore = (table: Table, now: Now) => {
       decide,
     );
 
-  /** The same for a caller that has only the id; undefined if no visible payment has the id. */
+  /** Like `change`, by the payment's id. @returns undefined if no visible payment has the id */
   const changeById = async (id: string, decide: DecidePayment): Promise<Changed<VisiblePayment> | undefined> => {
     const payment = await loadVisible(id);
     return payment && change(payment, decide);
   };
 
-  /** Adds no version, because readers do not see this change. */
+  /** Marks a method as not kept. Adds no version, because readers do not see this change. */
   const giveUpMethod = (payment: Payment): Promise<Written> =>
     table.update(paymentKey(payment.id), { set: { methodNotKept: true } }, [{ equals: ['version', payment.version] }]);
 
@@ -115,7 +115,7 @@ export const paymentStore = (table: Table, now: Now) => {
   };
 };
 
-/** The writes to a payment that its provider has not created yet. */
+/** The writes to a payment that does not exist at the provider yet. */
 const creations = (table: Table) => {
   const removeCreating = (id: string): Promise<Written> =>
     table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
@@ -132,7 +132,7 @@ const creations = (table: Table) => {
   return { removeCreating, takeOver };
 };
 
-/** A draft adds no version, because readers do not see it before it is in force. */
+/** A draft adds no version, because readers see it only once it is applied. */
 const drafts = (table: Table, now: () => Instant) => {
   const change = async (payment: VisiblePayment, changes: Changes): Promise<VisiblePayment | undefined> => {
     const written = await table.update(paymentKey(payment.id), changes, draftGuard(payment));
@@ -141,7 +141,7 @@ const drafts = (table: Table, now: () => Instant) => {
   };
 
   /**
-   * Claims and holds the only update that may be under way. Due work finishes a draft that was left.
+   * Claims and holds a draft. A payment has one draft at most. Due work finishes an abandoned draft.
    * @returns undefined if another commit came first @throws DomainError VERSION_CONFLICT if only `onlyIf` failed
    */
   const claimDraft = async <P extends VisiblePayment>(
@@ -167,30 +167,30 @@ const drafts = (table: Table, now: () => Instant) => {
     return change(payment, { set: { draftBusyUntil: iso(now() + CALL_LEASE_MS) } });
   };
 
-  /** Releases the held draft after the provider gave no response, so the next function may work on it immediately. */
+  /** Releases the held draft after an unknown outcome, so the next function may work on it immediately. */
   const releaseDraft = (held: VisiblePayment): Promise<VisiblePayment | undefined> =>
     change(held, { remove: ['draftBusyUntil'] });
 
-  /** Removes the held draft, which the provider has not accepted. An event may have changed other fields. */
+  /** Removes the held draft, which the provider has not accepted. Other fields may have changed since. */
   const dropDraft = (held: VisiblePayment): Promise<VisiblePayment | undefined> =>
     change(held, { remove: ['draft', 'draftBusyUntil', 'draftVersion'] });
 
   return { claimDraft, holdDraft, releaseDraft, dropDraft };
 };
 
-/** Lookups of the provider are planned without a new version, because readers do not see them. */
+/** Schedules lookups at the provider without a new version, because readers do not see them. */
 const lookups = (table: Table, now: Now) => {
   const { setTimes } = recordTimes({ table }, paymentShape(now));
 
-  /** Other work that is already due waits for the lookup, because it needs the same provider. */
+  /** Sets the next lookup. Other due work waits for the lookup, because it needs the same provider. */
   const reschedule = (payment: Payment, at: string, step = payment.reconcileStep ?? 0): Promise<Payment | undefined> =>
     setTimes(payment, { reconcileAt: at, reconcileStep: step }, { wait: { now: now(), until: at } });
 
-  /** Counts the read for facts that is due before it is made, so that a stopped function cannot repeat it. */
+  /** Counts the due read for facts before the read, so a crashed function does not repeat the read. */
   const claimFactLook = (payment: VisiblePayment): Promise<VisiblePayment | undefined> =>
     setTimes(payment, afterFactLook(payment), { onlyIf: sameFactLook(payment) });
 
-  /** Stores the provider's id of an attempt under way, without a new version, so that lookups find the attempt. */
+  /** Stores the provider's id of the attempt under way, for later lookups. Adds no version. */
   const learnAttempt = async (payment: Payment, attemptRef: string | undefined): Promise<void> => {
     if (attemptRef === undefined || attemptRef === payment.attemptRef) return;
     await table.update(paymentKey(payment.id), { set: { attemptRef } }, [{ equals: ['version', payment.version] }]);
@@ -220,7 +220,7 @@ interface Advance {
   readonly facts: Partial<Payment>;
 }
 
-/** Commits a status that the provider has reported. After a faster commit, the later status of the two stays. */
+/** Commits a status that the provider has reported. If another commit was faster, the later status in ORDER stays. */
 export const advanceStored = async (
   store: PaymentStore,
   payment: VisiblePayment,

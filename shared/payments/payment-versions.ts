@@ -29,11 +29,11 @@ export interface Move {
   readonly to: PaymentStatus;
   readonly now: Instant;
   readonly cause: HistoryCause;
-  /** The provider's report that led to the version; it sets the hold and the captured amount. */
+  /** The provider's report that caused the version. It sets the hold and the captured amount. */
   readonly reported?: ReportedAmount | undefined;
 }
 
-/** The next version, in the same status or another; completedAt is set once, on the first success. */
+/** The next version, whose status may be the same. Sets completedAt once, on the first success. */
 export const advancePayment = (
   payment: Payment,
   { to: status, now, cause, reported }: Move,
@@ -66,7 +66,7 @@ export const advancePayment = (
   };
 };
 
-/** A lookup that is due already stays. */
+/** Keeps a scheduled lookup. */
 const lookupOf = ({ reconcileAt, reconcileStep }: Payment, now: Instant): Pick<Payment, keyof typeof NO_LOOKUP> => ({
   reconcileAt: reconcileAt ?? iso(lookTime(now, 0)),
   reconcileStep: reconcileStep ?? 0,
@@ -75,8 +75,8 @@ const lookupOf = ({ reconcileAt, reconcileStep }: Payment, now: Instant): Pick<P
 const NO_LOOKUP = blank(lookGroup);
 
 /**
- * The method of a report. A method that has paid in the browser becomes the payment's; otherwise the record keeps its
- * own, because a retry may charge only a `UsableMethod`. The provider's id of a one-time token replaces the token.
+ * The method after a report. A method that has paid in the browser becomes the payment's method. Otherwise the record
+ * keeps its method, because a retry may charge only a `UsableMethod`. A token's new provider id replaces the token.
  */
 const methodOf = (payment: Payment, status: PaymentStatus, changed: Partial<Payment>): Partial<Payment> => {
   const { methodRef, paymentMethodId } = changed;
@@ -106,7 +106,7 @@ export const applyDraft = (
   };
 };
 
-/** How the provider finds the payment. */
+/** The fields by which the provider finds the payment. */
 export const providerReference = (payment: Payment): KnownPayment => ({
   intentId: payment.providerIntentId ?? '',
   attemptRef: payment.attemptRef,
@@ -144,7 +144,7 @@ export const publishIntent = (payment: Payment, report: ProviderPayment, now: In
 /** The method and the options of an attempt. */
 export type ChosenMethod = Pick<Payment, 'offSession' | 'returnUrl'> & { readonly method: UsableMethod };
 
-/** The claim of one attempt to charge, committed before the provider is called. */
+/** Claims one attempt to charge. Commit the claim before the provider call. */
 export const claimAttempt = (
   payment: VisiblePayment,
   { method, offSession, returnUrl }: ChosenMethod,
@@ -182,7 +182,7 @@ export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, no
   released: (claim.released ?? 0) + 1,
 });
 
-/** The fields that name the person of a payment. */
+/** The personal fields of a payment. */
 const PERSON = {
   userEmail: undefined,
   guestEmail: undefined,
@@ -191,7 +191,7 @@ const PERSON = {
   guestNetwork: undefined,
 } as const;
 
-/** Free texts of the caller. Each may contain the person's name or e-mail address. */
+/** The caller's free texts and URLs, which may contain personal data. */
 const TEXTS = {
   description: undefined,
   concept: undefined,
@@ -202,7 +202,7 @@ const TEXTS = {
   clientSecret: undefined,
 } as const;
 
-/** The fields of the method that identify its holder are blank from now on, also in later reports. */
+/** Blanks the method's fields that identify its holder. No later read adds them again. */
 const withoutMethod = ({ details }: Payment): Pick<Payment, 'details' | 'receiptUrl' | 'factsAt' | 'factLooks'> => ({
   details: details && withoutPersonDetails(details),
   receiptUrl: undefined,
@@ -211,8 +211,8 @@ const withoutMethod = ({ details }: Payment): Pick<Payment, 'details' | 'receipt
 });
 
 /**
- * The next version without personal data. Amounts, dates, ids, the status and an organization's texts stay. A member's
- * own method that paid for the organization is blanked too.
+ * The next version without personal data. Amounts, dates, ids, the status and an organization's texts stay. Also blanks
+ * a member's own method that paid for the organization.
  * @returns the same payment if there is nothing to blank
  */
 export const blankPayment = (payment: VisiblePayment, now: Instant): VisiblePayment => {

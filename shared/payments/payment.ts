@@ -1,6 +1,7 @@
 /**
  * @module One intent to collect an amount, and its outcome. total = subtotal + tax − discount. At most one attempt is
- * under way, and a version counts visible changes only. No reader sees `creating`, the status until the intent exists.
+ * under way. The version counts visible changes only. Until the intent exists, the status is `creating`, hidden from
+ * readers.
  */
 
 import * as z from 'zod';
@@ -73,14 +74,14 @@ const draftSchema = z.lazy(() =>
     currency: z.string(),
     projectId: optional,
     productId: optional,
-    /** How many of the product, if it is not 1. */
+    /** The quantity of the product; undefined for 1. */
     quantity: z.int().optional(),
     billingAddressId: optional,
-    /** The discount code, whose part is in the discount. */
+    /** The discount code and its share of the discount. */
     discount: paymentDiscountSchema.optional(),
     ...methodGroup.unwrap().shape,
     setupFutureUsage: z.literal('off_session').optional(),
-    /** Set if a confirmation only holds the amount, and the merchant captures it later. */
+    /** Set if a confirmation only holds the amount, for a later capture by the merchant. */
     captureMethod: z.literal('manual').optional(),
     returnUrl: optional,
     description: optional,
@@ -100,10 +101,10 @@ export const BILLING_REASONS = [
 
 export type Draft = z.infer<typeof draftSchema>;
 
-/** The draft that changes nothing. */
+/** A draft without changes. */
 export const asDraft = (payment: Draft): Draft => draftSchema.parse(payment);
 
-/** The fields that only requests change. Not the method, because the provider may report another. */
+/** The fields that only requests change. The method is not among them, because the provider may report another. */
 export const termsOf = (payment: Draft): Omit<Draft, 'methodRef' | 'methodKind'> =>
   draftSchema.unwrap().omit({ methodRef: true, methodKind: true }).parse(payment);
 
@@ -126,7 +127,7 @@ export const paymentSchema = z.lazy(() =>
     subscriptionId: optional,
     /**
      * Set for the payment of a subscription that readers do not see yet. The payment is hidden and has no events until
-     * money has moved or the subscription is shown. An unpaid payment is kept 24 h, like the claim of the subscription.
+     * it succeeds or the subscription becomes visible. A payment that never becomes visible is removed after 24 h.
      */
     withheld: z.literal(true).optional(),
 
@@ -139,7 +140,7 @@ export const paymentSchema = z.lazy(() =>
     draft: draftSchema.optional(),
     /** Until then only one function works on the draft. */
     draftBusyUntil: optional,
-    /** The version that the draft was made from; part of its idempotency key. */
+    /** The payment's version at the claim of the draft; part of the draft's idempotency key. */
     draftVersion: z.int().optional(),
 
     ...attemptGroup.unwrap().shape,
@@ -151,28 +152,28 @@ export const paymentSchema = z.lazy(() =>
     ...causeGroup.unwrap().shape,
     /** The payment link that started the payment. */
     paymentLink: paymentLinkUseSchema.optional(),
-    /** The end of the latest link to the hosted page of the payment. The payment waits for its payer until then. */
+    /** Expiry of the latest link to the payment's hosted page. The payment waits for its payer until then. */
     linkUntil: optional,
     /** Where the hosted page sends the payer afterwards. */
     linkReturnUrl: optional,
-    /** Counts claims that were taken back, so that each later claim has its own idempotency key. */
+    /** Counts claims that were taken back. The count is part of the attempt's idempotency key. */
     released: z.int().optional(),
     /** Why the subscription was charged. */
     billingReason: z.enum(BILLING_REASONS).optional(),
-    /** The provider's invoice that the payment pays. The provider collects it, and the service never does. */
+    /** The provider's invoice that the payment pays. Only the provider collects the invoice. */
     providerInvoiceId: optional,
-    /** Set if the provider will not keep the method that was to be saved. */
+    /** Set if the method cannot be saved, although the payment requested it. */
     methodNotKept: z.literal(true).optional(),
     cause: z.enum(CAUSES).optional(),
-    /** Who made this version, and the id of the request, event or message that made it; the store sets both. */
+    /** The actor of this version, and the id of the causing request, event or message. The store sets both. */
     actor: actorSchema.optional(),
     requestId: optional,
     /** The contradiction between the record and an earlier report of the provider. */
     anomaly: optional,
 
-    /** When the person fields were blanked. */
+    /** When the personal fields were blanked. */
     erasedAt: optional,
-    /** The organization's payment charged a member's own method, and the member's data was blanked. */
+    /** True if an organization's payment charged a member's own method and the member's data was blanked. */
     methodErased: z.literal(true).optional(),
 
     /** Hash of the request that created the payment, if the request had an Idempotency-Key. */
@@ -184,7 +185,7 @@ export const paymentSchema = z.lazy(() =>
 export type Payment = z.infer<typeof paymentSchema>;
 type StoredFields = Readonly<Record<string, unknown>>;
 
-/** Fields that follow from the keys or by arithmetic are not stored, and facts are short, to fit one write unit. */
+/** To fit one write unit, derivable fields are not stored and facts have short names. */
 export const storedFields = (payment: Payment, isListed: boolean): StoredFields => {
   const { id: _, subtotalCents: __, createdAt, taxCents, discountCents, providerPaymentId, ...others } = payment;
   const { actor, requestId, updatedAt, ...rest } = others;
@@ -201,7 +202,7 @@ export const storedFields = (payment: Payment, isListed: boolean): StoredFields 
 
 const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
 
-/** The attributes of an item from which other fields follow; `f` has the fields that lists filter by. */
+/** The item's attributes from which omitted fields derive. `f` has the fields that lists filter by. */
 interface Followed extends z.infer<typeof makerSchema> {
   readonly pk: string;
   readonly sort?: string;
@@ -233,7 +234,7 @@ export const paymentOf = (item: StoredFields): Payment => {
   });
 };
 
-/** A payment that the provider has created; its readers see it unless it is withheld. */
+/** A payment whose intent exists. Its readers see it unless it is withheld. */
 export type VisiblePayment = Payment & { readonly status: PaymentStatus };
 
 export const WITHOUT_DRAFT = { draft: undefined, draftBusyUntil: undefined, draftVersion: undefined } as const;
@@ -261,7 +262,7 @@ const CONFIRMATION_PERIOD_MS = DAY_MS;
 
 const DUNNING_SECRET_LIFETIME_MS = 30 * DAY_MS;
 
-/** A subscription's open payment keeps its secret for the whole dunning; other payments keep theirs for 24 h. */
+/** A subscription's open payment keeps its client secret until dunning ends; other payments for 24 h. */
 export const secretEnds = (payment: Payment): Instant =>
   instant(payment.createdAt) +
   (isOfSubscription(payment) && payment.status !== 'succeeded' && payment.status !== 'canceled'
@@ -271,14 +272,14 @@ export const secretEnds = (payment: Payment): Instant =>
 export const keptSecret = (payment: Payment, now: Instant): string | undefined =>
   now < secretEnds(payment) ? payment.clientSecret : undefined;
 
-/** When an unconfirmed payment ends. @param from its creation, or the attempt that waits for the payer */
+/** When an unconfirmed payment expires. @param from the payment's creation, or the claim of the pending attempt */
 export const confirmationEnds = ({ linkUntil }: Payment, from: string): Instant =>
   Math.max(instant(from) + CONFIRMATION_PERIOD_MS, linkUntil === undefined ? 0 : instant(linkUntil));
 
-/** The statuses in which the payer can pay, or goes on paying, in the browser. */
+/** The statuses in which the payer can start or continue to pay in the browser. */
 export const PAYABLE: readonly PaymentStatus[] = ['created', 'requires_payment_method', 'pending', 'failed'];
 
-/** The client secret within its 24 h; afterwards undefined, also if the item still holds it. */
+/** The client secret; undefined after its 24 h, even if the item still has it. */
 export const liveSecret = (payment: Payment, now: Instant): string | undefined =>
   now < instant(payment.createdAt) + CLIENT_SECRET_LIFETIME_MS ? payment.clientSecret : undefined;
 
@@ -309,7 +310,7 @@ export const paymentRecord: RecordKind<VisiblePayment> = {
   guestsRead: true,
 };
 
-/** The same, for a payment that is named by its id at the provider. */
+/** Like `paymentRecord`, for a payment addressed by its id at the provider. */
 export const paymentByProviderId: RecordKind<VisiblePayment> = {
   ...paymentRecord,
   resolve: async (table, externalId) => {

@@ -1,4 +1,4 @@
-/** @module Reads and stores the refunds and disputes of a payment, so those made at the provider appear here. */
+/** @module Reads and stores a payment's refunds and disputes, also those made at the provider. */
 
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { RefundsPort } from '../providers/refund-port.ts';
@@ -14,10 +14,10 @@ export interface MoneyBackParts {
   readonly payment: VisiblePayment;
 }
 
-/** The reason why the read is incomplete; undefined if it is complete, or if the provider refuses it. */
+/** Why the read is incomplete; undefined if the read is complete or the provider refuses it. */
 type Unread = NotDone | Unknown | undefined;
 
-/** An account may lack the right to read disputes, and a provider may refuse an old order. Other work continues. */
+/** A refusal is only logged. The account may lack the right to read disputes, or the provider refuses an old order. */
 const unreadOf = ({ deps, payment }: MoneyBackParts, read: Exclude<Outcome<unknown>, { kind: 'done' }>): Unread => {
   if (read.kind === 'not_done' || read.kind === 'unknown') return read;
   const reason = read.kind === 'refused' ? read.reason : read.code;
@@ -38,7 +38,7 @@ export const readRefundsOf = async (parts: MoneyBackParts): Promise<Unread> => {
   return undefined;
 };
 
-/** False for a capture that did not count, because the provider took more than was authorized. */
+/** False for an unrecorded capture, with which the provider took more than was authorized. */
 const isCapture = (
   { captureMethod, captures, providerPaymentId }: VisiblePayment,
   captureId: string | undefined,
@@ -48,14 +48,14 @@ const isCapture = (
   captureId === providerPaymentId ||
   (captures ?? []).some(({ id }) => id === captureId);
 
-/** The disputes that were read, or the reason why the read failed. */
+/** The recorded disputes, or why the read failed. */
 export interface DisputesRead {
   readonly unread: Unread;
   /** The result for each dispute, by the id of the dispute at the provider. */
   readonly recorded: ReadonlyMap<string, RecordedDispute>;
 }
 
-/** A second read settles an unclear order; more only if the provider changes the dispute meanwhile. */
+/** A second read settles an unclear order, unless the provider changes the dispute meanwhile. */
 const MOST_READS = 3;
 
 /** Reads and stores the disputes of a payment. Reads again if the order of the reports is unclear. */

@@ -1,5 +1,5 @@
 /**
- * @module Records the payment of an invoice that the provider collects. The service never charges such a payment.
+ * @module Records the payment of an invoice that the provider collects. The service never charges the payment itself.
  * Repeated and unordered reports move the payment only forward.
  */
 
@@ -18,17 +18,17 @@ type ProviderInvoicePayment = ProviderInvoice & { readonly intentId: string };
 
 export type InvoiceResult =
   | { readonly kind: 'payment'; readonly payment: VisiblePayment }
-  /** The payment with that id belongs to another invoice, so nothing is stored. */
+  /** The payment's id is taken by another invoice, so nothing is stored. */
   | { readonly kind: 'taken' }
-  /** The invoice contradicts the amount to be paid, so nothing is stored. */
+  /** The invoice's amount or currency differs from the expected one, so nothing is stored. */
   | { readonly kind: 'mismatch'; readonly reason: string };
 
 export interface InvoiceRequest {
   readonly wanted: PeriodPayment;
   readonly invoice: ProviderInvoicePayment;
-  /** The method that paid; undefined if unknown or unpaid. Only a card that is stored here has our id. */
+  /** The charged method; undefined if unknown or unpaid. `paymentMethodId` is set only for a saved method. */
   readonly paidWith?: Pick<Payment, 'methodRef' | 'paymentMethodId'> | undefined;
-  /** True if the invoice is older than the import of its subscription, so that no event reports its payment. */
+  /** True if the invoice is older than the import of its subscription. Its payment then publishes no events. */
   readonly isImported: boolean;
   /** Writes our id to the provider's intent, before the payment is stored. */
   readonly label: () => Promise<void>;
@@ -114,7 +114,7 @@ const cancelVoid = ({ now }: CollectDeps, current: VisiblePayment): VisiblePayme
     ? advancePayment(current, { to: 'canceled', now: now(), cause: 'event' })
     : undefined;
 
-/** Adds the method that paid, if the event of the payment came first and did not name it. */
+/** Adds the charged method, if an earlier event of the payment lacked it. */
 const correctMethod = (
   { now }: CollectDeps,
   current: VisiblePayment,
@@ -145,7 +145,7 @@ const paymentOf = (
     clientSecret: invoice.clientSecret,
     nextAction: invoice.nextAction,
   };
-  // The event about the canceled intent came before the payment existed.
+  // The payment did not exist yet when the event of the canceled intent came.
   const to = invoice.isVoid ? 'canceled' : invoice.status;
   return advancePayment(unseen, { to, now: deps.now(), cause }, { decline: invoice.decline });
 };

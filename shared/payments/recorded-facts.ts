@@ -1,7 +1,7 @@
 /**
- * @module The facts in a payment's record and the reads that complete them. A report adds facts to the attempt that it
- * is about, and never removes known facts. A payment that has just succeeded or failed is read again later, at most
- * three times, while its facts are incomplete. No request of a payer waits for these reads.
+ * @module The facts in a payment's record and the reads that complete them. A report adds facts to its attempt, and
+ * never removes known facts. A payment that has just succeeded or failed is read again later, at most three times,
+ * while its facts are incomplete. No request of a payer waits for these reads.
  */
 
 import type { MethodDetails, PaymentFacts } from '../core/payment-facts.ts';
@@ -15,7 +15,7 @@ import { versionAfter } from './payment-fields.ts';
 /** When a payment or a refund with incomplete facts is read again, counted from its outcome. */
 const FACT_LOOKS_MS: readonly number[] = [MINUTE_MS, HOUR_MS, DAY_MS];
 
-/** The next read for facts, and how many were made. Both are undefined if no further read is due. */
+/** The next read for facts, and the number of earlier reads. Both are undefined if no further read is due. */
 export interface FactLooks {
   readonly factsAt?: string | undefined;
   readonly factLooks?: number | undefined;
@@ -25,17 +25,17 @@ const NO_LOOK = { factsAt: undefined, factLooks: undefined } as const;
 
 export const firstFactLook = (now: Instant): FactLooks => ({ ...NO_LOOK, factsAt: iso(now + (FACT_LOOKS_MS[0] ?? 0)) });
 
-/** The looks after the one that is due now, whether or not it finds anything. */
+/** The looks that remain after the due look, whatever its result. */
 export const afterFactLook = ({ factsAt, factLooks = 0 }: FactLooks): FactLooks => {
   const [current, next] = FACT_LOOKS_MS.slice(factLooks, factLooks + 2);
   if (factsAt === undefined || current === undefined || next === undefined) return NO_LOOK;
   return { factsAt: iso(instant(factsAt) - current + next), factLooks: factLooks + 1 };
 };
 
-/** The condition that no other run has claimed the look that is due. */
+/** The condition that no other run has claimed the due look. */
 export const sameFactLook = ({ factsAt }: FactLooks): readonly Clause[] => [{ equals: ['factsAt', factsAt ?? null] }];
 
-/** One read now, because an event reports another settlement than the record. */
+/** Schedules one read now, for a settlement that differs between an event and the record. */
 export const oneFactLook = (now: Instant): FactLooks => ({ factsAt: iso(now), factLooks: FACT_LOOKS_MS.length - 1 });
 
 export type FactFields = Pick<Payment, 'details' | 'decline' | 'settlement' | 'receiptUrl'>;
@@ -77,7 +77,7 @@ export const factsOfNext = (
   return { ...facts, ...looks };
 };
 
-/** Fields that the report does not tell stay as they are known. */
+/** Fields that the report omits keep their known values. */
 const merged = <T extends object>(known: T | undefined, reported: T | undefined): T | undefined =>
   known && reported
     ? { ...known, ...Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== undefined)) }
@@ -90,8 +90,8 @@ interface FactsReport {
 }
 
 /**
- * The version that adds the facts of a report of the same status. A payer may be declined several times in the browser,
- * and the record is about one of these attempts, so the facts of another attempt are not added.
+ * The version with the facts of a report of the same status. A payer may be declined several times in the browser. The
+ * record describes one attempt, so the facts of other attempts are ignored.
  * @returns undefined if the report has nothing new
  */
 export const withFacts = (
@@ -105,8 +105,8 @@ export const withFacts = (
 };
 
 /**
- * The same version after a read of the provider, which replaces the pending lookup, except that of a capture or a
- * release. A read reports the last attempt, so its facts replace those of an earlier attempt.
+ * Like `withFacts`, for a read of the provider. The read replaces a pending lookup, unless a draft, a capture or a
+ * release is open. A read reports the last attempt, so its facts replace those of an earlier attempt.
  */
 export const withFactsRead = (
   payment: VisiblePayment,
@@ -120,7 +120,7 @@ export const withFactsRead = (
     : next;
 };
 
-/** The version of a failed payment whose record had an earlier attempt. Late events about that one are stale. */
+/** A failed payment's version with its last attempt. Late events about the earlier attempt are stale. */
 const ofLaterAttempt = (payment: VisiblePayment, report: FactsReport, now: Instant): VisiblePayment => {
   const { attemptRef = payment.attemptRef, failureCode = payment.failureCode, facts } = report;
   const known = { ...payment, details: undefined, decline: undefined };
@@ -131,7 +131,7 @@ const ofLaterAttempt = (payment: VisiblePayment, report: FactsReport, now: Insta
   };
 };
 
-/** A version in the same status, because the provider has reported something new. */
+/** A version with new facts in the same status. */
 const factsVersion = (payment: VisiblePayment, next: FactFields & FactLooks, now: Instant): VisiblePayment => ({
   ...payment,
   ...next,
@@ -139,7 +139,7 @@ const factsVersion = (payment: VisiblePayment, next: FactFields & FactLooks, now
 });
 
 /**
- * The version with the facts of a report, and with its changes of the hold.
+ * The version with a report's facts and its changes of the hold.
  * @param next the version with the facts; undefined if they are known
  * @returns undefined if the report changes neither
  */
@@ -154,13 +154,13 @@ export const withHoldChange = (
 
 const MOST_PRIOR_REFS = 20;
 
-/** A late event may be about any earlier attempt. */
+/** The ids of earlier attempts, which late events may be about. */
 export const attemptRefsOf = ({ priorAttemptRefs = [], attemptRef }: Payment): string[] | undefined =>
   attemptRef === undefined ? undefined : [...new Set([...priorAttemptRefs, attemptRef])].slice(-MOST_PRIOR_REFS);
 
 /**
- * The attempt of a failed payment that a report is about: the recorded attempt, another attempt, or one that is known to
- * be earlier. Not every attempt has an id, because a failed authentication makes no charge. The facts tell those apart.
+ * Whether a report about a failed payment concerns the recorded attempt, an earlier attempt, or another attempt. An
+ * attempt whose authentication failed has no charge and no id, so the facts are compared.
  */
 export const attemptReported = (
   payment: VisiblePayment,
@@ -175,7 +175,7 @@ export const attemptReported = (
   return differs(details, facts?.details) || differs(decline, facts?.decline) ? 'other' : 'recorded';
 };
 
-/** True if both tell a field, with another value. */
+/** True if both have a field with different values. */
 export const differs = (known: object | undefined, reported: object | undefined): boolean =>
   Object.entries(known ?? {}).some(([name, value]) => {
     const other: unknown = Reflect.get(reported ?? {}, name);

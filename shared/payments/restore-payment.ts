@@ -1,7 +1,7 @@
 /**
- * @module Brings back a payment that its provider has and no record knows, because the table was restored to an earlier
- * time. The record holds what the provider returns and nothing else. Nothing is charged, and no event of the payment's
- * creation or outcome is published again.
+ * @module Restores a payment that exists at its provider but not in the table, after the table was restored to an
+ * earlier time. The record has only the provider's data and that of our other records. Nothing is charged, and no
+ * events of the payment's creation or outcome are published again.
  */
 
 import { ownerIdsOf } from '../access/record-kind.ts';
@@ -19,8 +19,8 @@ import { paymentStore } from './payment-store.ts';
 import { advancePayment, reportedFields } from './payment-versions.ts';
 
 /**
- * The first version of a restored payment. It is above those of the lost record, so that no later event has the id of
- * an event that was published before the loss.
+ * The first version of a restored payment. It is above the lost record's versions, so no new event reuses the id of an
+ * event from before the loss.
  */
 const RESTORED_VERSION = 1_000;
 
@@ -28,12 +28,12 @@ const RESTORED_VERSION = 1_000;
 export const WITHOUT_OWNER = 'restored without its owner';
 
 /**
- * Marks a restored payment whose amount is not that of its subscription here. The plan may have changed since, or a payer
- * has made an order with the payment's id, which PayPal permits in the browser.
+ * Marks a restored payment whose amount differs from its subscription's. The plan may have changed since. Or the payer
+ * made an order with the payment's id, which PayPal permits in the browser.
  */
 export const OTHER_AMOUNT = 'restored with another amount than its subscription';
 
-/** What is known here of a payment that the provider lists. */
+/** The data of our records about a payment that the provider lists. */
 export type KnownOfRestored = Omit<Partial<PeriodPayment>, 'id' | 'totalCents' | 'currency' | 'providerId'>;
 
 interface ListedAtSlot {
@@ -41,17 +41,17 @@ interface ListedAtSlot {
   readonly listed: ListedPayment;
 }
 
-/** An amount that the provider reports, and our id of the payment. */
+/** A listed payment with our id and an amount. */
 export interface Restorable extends ListedAtSlot {
   readonly paymentId: string;
   readonly totalCents: number;
   readonly currency: string;
 }
 
-/** @returns undefined if the provider does not name a payment of ours with an amount */
+/** @returns undefined if the provider lists the payment without our id or without an amount */
 export const asRestorable = ({ slot, listed }: ListedAtSlot): Restorable | undefined => {
   const { ourPaymentId: paymentId, amountCents, currency, hold } = listed.report;
-  // A hold that has ended has no amount left, but its first amount is known.
+  // An ended hold has no amount left, so use the amount it held at first.
   const totalCents = amountCents || hold?.authorizedCents;
   if (paymentId === undefined || !OUR_ID.test(paymentId) || !totalCents || currency === undefined) return undefined;
   return { slot, listed, paymentId, totalCents, currency };
@@ -59,10 +59,7 @@ export const asRestorable = ({ slot, listed }: ListedAtSlot): Restorable | undef
 
 const OUR_ID = /^pay_[0-9a-f]{24}$/;
 
-/**
- * The customer whom the provider has charged, if it is recorded here, and its owner. The payment is shown to that
- * owner.
- */
+/** The charged customer and its owner, if the customer is recorded here. This owner sees the payment. */
 export const findChargedCustomer = async (
   table: Table,
   { slot, listed: { customerId: providerCustomerId } }: ListedAtSlot,
@@ -74,7 +71,7 @@ export const findChargedCustomer = async (
   return customer ? { customerId: customer.id, providerCustomerId, ...ownerIdsOf(customer) } : {};
 };
 
-/** Pure. The payment as the provider reports it now. @param known what our records know of it */
+/** The payment as the provider reports it now. Pure. @param known the data of our records */
 export const restoredPayment = (
   { slot, listed, paymentId, totalCents, currency }: Restorable,
   known: KnownOfRestored,
@@ -96,7 +93,7 @@ export const restoredPayment = (
     createdAt: earlier(createdAt, now),
     updatedAt: earlier(createdAt, now),
     attempt: wasTried ? 1 : 0,
-    // The time of the attempt stands for that of its outcome, which no provider lists.
+    // Providers do not list the time of the outcome, so the time of the attempt replaces it.
     completedAt: report.status === 'succeeded' ? earlier(attemptedAt ?? createdAt, now) : undefined,
     clientSecret: report.clientSecret,
     anomaly: anomalyOf(known, totalCents),
@@ -105,10 +102,10 @@ export const restoredPayment = (
   return advancePayment(unseen, { to, now, cause: 'restore', reported: report }, reportedFields(report));
 };
 
-/** Statuses that only an attempt to charge leads to. */
+/** Statuses that prove an attempt to charge. */
 const TRIED: readonly string[] = ['processing', 'requires_capture', 'succeeded', 'failed'];
 
-/** A provider holds only the total, so that tax and discount are known only of a subscription's payment. */
+/** A provider has only the total. Tax and discount are known only for a subscription's payment. */
 const pricesOf = (
   known: KnownOfRestored,
   totalCents: number,
@@ -135,7 +132,7 @@ const isOwned = ({ userId, guestId, organizationId }: KnownOfRestored): boolean 
 
 const earlier = (at: string, now: Instant): string => iso(Math.min(instant(at), now));
 
-/** Stores the payment, unless a record has its id. Repeats change nothing. @returns true if it was stored now */
+/** Stores the payment, unless its id exists. @returns true if the payment was stored now */
 export const restorePayment = async ({ table, now }: StoreDeps, payment: VisiblePayment): Promise<boolean> => {
   const store = paymentStore(table, now);
   const found = await store.insertOrFind(payment);
@@ -147,7 +144,7 @@ export const restorePayment = async ({ table, now }: StoreDeps, payment: Visible
   return true;
 };
 
-/** Shows a payment that was restored without its owner to that owner. Any other payment stays as it is. */
+/** Sets the owner of a payment that was restored without its owner. Other payments stay unchanged. */
 export const giveOwner = async (
   { table, now }: StoreDeps,
   paymentId: string,

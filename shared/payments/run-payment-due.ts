@@ -42,7 +42,7 @@ export interface DuePaymentDeps extends Pick<MoneyDeps, 'table' | 'now' | 'log' 
   readonly isChargeOpen: (payment: Pick<VisiblePayment, 'id' | 'subscriptionId'>) => Promise<boolean>;
 }
 
-/** Another commit was faster, and has set the next due time. */
+/** Another commit was faster and has set the next due time. */
 const OVERTAKEN = 'another write came first';
 
 export const runDuePayment = async (deps: DuePaymentDeps, paymentId: string): Promise<string> => {
@@ -56,13 +56,13 @@ export const runDuePayment = async (deps: DuePaymentDeps, paymentId: string): Pr
       : await finishCreation({ deps, store, provider }, payment);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    // The refusal's code is the result; the work is due again later.
+    // The result for the log is the refusal's code. The work is retried later.
     await retryLater(deps, store, paymentId);
     return error.code;
   }
 };
 
-/** The provider is opened only by the work that needs it. */
+/** `provider` opens the provider only when needed. */
 interface DueParts {
   readonly deps: DuePaymentDeps;
   readonly store: PaymentStore;
@@ -93,7 +93,7 @@ const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<str
     return isDue(nextPaymentDue(rest), now) ? runVisible(parts, rest) : 'secret removed';
   }
   if (isDue(payment.reconcileAt, now) && payment.draft) return settleDraft(await open(parts), payment);
-  // A look would come first again each time, because a payment that waits for its payer is read often.
+  // Expiry comes first. The frequent lookups of a pending payment would otherwise always come before it.
   if (hasLostPlace(payment, now)) return expire(await open(parts), payment);
   if (isDue(payment.reconcileAt, now)) {
     if (!isSettled(payment.status)) return lookForOutcome(await open(parts), payment);
@@ -110,7 +110,7 @@ const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<str
 const lookForOutcome = (parts: OpenParts, payment: VisiblePayment): Promise<string> =>
   hasHoldCall(payment) ? lookUpHoldCall(parts, payment) : reconcile(parts, payment);
 
-/** A method that is saved counts before facts, which are read from the version that saving it made. */
+/** Saves the method before the read for facts, which then uses the new version. */
 const saveMethodFirst = async (parts: DueParts, payment: VisiblePayment): Promise<string> => {
   const saved = await saveMethodNow(parts, payment);
   if (!isDue(payment.factsAt, parts.deps.now())) return saved;
@@ -119,8 +119,8 @@ const saveMethodFirst = async (parts: DueParts, payment: VisiblePayment): Promis
 };
 
 /**
- * Reads the facts that the record lacks. The look is counted first, so a failed look counts too. A later status is
- * stored, because money may have moved; an earlier status is left to the comparison with the provider.
+ * Reads the facts that the record lacks. Counts the look first, so a failed look counts too. Stores a later status,
+ * because money may have moved, and ignores an earlier status.
  */
 const lookForFacts = async ({ deps, store, provider }: DueParts, payment: VisiblePayment): Promise<string> => {
   const claimed = await store.claimFactLook(payment);
@@ -203,7 +203,7 @@ const DUE_CHARGE: CallKind<OpenParts, VisiblePayment, VisiblePayment, ProviderPa
   statusOf: ({ status }) => status,
 };
 
-/** The provider has no record of the attempt. */
+/** The attempt never reached the provider. */
 const NOT_REACHED = 'not reached';
 
 /** @returns the result for the log, or NOT_REACHED */
@@ -238,7 +238,7 @@ const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<s
   return 'unchanged';
 };
 
-/** Captures as the approval event would, because the payer has approved and no event has arrived. */
+/** Captures like the approval event, because the payer has approved but no event has arrived. */
 const captureNow = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
   const { deps, store } = parts;
   const { record, was, isOurs, unmet } = await store.change(payment, (current) =>
@@ -275,7 +275,7 @@ const retryLater = async (deps: DuePaymentDeps, store: PaymentStore, paymentId: 
   await store.putOff(payment, iso(deps.now() + RETRY_MS));
 };
 
-/** Restores the due time that follows from the record, because the lease has moved it. */
+/** Recomputes the due time from the record, because the lease has moved the due time. */
 const resetDue = async (store: PaymentStore, payment: VisiblePayment): Promise<void> => {
   await store.setTimes(payment, {});
 };

@@ -1,8 +1,7 @@
 /**
  * @module Saves the method of a succeeded payment that requested it (`setup_future_usage`). The method's id derives
- * from the payment's under ID_SECRET, so repeated reports save one method, and the id stays secret although lists show
- * the payment's. Due work finishes an interrupted save. A method that the
- * provider refuses to store is not saved, and the payment stays succeeded.
+ * from the payment's id and ID_SECRET, so repeated reports save one method and its id cannot be guessed. Due work
+ * finishes an interrupted save. If the provider refuses to store the method, the payment still succeeds.
  */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
@@ -34,7 +33,7 @@ interface SaveDeps extends StoreDeps, Pick<IdDeps, 'ids'> {
   readonly providers: Providers;
 }
 
-/** A method that cannot be saved now does not fail the request that moved the money, because due work saves it later. */
+/** Never fails the request that moved the money. Due work saves the method later. */
 export const trySaveMethod = async (deps: SaveDeps & { readonly log: Log }, payment: VisiblePayment): Promise<void> => {
   try {
     await saveMethod(deps, payment);
@@ -89,14 +88,14 @@ const giveUp = async (store: PaymentStore, payment: VisiblePayment): Promise<Vis
   return { ...payment, methodNotKept: true };
 };
 
-/** A deleted organization gets no new records. */
+/** True if the owner is a deleted organization, which gets no new records. */
 const isGone = async (table: Table, owner: Owner): Promise<boolean> => {
   if (owner.kind !== 'organization') return false;
   const item = await table.get(organizationRecord.key(owner.organizationId));
   return !item || organizationRecord.parse(item) === undefined;
 };
 
-/** The payment's customer, if its owner is the payment's owner. No method is saved for another owner's customer. */
+/** The payment's customer; undefined if another owner has the customer. No method is saved for another owner. */
 const customerOf = async (
   deps: SaveDeps,
   { providerId, providerCustomerId }: VisiblePayment,
@@ -108,7 +107,7 @@ const customerOf = async (
   return customer && isOf(customer, owner) ? customer : undefined;
 };
 
-/** Our own id stands for a customer who has no id at the provider yet. */
+/** The provider's customer id is our own id for a customer that does not exist at the provider yet. */
 const customerIdOf = async (
   table: Table,
   providerId: VisiblePayment['providerId'],
@@ -119,7 +118,7 @@ const customerIdOf = async (
   return alias?.kind === 'CUS' ? alias.id : undefined;
 };
 
-/** The record of this method, if it is saved already. A method is saved once, for one owner. */
+/** The method's record, if it is already saved. A method is saved once, for one owner. */
 const knownMethod = async (
   deps: SaveDeps,
   { providerId }: VisiblePayment,
@@ -127,7 +126,7 @@ const knownMethod = async (
 ): Promise<PaymentMethod | undefined> => {
   const alias = await findAlias(deps.table, providerId, methodId);
   const found = alias?.kind === 'PM' ? await versionedRecord(deps, paymentMethodShape).load(alias.id) : undefined;
-  // If the ids differ, the payer replaced this card during the set-up.
+  // Different ids mean that the payer replaced this card during the set-up.
   return found?.providerMethodId === methodId ? found : undefined;
 };
 
@@ -163,6 +162,6 @@ const newMethod = async (deps: SaveDeps, { payment, kept, holder }: Kept): Promi
   };
 };
 
-/** The address that the payment names, unless it was deleted since. */
+/** The payment's billing address, unless it was deleted since. */
 const addressOf = async (deps: SaveDeps, { billingAddressId }: VisiblePayment): Promise<string | undefined> =>
   billingAddressId === undefined ? undefined : (await versionedRecord(deps, addressShape).load(billingAddressId))?.id;

@@ -1,4 +1,4 @@
-/** @module The short names under which a payment's item holds its facts, so that a payment fits one write unit. */
+/** @module The short names of facts in a payment's item, which keep a payment within one write unit. */
 
 import type { MethodDetails, Settlement } from '../core/payment-facts.ts';
 

@@ -22,7 +22,7 @@ export type Group = (typeof GROUPS)[number];
 const MEASURES = ['count', 'cents', 'refunds', 'refunded', 'lost', 'payers', 'fee', 'net'] as const;
 type Measure = (typeof MEASURES)[number];
 
-/** An amount has two attributes, with the billions apart, because large sums exceed what a number holds exactly. */
+/** An amount has two attributes, one for the billions, because large sums exceed the exact range of a number. */
 const ATTRIBUTES = [
   ...(['count', 'cents', 'centsE9', 'refunds', 'refunded', 'refundedE9'] as const),
   ...(['lost', 'lostE9', 'payers', 'fee', 'feeE9', 'net', 'netE9'] as const),
@@ -60,11 +60,11 @@ export const NO_SUMS: Readonly<AttributeSums> = {
   netE9: 0,
 };
 
-/** The sum of an amount; rounded to 53 bits if it is larger. */
+/** The sum of an amount; rounded above 53 bits. */
 export const amountSum = (measure: AmountMeasure, sums: AttributeSums): number =>
   Number(BigInt(sums[measure]) + BigInt(sums[`${measure}E9`]) * BigInt(BILLION));
 
-/** The addition of a payment or a refund to one number of one item. */
+/** The amount that a payment or a refund adds to one attribute of one item. */
 export interface Share {
   readonly key: Key;
   readonly name: string;
@@ -74,7 +74,7 @@ export interface Share {
 /** The attribute of a sum, such as `provider#provider_a#cents`. */
 const nameOf = (group: Group, value: string, attribute: Attribute): string => `${group}#${value}#${attribute}`;
 
-/** The parts of an attribute's name; undefined for an attribute that is no sum. */
+/** The parts of an attribute's name; undefined if the attribute is not a sum. */
 export const sumNamed = (name: string): { group: Group; value: string; attribute: Attribute } | undefined => {
   const [first, value = '', last] = name.split('#');
   const group = GROUPS.find((known) => known === first);
@@ -82,7 +82,7 @@ export const sumNamed = (name: string): { group: Group; value: string; attribute
   return group && attribute ? { group, value, attribute } : undefined;
 };
 
-/** A guest has no summary. */
+/** The scopes whose sums include the payment. Guests have no summary. */
 const scopesOf = (payment: Payment, spread: string): readonly string[] => {
   const owner = ownerOfRecord(payment);
   return [allScope(spread), ...(owner ? [ownerPartition(owner, 'PAY')].filter(hasSums) : [])];
@@ -108,7 +108,7 @@ const shareIn = (
     .filter(([, by]) => by !== 0)
     .map(([name, by]) => ({ key: sumKey(scope, day, currency), name: nameOf(group, value, name), by }));
 
-/** Only in the sums of all payments, because only the merchant sees what the provider charges. */
+/** Fee and net are only in the sums of all payments, because only the merchant sees the provider's fees. */
 const settledShare = (
   currency: string,
   { feeCents: fee, netCents: net, currency: settled }: Pick<Settlement, 'feeCents' | 'netCents' | 'currency'>,
@@ -117,7 +117,7 @@ const settledShare = (
   shareIn(allScope(spread), currency, ['settled', settled], { day, measures: { fee, net }, spread });
 
 /**
- * A payment's refunds and losses move with its status and its method; `refundShares` adds refunds to their days.
+ * The shares of a payment, with its refunds and losses by status and method. `refundShares` adds refunds by day.
  * @param spread chooses the shard
  */
 export const sharesOf = (payment: Payment, spread: string): readonly Share[] => {
@@ -140,7 +140,7 @@ export const sharesOf = (payment: Payment, spread: string): readonly Share[] => 
   ];
 };
 
-/** A payment whose settlement is not known counts as it is, without a fee. */
+/** Without a known settlement, a payment counts its total without a fee. */
 const settlementOf = ({ settlement, totalCents, currency }: Payment): Settlement =>
   settlement ?? { feeCents: 0, netCents: totalCents, currency };
 
@@ -167,7 +167,7 @@ const lossAsSettled = (payment: Payment, lostCents: number) => {
   return { feeCents: 0, netCents: -loss, currency };
 };
 
-/** The first payment of its payer that succeeded, on the day of its success. */
+/** The share of a payer's first successful payment, on the day of its success. */
 export const payerShares = (payment: Payment, spread: string): readonly Share[] => {
   const day = utcDay(payment.completedAt ?? payment.createdAt);
   return shareIn(allScope(spread), payment.currency, ['provider', payment.providerId], {
@@ -177,7 +177,7 @@ export const payerShares = (payment: Payment, spread: string): readonly Share[] 
   });
 };
 
-/** The brand of a card, also of a card in a wallet; `bank_account`; or the wallet. Empty while it is not known. */
+/** The card's brand, `bank_account`, or the wallet; empty while unknown. */
 const methodKeyOf = ({ details }: Payment): string => {
   if (!details) return '';
   const { type, cardBrand, walletType } = details;
@@ -186,9 +186,9 @@ const methodKeyOf = ({ details }: Payment): string => {
   return name.replaceAll('#', '');
 };
 
-/** A change of a refund, as a version of its payment holds it. */
+/** A refund's change, as stored in a version of its payment. */
 export type CountedRefund = Pick<NonNullable<Payment['refund']>, 'status' | 'was' | 'completedAt'> & {
-  /** The refund's change of the payment's sum, in cents. The provider may report another amount later. */
+  /** The change of the payment's refunded sum, in cents. The provider may report another amount later. */
   readonly refundedBy: number;
 };
 
@@ -206,7 +206,7 @@ export const refundShares = (
 
 type RefundedMoney = Pick<Refund, 'amountCents' | 'currency' | 'settlement'> & { readonly completedAt: string };
 
-/** What a succeeded refund takes from the net, on the day of its success. Without its settlement, it takes its amount. */
+/** A succeeded refund's share of the net, on the day of its success; by default the refund's amount. */
 export const refundNetShares = (refund: RefundedMoney, spread: string): readonly Share[] => {
   const { amountCents, currency, completedAt, settlement } = refund;
   const settled = settlement ?? { feeCents: 0, netCents: -amountCents, currency };
@@ -216,7 +216,7 @@ export const refundNetShares = (refund: RefundedMoney, spread: string): readonly
 export const takenBack = (shares: readonly Share[]): readonly Share[] =>
   shares.map(({ by, ...rest }) => ({ ...rest, by: -by }));
 
-/** The updates that add the shares, one per item. Shares that cancel each other out need no update. */
+/** The updates that add the shares, one per item. Shares that cancel out need no update. */
 export const additionsOf = (shares: readonly Share[]): readonly { key: Key; add: Record<string, number> }[] => {
   const items = new Map<string, { key: Key; add: Map<string, number> }>();
   for (const { key, name, by } of shares) {

@@ -30,7 +30,7 @@ import { applyDraft, providerReference } from './payment-versions.ts';
 
 interface DraftResult {
   readonly payment: VisiblePayment;
-  /** The reason why the provider refused the update; undefined if the update is in force. */
+  /** Why the provider refused the update; undefined if the update was applied. */
   readonly refusal?: DomainError | undefined;
 }
 
@@ -38,9 +38,9 @@ type HeldDraft = VisiblePayment & { readonly draft: Draft };
 const isHeld = (payment: VisiblePayment): payment is HeldDraft => payment.draft !== undefined;
 
 /**
- * Sends a draft that was just claimed to the provider, and applies it.
+ * Sends a newly claimed draft to the provider and applies it.
  * @throws DomainError PROVIDER_TIMEOUT or a similar code (the draft stays, and a repeat of the request or due work
- * finishes it), PROVIDER_UNAVAILABLE (the provider did nothing, the draft is dropped), or the refusal of the provider
+ * finishes it), PROVIDER_UNAVAILABLE (the provider did nothing, the draft is dropped), or the provider's refusal
  */
 export const makeUpdate = async (parts: IntentParts, held: HeldDraft): Promise<VisiblePayment> => {
   const { record, refusal, notDone, open, isUnclear, unanswered } = await makeCall(UPDATE_CALL, parts, held);
@@ -54,7 +54,8 @@ export const makeUpdate = async (parts: IntentParts, held: HeldDraft): Promise<V
 };
 
 /**
- * Sends the update again under its own key. If the provider no longer accepts it, the amount at the provider decides.
+ * Sends the update again under its own key. If the provider no longer accepts the update, the provider's amount
+ * decides.
  * @throws DomainError PAYMENT_IN_PROGRESS while another function works on it, or if the provider cannot be reached
  */
 export const finishUpdate = (parts: IntentParts, payment: VisiblePayment): Promise<DraftResult> =>
@@ -77,20 +78,20 @@ const settleUpdate = async (
 };
 
 /**
- * A read shows only the amount, so an update is sent again without a read. `find` returns undefined if the provider does
- * not know the payment.
+ * A read shows only the amount, so `finishUpdate` sends an update again without a read. `find` returns undefined if the
+ * provider does not know the payment.
  */
 const UPDATE_CALL: CallKind<IntentParts, VisiblePayment, HeldDraft, ProviderPayment, ProviderPayment | undefined> &
   LookedUp<IntentParts, VisiblePayment, HeldDraft> = {
   send: async ({ provider }, held) => ({ claim: held, outcome: await sendDraft(provider, held) }),
   find: async ({ provider }, held) => ifKnown(await provider.findPayment(providerReference(held))),
 
-  // The record at the provider may have changed, with or without the draft's amount.
+  // The payment at the provider may have changed, with or without the draft's amount.
   apply: async (parts, held, { by, report }) => {
     if (!report) return { state: 'absent', record: held };
     if (by === 'response') return { state: 'settled', record: await bringIntoForce(parts, held, report) };
     const { deps, store } = parts;
-    // The event of the approval, or the due work, captures an approved order; only its amount is stored here.
+    // Stores only the amount of an approved order. The approval event or due work captures the order.
     const known: ProviderPayment = report.awaitsCapture ? { ...report, status: held.status } : report;
     const { payment, outcome } = await storeReading(deps, store, { payment: held, report: known, cause: 'answer' });
     if (outcome === 'overtaken') return { state: 'open', record: held };
@@ -110,7 +111,7 @@ const UPDATE_CALL: CallKind<IntentParts, VisiblePayment, HeldDraft, ProviderPaym
   claimedAt: ({ updatedAt }) => instant(updatedAt),
   step: () => 0,
   maySend: async () => false,
-  // The next caller may send it immediately. Due work retries every five minutes, until the payment expires.
+  // The next caller may send the draft immediately. Due work retries every five minutes until the payment expires.
   setLook: ({ store }, held) => store.releaseDraft(held),
   stuck: () => undefined,
   statusOf: ({ status }) => status,
@@ -120,7 +121,7 @@ const drop = async ({ store }: IntentParts, held: HeldDraft): Promise<CallResult
   record: (await store.dropDraft(held)) ?? held,
 });
 
-/** Sends the held draft. The key stays the same however often the draft is sent. */
+/** Sends the held draft. Every send has the same key. */
 const sendDraft = (provider: PaymentProvider, payment: HeldDraft): Promise<Outcome<ProviderPayment>> => {
   const { draft } = payment;
   const next = withDraft(payment, draft);
@@ -140,7 +141,7 @@ const sendDraft = (provider: PaymentProvider, payment: HeldDraft): Promise<Outco
   });
 };
 
-/** Applies the held draft to the current version, which an event may have changed since. */
+/** Applies the held draft to the current version, which may be newer than the claim. */
 const bringIntoForce = async (
   { deps, store }: IntentParts,
   held: HeldDraft,
@@ -157,8 +158,8 @@ const bringIntoForce = async (
 };
 
 /**
- * True if the update sends a token, because the provider's response then has the new id of the method. For any other
- * method, the response may name a method that failed in the payer's browser.
+ * True if the update sends a token. The provider's response then has the method's new id. Otherwise, the response may
+ * have a method that failed in the payer's browser.
  */
 const sendsToken = ({ draft, methodRef }: HeldDraft): boolean =>
   draft.methodRef !== undefined && draft.paymentMethodId === undefined && draft.methodRef !== methodRef;
@@ -197,6 +198,6 @@ const inProgress = (unanswered?: Unanswered): DomainError => {
   return new DomainError('PAYMENT_IN_PROGRESS', { retryAfterSeconds: wanted ?? RETRY_AFTER_SECONDS });
 };
 
-/** The payment for an attempt. An update with an unknown outcome is settled first. */
+/** Settles an update with an unknown outcome before an attempt to charge. */
 export const withoutDraft = async (parts: IntentParts, payment: VisiblePayment): Promise<VisiblePayment> =>
   payment.draft && !isSettled(payment.status) ? (await finishUpdate(parts, payment)).payment : payment;

@@ -37,7 +37,7 @@ import { paymentWithSecret } from './payment-view.ts';
 import { finishUpdate, makeUpdate } from './update-call.ts';
 import { priceUpdate } from './update-price.ts';
 
-/** The payment as a read shows it to a caller who may change it. */
+/** The view of the payment for a caller who may change it. */
 export const paymentAsRead = (
   { now }: Pick<MoneyDeps, 'now'>,
   { record, caller }: ApiRequest<unknown, unknown, unknown, VisiblePayment>,
@@ -134,7 +134,7 @@ interface Earlier {
   readonly resumed: boolean;
 }
 
-/** Settles an earlier update first. A repeat of that update gets the result that the first request should have had. */
+/** Settles an earlier update first. A repeat of the earlier update gets its result. */
 const settleEarlier = async (deps: UpdateDeps, parts: IntentParts, request: UpdateRequest): Promise<Earlier> => {
   const payment = request.record;
   requireUpdatable(payment, deps.now());
@@ -179,7 +179,7 @@ const requireUpdatable = (payment: VisiblePayment, now: Instant): void => {
   }
 };
 
-/** The draft, with the use of a discount code that its write reserves. */
+/** The draft, and the discount code's use that its write reserves. */
 interface AskedDraft {
   readonly draft: Draft;
   readonly reserving: CodedPrice['reserving'];
@@ -260,7 +260,7 @@ const chooseMethod = (
   return body.payment_method_id ? useToken(provider, body.payment_method_id, undefined) : undefined;
 };
 
-/** True if the update uses the held method for another amount or another customer at the provider. */
+/** True if the update keeps the method but changes the amount, the currency or the customer at the provider. */
 const usesHeldMethod = (
   { body }: ApiRequest<unknown, unknown, UpdateIntentBody>,
   payment: VisiblePayment,
@@ -272,14 +272,14 @@ const usesHeldMethod = (
     draft.currency !== payment.currency ||
     draft.providerCustomerId !== payment.providerCustomerId);
 
-/** With `product_id` the quantity is that of the request. */
+/** With `product_id`, the request's quantity applies; otherwise the payment's. */
 const nextQuantity = ({ product_id: productId, quantity }: UpdateIntentBody, payment: VisiblePayment) => {
   if (productId === undefined) return payment.quantity;
   return quantity === 1 ? undefined : quantity;
 };
 
 /**
- * Stores a change that does not concern the provider.
+ * Stores a change that needs no provider call.
  * @returns undefined if another commit came first
  * @throws DomainError VERSION_CONFLICT if only the conditions failed
  */

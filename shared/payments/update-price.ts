@@ -1,4 +1,4 @@
-/** @module The price of an updated payment, with the discount code that it keeps, gets or loses. */
+/** @module The price of an updated payment, whose discount code may stay, change or go. */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { type Product, productRecord } from '../catalog/catalog-records.ts';
@@ -49,8 +49,8 @@ export const priceUpdate = async (
 };
 
 /**
- * The body with the own part of the discount as its discount. The sum of a payment with a code changes nothing.
- * @throws DomainError PRICING_MISMATCH if the request changes only the sum
+ * The body, with `own_discount_cents` as its discount. A repeated sum of a payment with a code is ignored.
+ * @throws DomainError PRICING_MISMATCH if the request changes the sum
  */
 const withOwnDiscount = (body: UpdateIntentBody, payment: VisiblePayment): UpdateIntentBody => {
   const { own_discount_cents: own, discount_cents: sum, ...others } = body;
@@ -88,7 +88,7 @@ interface Using {
   readonly productId: string | undefined;
 }
 
-/** A code that the payment has, or gets by an update under way, is not reserved again. Its own terms decide. */
+/** A code of the payment, or of its update under way, is not reserved again and keeps its terms. */
 const useOf = async (deps: CodeDeps & { readonly table: Table }, { payment, code, list, productId }: Using) => {
   const kept = [payment.discount, payment.draft?.discount].find((one) => one?.code === code);
   if (kept) return { discount: keptTerms(kept, { payment, list, productId }), reserving: undefined };
@@ -110,11 +110,11 @@ const keptTerms = (kept: PaymentDiscount, { payment, list, productId }: Omit<Usi
 const statedTotal = ({ total_cents, amount_cents }: UpdateIntentBody): number | undefined =>
   total_cents ?? amount_cents;
 
-/** True if a free price has another total, and nothing that the total follows from. */
+/** True if the request sends a total without a subtotal for a payment without a product. */
 const isTotalAlone = (body: UpdateIntentBody, payment: VisiblePayment): boolean =>
   statedTotal(body) !== undefined && body.subtotal_cents === undefined && payment.productId === undefined;
 
-/** @throws DomainError QUANTITY_INVALID for another quantity without `product_id`, because no price is known for it */
+/** @throws DomainError QUANTITY_INVALID for another quantity without `product_id`, whose price is unknown */
 const requireKnownQuantity = ({ product_id: productId, quantity }: UpdateIntentBody, payment: VisiblePayment): void => {
   const present = productId === undefined && payment.productId !== undefined ? (payment.quantity ?? 1) : undefined;
   if (present === undefined) quantityOf(quantity, undefined);
@@ -123,7 +123,7 @@ const requireKnownQuantity = ({ product_id: productId, quantity }: UpdateIntentB
   }
 };
 
-/** If the request sends any price, the others are derived. The subtotal stays if only tax or discount change. */
+/** If the request sends any price, derives the others. The subtotal stays if only tax or discount change. */
 const pricesOf = (
   body: UpdateIntentBody,
   payment: VisiblePayment,

@@ -1,10 +1,13 @@
-/** @module Aliases lead from a provider's id to our record. An order and its capture lead to one payment. */
+/**
+ * @module Aliases map a provider's id to our record. Several ids may map to the same record, such as an order and its
+ * capture.
+ */
 
 import * as z from 'zod';
 import { aliasKey, keyOf, type OwnedKind } from './keys.ts';
 import type { Item, Table, TransactionStep } from './table.ts';
 
-/** Providers know no address of ours. A dispute is found by its payment. */
+/** Addresses do not exist at providers. A dispute is found by its payment. */
 type AliasedKind = Exclude<OwnedKind, 'ADDR' | 'DSP'>;
 const KINDS = { PAY: 'PAY', PM: 'PM', CUS: 'CUS', SUB: 'SUB', RFD: 'RFD' } as const satisfies {
   readonly [Kind in AliasedKind]: Kind;
@@ -18,7 +21,7 @@ const aliasItem = ({ providerId, externalId }: ExternalId, { kind, id }: Alias):
   id,
 });
 
-/** The alias of an item under an alias key. */
+/** Parses an alias item. */
 export const aliasOf = (item: Item): Alias => aliasSchema.parse(item);
 
 export interface ExternalId {
@@ -30,7 +33,7 @@ export const putAlias = async (table: Table, externalId: ExternalId, target: Ali
   await table.put(aliasItem(externalId, target));
 };
 
-/** Writes the missing aliases, with one read for all and one write per missing alias. @returns how many it wrote */
+/** Writes the missing aliases, with one read for all and one write per missing alias. @returns the number of writes */
 export const fillAliases = async (table: Table, aliases: readonly (ExternalId & { readonly target: Alias })[]) => {
   const items = aliases.map(({ target, ...externalId }) => aliasItem(externalId, target));
   const found = await table.getMany(items.map(keyOf));
@@ -39,7 +42,7 @@ export const fillAliases = async (table: Table, aliases: readonly (ExternalId & 
   return missing.length;
 };
 
-/** `putAlias` as a step of the write that stores the record. */
+/** `putAlias` as a step of the transaction that stores the record. */
 export const aliasStep = (providerId: string, externalId: string, target: Alias): TransactionStep => ({
   put: aliasItem({ providerId, externalId }, target),
 });
@@ -49,7 +52,7 @@ export const findAlias = async (table: Table, providerId: string, externalId: st
   return item && aliasSchema.parse(item);
 };
 
-/** The keys that may lead from an id at any of the providers to a record of the kind, for a read with other items. */
+/** The alias keys of an external id, one per provider, for a read together with other items. `idOf` gives our id. */
 export const aliasesOf = (kind: Alias['kind'], providerIds: readonly string[], externalId: string) => ({
   keys: providerIds.map((providerId) => aliasKey(providerId, externalId)),
   idOf: (item: Item): string | undefined => {
@@ -58,7 +61,7 @@ export const aliasesOf = (kind: Alias['kind'], providerIds: readonly string[], e
   },
 });
 
-/** Finds an alias by an id at any of the providers, in one read. */
+/** Finds the alias of an id from any provider, in one read. */
 export const findAliasAnywhere = async (
   table: Table,
   providerIds: readonly string[],
@@ -69,7 +72,7 @@ export const findAliasAnywhere = async (
   return found && aliasSchema.parse(found);
 };
 
-/** A step of the write that removes the record. */
+/** A step of the transaction that removes the record. */
 export const aliasRemoval = (providerId: string, externalId: string): TransactionStep => ({
   delete: aliasKey(providerId, externalId),
 });

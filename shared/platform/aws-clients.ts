@@ -1,6 +1,6 @@
 /**
- * @module The clients of the AWS SDK, with the same retries and time-outs everywhere. On Lambda the SDK uses the
- * function's region, credentials and endpoints; for a tool it uses the operator's.
+ * @module The clients of the AWS SDK, all with the same retries and time-outs. On Lambda the SDK uses the function's
+ * region, credentials and endpoints; in a tool it uses the operator's.
  */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -10,7 +10,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Environment } from '../core/setting.ts';
 
-/** Carries the requests of a client in place of HTTP. */
+/** Replaces HTTP for the requests of a client. */
 export type AwsTransport = DynamoDBClient['config']['requestHandler'];
 
 export interface AwsSite {
@@ -20,13 +20,13 @@ export interface AwsSite {
 
 export const openDynamo = (site: AwsSite): DynamoDBClient => {
   const client = new DynamoDBClient(settingsOf(site, 'AWS_ENDPOINT_URL_DYNAMODB'));
-  // Work of each request without a reader: copies for a log that discards them, and a header that describes the client.
+  // Removes unused work per request: log copies, which are discarded, and the user agent header.
   client.middlewareStack.remove('loggerMiddleware');
   client.middlewareStack.remove('getUserAgentMiddleware');
   return client;
 };
 
-/** Items are plain objects, whose undefined fields are left out. */
+/** Items are plain objects; undefined fields are omitted. */
 export const openDocumentClient = (site: AwsSite): DynamoDBDocumentClient =>
   DynamoDBDocumentClient.from(openDynamo(site), { marshallOptions: { removeUndefinedValues: true } });
 
@@ -41,7 +41,9 @@ export const openSecretsManager = (site: AwsSite): SecretsManagerClient =>
 /** Including the first attempt. */
 const MAX_ATTEMPTS = 4;
 const CONNECTION_TIMEOUT_MS = 1_000;
-/** A connection's longest silence. A call with four such attempts fits into 10 s, the shortest function time-out. */
+/**
+ * The maximum silence of a connection. A call with four such attempts fits into 10 s, the shortest function time-out.
+ */
 const SOCKET_TIMEOUT_MS = 2_000;
 
 const settingsOf = ({ env, transport }: AwsSite, endpointVariable: string) => ({
@@ -51,7 +53,7 @@ const settingsOf = ({ env, transport }: AwsSite, endpointVariable: string) => ({
   ...namedEndpoint(env, endpointVariable),
 });
 
-/** The local host passes its endpoints here. The SDK would look in the environment of the process. */
+/** The local host passes its endpoints here, because the SDK would read them from the process environment. */
 const namedEndpoint = (env: Environment, endpointVariable: string) => {
   const { [endpointVariable]: endpoint, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = env;
   if (endpoint === undefined) return {};

@@ -42,7 +42,7 @@ export type CanonicalEvent = (typeof CANONICAL_EVENTS)[number];
 
 export const changeId = (recordId: string, version: number, event: string): string => `${recordId}:${version}:${event}`;
 
-/** The fields of a record that the envelope of its events shows. */
+/** The fields of a record that its event envelope uses. */
 interface EventRecord {
   readonly id: string;
   readonly version: number;
@@ -71,7 +71,9 @@ export const canonicalBusEvent = (
   };
 };
 
-/** What was ordered, as the record shows it. The publisher sets the address, which the record only names. */
+/**
+ * The order of a record in its view. The publisher fills in the billing address, because the record has only its id.
+ */
 export const orderView = (record: {
   readonly referenceCode?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
@@ -89,7 +91,7 @@ export const orderView = (record: {
   billing_address: null,
 });
 
-/** The event with further fields of its data. All fields keep their order, as in an event that is published again. */
+/** The event with further fields in its data. The order of fields is stable, so a republished event is identical. */
 export const withData = (event: BusEvent, fields: Readonly<Record<string, unknown>>): BusEvent => {
   const payload = fieldsSchema.parse(event.detail['payload']);
   const data = fieldsSchema.parse(payload['data']);

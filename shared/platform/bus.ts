@@ -4,12 +4,12 @@ import type { BusEvent } from './bus-event.ts';
 import { type Waits, waitForAttempt } from './waits.ts';
 
 const BATCH = 10;
-/** As the AWS SDK waits after a call that was throttled as a whole. */
+/** The waits that the AWS SDK uses after throttling a whole call. */
 const WAITS: Waits = { attempts: 4, firstMs: 1_000 };
 
 export type Bus = ReturnType<typeof openBus>;
 
-/** The event bus, which keeps no order. Retries the entries that a PutEvents call did not accept, after a wait. */
+/** The event bus, which does not preserve order. Entries that PutEvents did not accept are retried after a wait. */
 export const openBus = (client: EventBridgeClient, busName: string, now: Now) => {
   /** @returns the events that could not be published. */
   const publish = async (events: readonly BusEvent[]): Promise<readonly BusEvent[]> => {

@@ -1,4 +1,4 @@
-/** @module Optimistic locking. A version is stored only if the version that it was decided on is still current. */
+/** @module Optimistic locking. A decision is stored only if its version of the record is still current. */
 
 import { DomainError } from '../core/errors.ts';
 import { instant, iso } from '../core/time.ts';
@@ -7,15 +7,15 @@ export type Committed<T, N extends T = T> =
   | { readonly ok: true; readonly record: N }
   | {
       readonly ok: false;
-      /** The record as it is now; undefined if it was removed. */
+      /** The current record; undefined if it was removed. */
       readonly found: T | undefined;
-      /** True if the record is unchanged and another condition of the transaction failed. */
+      /** True if the record is unchanged but another condition of the transaction failed. */
       readonly unmet?: boolean;
     };
 
 /**
- * The next version, with a time that is not before that of the previous version. Clocks differ, and a decision may be
- * stored late, but receivers of events compare the times. An earlier time becomes the previous time plus a millisecond.
+ * Ensures that versions have ascending times, because receivers of events compare them. Clocks differ, and a decision
+ * may be stored late. A time before the previous version's becomes that time plus 1 ms.
  */
 export const inOrder = <N extends Timed>(was: Timed, next: N): N =>
   next.updatedAt < was.updatedAt ? { ...next, updatedAt: iso(instant(was.updatedAt) + 1) } : next;
@@ -25,18 +25,18 @@ interface Timed {
   readonly updatedAt: string;
 }
 
-/** Replaces `was` with the result of `decide`, if the stored version is still that of `was`. */
+/** Replaces `was` with `next` if the stored version is still that of `was`. */
 export type Commit<T, N = T> = (was: T, next: N) => Promise<Committed<T>>;
 
 /**
- * Called again with the new record each time another commit was faster. @throws the refusal
+ * Called again with the new record after each faster commit. @throws the refusal
  * @returns the next record; the same record or undefined if nothing needs to change
  */
 export type Decide<T, N = T> = (current: T) => N | undefined | Promise<N | undefined>;
 
 export interface Changed<T> {
   readonly record: T;
-  /** The version that the last decision was made on. */
+  /** The version of the last decision. */
   readonly was: T;
   /** True if this call has committed `record`. */
   readonly isOurs: boolean;
@@ -47,8 +47,8 @@ export interface Changed<T> {
 const COMMIT_TRIES = 10;
 
 /**
- * The only retry loop over a record. Commits if the version is unchanged; decides again if another commit came first.
- * @throws DomainError VERSION_CONFLICT if the record has been removed, or if other commits came first ten times
+ * The only retry loop over a record. Commits if the version is unchanged; decides again after another commit.
+ * @throws DomainError VERSION_CONFLICT if the record has been removed, or after ten faster commits
  */
 export const changeRecord = async <T, N = T>(
   commit: Commit<T, N>,

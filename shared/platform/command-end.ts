@@ -1,19 +1,19 @@
 /**
- * @module The end of a command with an open response, such as a 202: its event, and its repeat under the
- * Idempotency-Key. No other place decides either. Pure.
+ * @module How a command ends after a response without its outcome, such as a 202: its event, and its repeat under the
+ * Idempotency-Key. Only this module decides these rules. Pure.
  */
 
 import type { CanonicalEvent } from './bus-event.ts';
 
 interface Failure {
   readonly event: CanonicalEvent;
-  /** The `reason` of an event that has several. */
+  /** Set if several failures share the event. */
   readonly reason?: string;
 }
 
 /**
- * Reports that a command did not happen, after a response that left the outcome open. A command that happened changes
- * the record, and the change has its event.
+ * The event for each command that fails after a response without its outcome. A successful command changes the record,
+ * and that change has its own event.
  */
 export const FAILURE_OF = {
   confirm: { event: 'payment.failed' },
@@ -27,25 +27,25 @@ export const FAILURE_OF = {
   reactivate: { event: 'subscription.updated', reason: 'reactivate_failed' },
 } as const satisfies Readonly<Record<string, Failure>>;
 
-/** The commands that may end after their response. */
+/** The commands that may finish after their response. */
 export type KeyedCommand = keyof typeof FAILURE_OF;
 
 interface CommandResponse {
   readonly status: number;
-  /** True for a 202, unless the use case says otherwise. */
+  /** By default, true for a 202. */
   readonly isOpen?: boolean | undefined;
 }
 
 /**
- * What the key of a request keeps. A kept response is returned again. If the outcome was left open, a repeat shows the
- * record, or carries out a command that did not happen. A free key carries the command out again.
+ * The state of the Idempotency-Key after a response. A kept response is returned again. After `left open`, a repeat
+ * shows the record, or runs the command again if it failed. With `nothing`, a repeat runs the command again.
  */
 export const keptOfResponse = (
   command: KeyedCommand | undefined,
   { status, isOpen = status === 202 }: CommandResponse,
 ): 'response' | 'left open' | 'nothing' => {
   if (command !== undefined && isOpen) return 'left open';
-  // The amount stays held after a declined capture, and the merchant may capture it again.
+  // After a declined capture the amount stays held, and the merchant may capture it again.
   if (status === 402) return command === 'capture' ? 'nothing' : 'response';
   return status < 300 ? 'response' : 'nothing';
 };

@@ -1,12 +1,12 @@
-/** @module The interface of the one table, served by the AWS SDK or by the local host in its own process. */
+/** @module The interface of the one table. The AWS SDK implements it, and so does the local host in its own process. */
 
 import type { Changes, Clause } from './expression.ts';
 import type { Key, TABLE } from './keys.ts';
 
-/** An item as stored; the schema of its resource parses it into a record. */
+/** A stored item; the schema of its resource parses it into a record. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** The result of a conditional write; on failure with the item that the condition refused. */
+/** The result of a conditional write. On failure it has the item that the condition refused. */
 export type Written =
   | { readonly ok: true; readonly item: Item }
   | { readonly ok: false; readonly found: Item | undefined };
@@ -41,12 +41,12 @@ export interface PartitionQuery {
 
 export type Consistency = { readonly consistent?: boolean };
 
-/** The table itself, unless an index is named. */
+/** Without `index`, a page of the table itself. */
 export type PartitionPage = PartitionQuery & Consistency & { readonly index?: IndexName };
 
 export type IndexName = (typeof TABLE.indexes)[number]['name'];
 
-/** A part of the whole table, with `limit` items after a key, including expired items. */
+/** A slice of the whole table: `limit` items after a key, including expired items. */
 export interface Slice {
   readonly after: Item | undefined;
   readonly limit: number;
@@ -58,7 +58,7 @@ export interface Page {
   readonly next: Item | undefined;
 }
 
-/** How many rows of a page match its filter. The rows themselves are not sent. */
+/** The number of matching rows in a page, without the rows. */
 export interface PageCount {
   readonly matching: number;
   /** Rows evaluated, before the filter. */
@@ -67,31 +67,31 @@ export interface PageCount {
   readonly next: Item | undefined;
 }
 
-/** The part of a batch that the table has read. */
+/** The processed part of a batch. */
 export interface Batch {
   /** The items that exist, in any order. */
   readonly items: readonly Item[];
-  /** The keys that the table had no capacity for. */
+  /** The keys that the table could not read for lack of capacity. */
   readonly unprocessed: readonly Key[];
 }
 
-/** Returns expired items like others; `openTable` leaves them out. A clause counts an item past its `ttl` as absent. */
+/** Reads include expired items, which `openTable` hides. A clause treats an item past its `ttl` as absent. */
 export interface Connection {
   readonly getItem: (key: Key, consistent: boolean) => Promise<Item | undefined>;
-  /** @param keys up to 100, each once */
+  /** @param keys up to 100, without duplicates */
   readonly getBatch: (keys: readonly Key[], consistent: boolean) => Promise<Batch>;
   readonly putItem: (item: Item, clauses: readonly Clause[]) => Promise<Written>;
   /** @returns the item after the update */
   readonly updateItem: (update: ItemUpdate) => Promise<Written>;
   readonly deleteItem: (key: Key, clauses: readonly Clause[]) => Promise<Written>;
   /**
-   * All or none. @param token the same for every attempt at the same steps, which are carried out once
-   * @returns the failed steps' indexes and the items that they found, if a condition fails
+   * All or none. @param token the same for every attempt at the same steps, so they run once
+   * @returns the indexes of failed steps and the items that they found, if a condition fails
    */
   readonly transact: (steps: readonly TransactionStep[], token?: string) => Promise<Transacted>;
   readonly query: (query: PartitionPage) => Promise<Page>;
   /** Counts one page of a partition; costs as many read units as the page itself. */
   readonly count: (query: PartitionPage) => Promise<PageCount>;
-  /** One page of all items, read consistently, in no useful order. */
+  /** One page of all items, read consistently, in arbitrary order. */
   readonly scan: (slice: Slice) => Promise<Page>;
 }

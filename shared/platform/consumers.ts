@@ -15,7 +15,7 @@ import { runInSpan } from '../core/trace.ts';
 import { atDoor, newSpan, type Timed, traceOfMessage } from './doors.ts';
 import type { Queues } from './queues.ts';
 
-/** The result of handling a message, done or a time after which the queue delivers it again. A throw means a retry. */
+/** The result of a message: done, or the time of the next delivery. A throw means a retry. */
 export type Handled = 'done' | { readonly retryAfterSeconds: number };
 
 export interface Receive {
@@ -50,7 +50,7 @@ const traceOfBody = ({ body }: SQSRecord) => {
   try {
     return traceOfMessage(JSON.parse(body));
   } catch {
-    // The consumer reports the message as failed.
+    // The error of a message that the consumer reports to Lambda as failed.
     return undefined;
   }
 };
@@ -63,7 +63,7 @@ interface BatchHandler<D, T> {
   readonly handle: (deps: D, messages: readonly T[]) => Promise<void>;
 }
 
-/** Handles the messages of a batch together, so all readable messages succeed or are retried together. */
+/** Handles a batch's messages together. All readable messages succeed or are retried together. */
 export const batchConsumer =
   <D extends ConsumerDeps, T>(
     queue: QueueName,
@@ -101,7 +101,7 @@ interface Consumed<D> {
   readonly handle: (deps: D, body: unknown, receive: Receive) => Promise<Handled>;
 }
 
-/** @returns true if the message is done. */
+/** @returns true if the message was handled */
 const consume = async <D extends ConsumerDeps & { readonly queues: Queues }>(
   deps: D,
   { queue, record, handle }: Consumed<D>,
@@ -119,7 +119,7 @@ const consume = async <D extends ConsumerDeps & { readonly queues: Queues }>(
   }
 };
 
-/** Handles a stream in order. Stops at the first record that fails, and returns its sequence number. */
+/** Handles a stream in order. Stops at the first failed record and returns its sequence number. */
 export const streamConsumer =
   <D extends ConsumerDeps>(
     name: string,
@@ -139,7 +139,7 @@ export const streamConsumer =
       }
     });
 
-/** The function of a schedule. */
+/** The handler of a schedule. */
 export const scheduledJob =
   <D>(depsOf: () => D, run: (deps: D) => Promise<void>): ((event: unknown, context?: Timed) => Promise<void>) =>
   (_, context) =>

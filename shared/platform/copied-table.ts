@@ -1,7 +1,7 @@
 /**
- * @module The table's own name, stored in the table. A restore makes a copy under another name, and the copy still has
- * the name of its original. It does not have what was charged since its time, so no due work runs on it until an
- * operator has compared it with the providers.
+ * @module The table's own name, stored in the table. A restore creates a copy under another name, which still stores
+ * the original's name. The copy lacks all later charges, so no due work runs on it until an operator has reconciled it
+ * with the providers.
  */
 
 import { recordKey } from './keys.ts';
@@ -14,11 +14,11 @@ export interface NamedTable {
 
 const NAME_KEY = recordKey('TABLE', 'name');
 
-/** @returns the name of the original if the table is a copy that no operator has accepted */
+/** @returns the original's name if the table is a copy that no operator has accepted */
 export const originalOf = async ({ table, tableName }: NamedTable): Promise<string | undefined> =>
   otherName(await storedName(table), tableName);
 
-/** Stores the name of a table that has none. @returns as `originalOf` */
+/** Stores the table's name if none is stored. @returns as `originalOf` */
 export const claimTable = async ({ table, tableName }: NamedTable): Promise<string | undefined> => {
   const stored = await storedName(table);
   if (stored) return otherName(stored, tableName);
@@ -31,7 +31,7 @@ const storedName = (table: NamedTable['table']) => table.get(NAME_KEY, { consist
 const otherName = (stored: Item | undefined, tableName: string): string | undefined =>
   stored === undefined || stored['name'] === tableName ? undefined : String(stored['name']);
 
-/** Makes the copy a table of its own, so that its due work runs. */
+/** Stores the copy's own name, so its due work runs. */
 export const acceptCopy = async ({ table, tableName }: NamedTable): Promise<void> => {
   await table.put({ ...NAME_KEY, name: tableName });
 };

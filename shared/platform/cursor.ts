@@ -6,14 +6,14 @@ import { fingerprint } from '../core/ids.ts';
 import type { Cursor } from './listing.ts';
 
 export interface CursorRange {
-  /** The partition, or a name if the list has several. */
+  /** The partition, or a name for a list of several partitions. */
   readonly list: string;
   /** Inclusive bounds on created_at, ISO. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** The table refuses a whole query if its key is not well-formed Unicode. */
+/** DynamoDB refuses a query if its key is not well-formed Unicode. */
 const texts = z
   .array(
     z
@@ -23,7 +23,7 @@ const texts = z
   )
   .max(4);
 const key = (max: number) => z.string().min(1).max(max);
-/** A time of creation, and the record's id unless the position is between records. */
+/** A creation time, with a record's id unless the position is between records. */
 const position = key(100).regex(/^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z(#[\w~]{0,64})?$/);
 const placeSchema = z.tuple([key(200), key(100), position]);
 const LONGEST = 1_000;
@@ -33,7 +33,7 @@ const nameOf = (list: string): string => fingerprint(list).slice(0, 16);
 export const encodePlace = (place: readonly string[], list: string): string =>
   Buffer.from(JSON.stringify([nameOf(list), ...place])).toString('base64url');
 
-/** @throws DomainError VALIDATION_ERROR for a text that is not a cursor of the list */
+/** @throws DomainError VALIDATION_ERROR for a text that is not a cursor of this list */
 export const decodePlace = <T>(text: string, list: string, schema: z.ZodType<T>): T => {
   const [name, ...place] = text.length > LONGEST ? [] : (texts.safeParse(jsonOf(text)).data ?? []);
   if (name !== undefined && name !== nameOf(list)) {
@@ -46,7 +46,7 @@ export const decodePlace = <T>(text: string, list: string, schema: z.ZodType<T>)
 
 export const encodeCursor = ({ pk, sk, sort }: Cursor, list: string): string => encodePlace([pk, sk, sort], list);
 
-/** @throws DomainError VALIDATION_ERROR for a text that is not a cursor of the list, or lies outside the range */
+/** @throws DomainError VALIDATION_ERROR for a text that is not a cursor of this list, or is outside the range */
 export const decodeCursor = (text: string, { list, from, to }: CursorRange): Cursor => {
   const [pk, sk, sort] = decodePlace(text, list, placeSchema);
   const createdAt = sort.slice(0, ISO_LENGTH);

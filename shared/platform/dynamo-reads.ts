@@ -12,7 +12,7 @@ import type { Batch, Item, Page, PageCount, PartitionPage, Slice } from './conne
 import type { Expression } from './expression.ts';
 import { type Key, TABLE } from './keys.ts';
 
-/** The table that commands name, and a builder of expressions for the present second. */
+/** The table's name for commands, and a builder of expressions with the current second. */
 export interface DynamoTable {
   readonly documents: DynamoDBDocumentClient;
   readonly tableName: string;

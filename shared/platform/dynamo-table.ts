@@ -22,12 +22,12 @@ export const connectDynamo = (documents: DynamoDBDocumentClient, tableName: stri
 };
 
 /**
- * The sockets of the SDK's agent. The SDK's limits of time run from the creation of a request, so a request that waited
- * for a socket would fail although the table is well.
+ * The number of sockets of the SDK's agent. The SDK's time-outs include the wait for a socket, so such a wait could
+ * fail a call although the table is healthy.
  */
 const SOCKETS = 50;
 
-/** Runs at most so many calls at the same time, and the others in the order of their arrival. */
+/** Runs at most `most` calls at the same time. Further calls wait in order. */
 const limitedTo = (most: number) => {
   let free = most;
   const waiting: (() => void)[] = [];

@@ -1,5 +1,5 @@
 /**
- * @module The writes of a table connection. A failed condition is a result; a conflict with a transaction is retried.
+ * @module The writes of a table connection. A failed condition is a result. Conflicts with transactions are retried.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -20,7 +20,7 @@ import { type Waits, waitForAttempt } from './waits.ts';
 
 const CONFLICT_WAITS: Waits = { attempts: 6, firstMs: 40 };
 
-/** Retries a write after a random wait. @throws DomainError VERSION_CONFLICT if every try conflicts. */
+/** Retries a conflicting write after a random wait. @throws DomainError VERSION_CONFLICT if every attempt conflicts */
 const retryConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -36,7 +36,7 @@ const retryConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
 interface Refusal extends Error {
   /** The stored item that a condition refused. */
   readonly Item?: Attributes;
-  /** One per step of a transaction. */
+  /** One reason per step of a transaction. */
   readonly CancellationReasons?: readonly { readonly Code?: string; readonly Item?: Attributes }[];
 }
 type Attributes = Record<string, AttributeValue>;
@@ -45,7 +45,7 @@ type RefusalName = 'ConditionalCheckFailedException' | 'TransactionCanceledExcep
 const isRefusal = (error: unknown, name: RefusalName): error is Refusal =>
   error instanceof Error && error.name === name;
 
-/** A failed condition takes precedence over a conflict on another item of the transaction. */
+/** False if a condition failed too, because a failed condition takes precedence over a conflict on another item. */
 const isConflict = (error: unknown): boolean => {
   if (isRefusal(error, 'TransactionConflictException')) return true;
   if (!isRefusal(error, 'TransactionCanceledException')) return false;
@@ -62,7 +62,10 @@ const runGuarded = async (write: () => Promise<Item>): Promise<Written> => {
   }
 };
 
-/** The condition. A failure returns the stored item, which separates "missing" from "wrong state" in one call. */
+/**
+ * The write's condition. On failure DynamoDB returns the stored item, so one call distinguishes "missing" from "wrong
+ * state".
+ */
 const guard = (built: Expression, clauses: readonly Clause[]) => {
   const condition = built.all(clauses);
   return condition ? { ConditionExpression: condition, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const } : {};

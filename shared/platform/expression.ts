@@ -1,8 +1,8 @@
-/** @module The only code that writes DynamoDB expressions. Names and values go through placeholders only. */
+/** @module The only code that writes DynamoDB expressions. All names and values are placeholders. */
 
 export type Scalar = string | number | boolean | null;
 
-/** A condition on the stored item; every clause of a list must hold. */
+/** A condition on the stored item. In a list, every clause must hold. */
 export type Clause =
   | { readonly absent: true }
   | { readonly exists: true }
@@ -34,7 +34,7 @@ export interface ExpressionParts {
 
 export type Expression = ReturnType<typeof expression>;
 
-/** A dotted attribute is a path into a map. @param nowSeconds an item whose `ttl` is not later counts as absent */
+/** A dotted attribute is a path into a map. @param nowSeconds an item with this or an earlier `ttl` counts as absent */
 export const expression = (nowSeconds: number) => {
   const names = new Map<string, string>();
   const values: unknown[] = [];

@@ -1,4 +1,4 @@
-/** @module The part of fetch that the service uses, over Node's HTTP client, because Node's fetch loads slowly. */
+/** @module The used part of fetch, based on Node's HTTP client, because Node's fetch loads slowly. */
 
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
@@ -8,10 +8,11 @@ export interface FetchInit {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>> | [string, string][];
   readonly body?: string;
-  /** On abort, the call fails with the signal's reason. */
+  /** On abort, the call rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /**
-   * With `error`, a redirect fails the call. Otherwise it follows a redirect of a GET, and a 307 or 308 of any method.
+   * With `error`, a redirect fails the call. Otherwise the call follows a redirect of a GET, and a 307 or 308 of any
+   * method.
    */
   readonly redirect?: 'error';
 }
@@ -36,7 +37,7 @@ export type Fetch = (url: string, init?: FetchInit) => Promise<FetchResponse>;
 const MOST_REDIRECTS = 5;
 const REPEATED: ReadonlySet<number> = new Set([307, 308]);
 
-/** @throws an error whose `cause` is the error of the connection, with its `code`; or the signal's reason */
+/** @throws the signal's reason, or an error with the connection's error (and its `code`) as `cause` */
 export const fetchOverHttp: Fetch = async (url, init = {}) => {
   let address = new URL(url);
   for (let redirects = 0; ; redirects += 1) {
@@ -57,7 +58,10 @@ const redirectOf = (
   return isRedirect ? headers.location : undefined;
 };
 
-/** A connection idle for longer is not reused, because the other side may have closed it while Lambda paused. */
+/**
+ * Connections that were idle for longer are not reused, because the other side may have closed them while Lambda was
+ * paused.
+ */
 const MOST_IDLE_MS = 4_000;
 const idleSince = new WeakMap<Socket, number>();
 
@@ -88,7 +92,7 @@ const exchange = (url: URL, { method = 'GET', headers, body, signal }: FetchInit
   const { send, agent } = url.protocol === 'https:' ? SECURE : PLAIN;
   closeIdle(agent);
   const given = Array.isArray(headers) ? Object.fromEntries(headers) : headers;
-  // Only the cause has the code, because Stripe's SDK retries a call by itself if the error has a code.
+  // Only `cause` has the code. With a code on the error itself, Stripe's SDK would retry the call.
   const failure = (cause: Error): unknown =>
     signal?.aborted ? signal.reason : new TypeError('the call failed', { cause });
   return new Promise((resolve, reject) => {
@@ -120,7 +124,7 @@ const responseOf = (status: number, { headers }: IncomingMessage, bytes: Promise
     status,
     ok: status >= 200 && status < 300,
     headers: new Map(Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')])),
-    // The body is read to its end anyway, so that the connection can be reused.
+    // Nothing to cancel. The body is always read to its end so that the connection can be reused.
     body: { cancel: async () => undefined },
     text,
     json: async () => JSON.parse(await text()),

@@ -11,7 +11,7 @@ export interface Key {
 
 export const keyOf = ({ pk, sk }: Readonly<Record<string, unknown>>): Key => ({ pk: String(pk), sk: String(sk) });
 
-/** The owner of a record; the record has one key in the `owner` index. */
+/** The owner of a record. Each owned record is listed under its owner in the `owner` index. */
 export type Owner =
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'guest'; readonly email: string; readonly guestId: string }
@@ -22,18 +22,18 @@ export type OwnedKind = 'PAY' | 'PM' | 'ADDR' | 'CUS' | 'SUB' | 'RFD' | 'DSP';
 /** Kinds of items that hold copies of record data. */
 export type PayloadKind = 'LOG' | 'EVT' | 'DLV' | 'IDEM';
 /**
- * Kinds of items, which are their sort keys. A table that decides something for each kind is keyed by this type and
- * excludes the kinds without a row, with the reason. So a new kind compiles only when every table has decided.
+ * The kinds of items, used as their sort keys. Tables with a decision per kind have this type as their key and exclude
+ * kinds without a row, with a reason. A new kind thus compiles only after every table decides about it.
  */
 export type ItemKind = OwnedKind | PayloadKind | 'MBR' | 'ORG' | 'LEFT' | 'ERA';
 /**
- * A refund or dispute changes its payment, whose event reports it. No event reports methods, addresses, organizations
- * or erasures. The other kinds only serve the sending of events and responses.
+ * Kinds without their own event. A refund or dispute changes its payment, whose event includes it. Methods, addresses,
+ * organizations and erasures have no events. The other kinds only serve the delivery of events and responses.
  */
 type SilentKind = 'RFD' | 'DSP' | 'PM' | 'ADDR' | 'ORG' | 'LEFT' | 'ERA' | 'LOG' | 'DLV' | 'IDEM';
 /** Kinds whose changes are published as events. */
 export type PublishedKind = Exclude<ItemKind, SilentKind>;
-/** Kinds about which no table decides, which are other systems' reference records, and ids, locks and counters. */
+/** Kinds that no table decides about: reference records of other systems, ids, locks and counters. */
 type PlainKind =
   | (typeof REFERENCE_PREFIX)[ReferenceKind]
   | 'DISCOUNTCOUNT'
@@ -51,7 +51,7 @@ type PlainKind =
   | 'KEY'
   | 'KEYUSE'
   | 'TABLE';
-/** Every version of these records is kept. A payment's history also has the versions of its refunds and disputes. */
+/** Kinds with a history of every version. A payment's history includes the versions of its refunds and disputes. */
 export type HistoricKind = Exclude<OwnedKind, 'PM' | 'ADDR' | 'CUS' | 'RFD' | 'DSP'>;
 
 export const recordKey = (kind: ItemKind | PlainKind, id: string): Key => ({ pk: `${kind}#${id}`, sk: kind });
@@ -68,50 +68,50 @@ export const periodKey = (subscriptionId: string, start: string): Key => ({
   pk: recordKey('SUB', subscriptionId).pk,
   sk: `PERIOD#${start}`,
 });
-/** Leads from a method or customer to a live subscription that uses it. */
+/** Maps a method or customer to a live subscription that uses it. */
 export const usedByKey = (kind: 'PM' | 'CUS', id: string, subscriptionId: string): Key => ({
   pk: recordKey(kind, id).pk,
   sk: `${USED_BY_PREFIX}${subscriptionId}`,
 });
 export const USED_BY_PREFIX = 'SUB#';
-/** Leads from an address to a method or subscription that names it. */
+/** Maps an address to a method or subscription that names it. */
 export const addressUseKey = (addressId: string, kind: 'PM' | 'SUB', id: string): Key => ({
   pk: recordKey('ADDR', addressId).pk,
   sk: `${kind}#${id}`,
 });
-/** The range of sort keys of an address's uses; the address itself sorts before them. */
+/** The range of sort keys of an address's uses. The address itself sorts before this range. */
 export const ADDRESS_USES = { from: 'PM#', to: 'SUB#~' } as const;
-/** The shards of one day, because all payments together change faster than one partition accepts. */
+/** The entries of one day are sharded, because one partition cannot take the writes of all payments. */
 const ENTRY_SHARDS = 4;
 const entryShards: readonly number[] = Array.from({ length: ENTRY_SHARDS }, (_, shard) => shard);
 const entryPartition = (kind: HistoricKind, day: string, shard: number): string => `ALL${kind}#${day}#${shard}`;
-/** The partitions of all payments, or of all subscriptions, that were created on a UTC day. */
+/** The partitions of all payments, or all subscriptions, created on a UTC day. */
 export const entryPartitions = (kind: HistoricKind, day: string): readonly string[] =>
   entryShards.map((shard) => entryPartition(kind, day, shard));
-/** The entry of a record in the list of all records of its kind, by its `listSort`. */
+/** The entry of a record in the list of all records of its kind, sorted by `listSort`. */
 export const entryKey = (kind: HistoricKind, createdAt: string, id: string): Key => ({
   pk: entryPartition(kind, createdAt.slice(0, DAY_LENGTH), shardOf(id, ENTRY_SHARDS)),
   sk: listSort(createdAt, id),
 });
 const DAY_LENGTH = '2000-01-01'.length;
-/** The entries of records of a user or a guest (`owner` index), or of an organization (`project` index). */
+/** The entries of a user's or guest's records (`owner` index), or an organization's (`project` index). */
 export const userEntriesPartition = (kind: HistoricKind, userId: string): string => `USER#${userId}#ALL${kind}`;
 export const guestEntriesPartition = (kind: HistoricKind, email: string): string =>
   `GUEST#${emailHash(email)}#ALL${kind}`;
 export const organizationEntriesPartition = (kind: HistoricKind, organizationId: string): string =>
   `ORG#${organizationId}#ALL${kind}`;
-/** Whose words a record is found by: people's (last four digits, reference code), a provider's (fingerprint, charge). */
+/** Search words come from people (last four digits, reference code) or from a provider (fingerprint, charge). */
 export const WORD_ITEMS = ['PEOPLE', 'PROVIDER'] as const;
-/** The items of a record's words. Each has one word in the `owner` index and one in the `project` index. */
+/** The items with a record's words, each with one word in the `owner` index and one in the `project` index. */
 export const wordKey = (kind: HistoricKind, id: string, of: (typeof WORD_ITEMS)[number]): Key => ({
   pk: `WORD#${id}`,
   sk: `${kind}#${of}`,
 });
-/** The records that have a word, ignoring case. */
+/** The records with this word, ignoring case. */
 export const wordPartition = (kind: HistoricKind, word: string): string =>
   `WORD#${fingerprint(word.trim().toLowerCase()).slice(0, WORD_LENGTH)}#ALL${kind}`;
 const WORD_LENGTH = 24;
-/** Leads from an e-mail address to a customer who has it. */
+/** Maps an e-mail address to a customer with this address. */
 export const emailCustomerKey = (email: string, customerId: string): Key => ({
   pk: emailCustomers(email).partition,
   sk: `CUS#${customerId}`,
@@ -119,7 +119,7 @@ export const emailCustomerKey = (email: string, customerId: string): Key => ({
 export const emailCustomers = (email: string): { readonly partition: string } => ({
   partition: `EMAIL#${emailHash(email)}`,
 });
-/** The entry of a customer in the list of all customers (`owner` index), which also has its name (`project` index). */
+/** The entry of a customer in the list of all customers (`owner` index), also found by name (`project` index). */
 export const customerEntryKey = (id: string): Key => ({ pk: recordKey('CUS', id).pk, sk: 'ENTRY' });
 const CUSTOMER_SHARDS = 4;
 const customerEntries = (shard: number): string => `CUSTOMERS#${shard}`;
@@ -127,10 +127,10 @@ export const customerEntryPartition = (id: string): string => customerEntries(sh
 export const customerEntryPartitions: readonly string[] = Array.from({ length: CUSTOMER_SHARDS }, (_, shard) =>
   customerEntries(shard),
 );
-/** The customers with a name, ignoring case. */
+/** The customers with this name, ignoring case. */
 export const customerNamePartition = (name: string): string =>
   `NAME#${fingerprint(name.trim().toLowerCase()).slice(0, WORD_LENGTH)}#CUSTOMERS`;
-/** A service key, and when it was last used. They differ, so that a function that notes uses can change no key. */
+/** A service key and its last use are separate items, so a function that notes uses cannot change a key. */
 export const keyKey = (id: string): Key => recordKey('KEY', id);
 export const keyUseKey = (id: string): Key => recordKey('KEYUSE', id);
 /** All service keys, in the `owner` index. */
@@ -141,9 +141,9 @@ export type EntityType = (typeof ENTITY_TYPES)[number];
 /** The memberships of a user, organization or project, in the `owner` index. */
 export const entityPartition = (type: EntityType, id: string): string => `${ENTITY_PREFIX[type]}#${id}#MBR`;
 const ENTITY_PREFIX = { user: 'USER', organization: 'ORG', project: 'PROJECT' } as const;
-/** The prefix of a record's history items, which are its versions, then the log entries about it. */
+/** The prefix of a record's history: first its versions, then the log entries about it. */
 const HISTORY_PREFIX = 'HIST#';
-/** The range of sort keys of a record's history. A version begins with a digit, the id of a log entry with a letter. */
+/** The range of sort keys of a record's history. Versions begin with a digit, ids of log entries with a letter. */
 export const HISTORY = { from: HISTORY_PREFIX, to: `${HISTORY_PREFIX}~` } as const;
 export const HISTORY_VERSIONS = { from: HISTORY_PREFIX, to: `${HISTORY_PREFIX}:` } as const;
 export const HISTORY_LOG = { from: `${HISTORY_PREFIX}:`, to: `${HISTORY_PREFIX}~` } as const;
@@ -153,7 +153,7 @@ export const historyLogKey = ({ kind, id }: Historic, logId: string): Key => ({
   pk: recordKey(kind, id).pk,
   sk: `${HISTORY_PREFIX}${logId}`,
 });
-/** Leads from a provider's id to our record; many to one. */
+/** Maps a provider's id to our record; many to one. */
 export const aliasKey = (providerId: string, externalId: string): Key =>
   recordKey('REF', `${providerId}#${externalId}`);
 export const providerEventKey = (providerId: string, eventId: string): Key =>
@@ -162,7 +162,7 @@ export const providerEventKey = (providerId: string, eventId: string): Key =>
 export const deliveryKey = (messageId: string, target: string): Key => recordKey('DLV', `${messageId}#${target}`);
 export const logKey = (id: string): Key => recordKey('LOG', id);
 export const organizationKey = (id: string): Key => recordKey('ORG', id);
-/** A member's id is derived from organization and user, so that a user is a member only once. */
+/** A member's id derives from organization and user, so a user can be a member only once. */
 export const memberIdOf = (organizationId: string, userId: string): string => plainId('member', organizationId, userId);
 export const memberKeyById = (organizationId: string, memberId: string): Key => ({
   pk: `ORG#${organizationId}`,
@@ -170,7 +170,7 @@ export const memberKeyById = (organizationId: string, memberId: string): Key => 
 });
 export const memberKey = (organizationId: string, userId: string): Key =>
   memberKeyById(organizationId, memberIdOf(organizationId, userId));
-/** A membership that has ended. The item stays until none of that user's methods pays for the organization. */
+/** An ended membership. The item stays until none of that user's methods pays for the organization. */
 export const endedMembershipKey = (memberId: string): Key => recordKey('LEFT', memberId);
 export const MEMBER_PREFIX = 'MEMBER#';
 /** A user's memberships, in the `owner` index. */
@@ -187,77 +187,80 @@ const REFERENCE_PREFIX = {
   discounts: 'DISCOUNT',
 } as const;
 export const referenceKey = (kind: ReferenceKind, id: string): Key => recordKey(REFERENCE_PREFIX[kind], id);
-/** Number of taken uses of a code with `max_redemptions`. A recreated code keeps its counter. */
+/** The counter of uses of a code with `max_redemptions`. A recreated code keeps its counter. */
 export const discountCountKey = (code: string): Key => recordKey('DISCOUNTCOUNT', code);
-/** How often a payer has used a code. @param payer from `payerOfDiscount` */
+/** The counter of a payer's uses of a code. @param payer from `payerOfDiscount` */
 export const discountUseKey = (code: string, payer: string): Key => recordKey('DISCOUNTUSE', `${code}#${payer}`);
-/** Written once a redemption is paid or given back. */
+/** Written when a redemption is paid or returned. */
 export const redemptionKey = (id: string): Key => recordKey('REDEMPTION', id);
 export const paymentLinkKey = (id: string): Key => recordKey('LINK', id);
 /** All payment links, in the `owner` index. */
 export const LINKS_PARTITION = 'KIND#LINK';
-/** How many payments of a link were made, have a place and have succeeded. */
+/** A link's counters of created payments, of payments with a reserved place, and of succeeded payments. */
 export const linkCountKey = (id: string): Key => recordKey('LINKCOUNT', id);
-/** What the counts of a link include of a payment. */
+/** The part of a link's counters that a payment accounts for. */
 export const linkPlaceKey = (paymentId: string): Key => recordKey('LINKPLACE', paymentId);
 /** All records of a reference kind, in the `owner` index. */
 export const referencePartition = (kind: ReferenceKind): string => `KIND#${REFERENCE_PREFIX[kind]}`;
-/** An owner's customer at a provider. */
+/** The owner's customer at a provider. */
 export const ownerCustomerKey = (ownerKey: string, providerId: string): Key => ({
   pk: `OWNER#${ownerKey}`,
   sk: `CUSTOMER#${providerId}`,
 });
-/** The counters of the list of a guest or a project. The sums of other lists count their payments too. */
+/** The counters of a guest's or project's list. For other lists, the sums also count payments. */
 export const countKey = (scope: string, day: string): Key => ({ pk: `COUNT#${scope}`, sk: day });
-/** True for the list of a user or an organization. */
+/** True for the list of a user or an organization, which has sums instead of counters. */
 export const hasSums = (scope: string): boolean => /^(USER|ORG)#/.test(scope);
 /** Sums of a scope, for one UTC day and currency. */
 export const sumKey = (scope: string, day: string, currency: string): Key => ({
   pk: `SUM#${scope}`,
   sk: `${day}#${currency}`,
 });
-/** The sort keys of the sums from one day to another, both included. */
+/** The range of sort keys of the sums between two days, inclusive. */
 export const sumRange = (from: string | undefined, to: string | undefined) => ({
   from,
   to: to === undefined ? undefined : `${to}#~`,
 });
 const ALL_SHARDS = 8;
-/** The sums of all payments use shards, so that no item gets every write and concurrent writes do not conflict. */
+/** Sharded sums of all payments, so no single item gets every write and concurrent writes do not conflict. */
 export const allScope = (spread: string): string => `ALL#${shardOf(spread, ALL_SHARDS)}#PAY`;
 export const allScopes: readonly string[] = Array.from({ length: ALL_SHARDS }, (_, shard) => `ALL#${shard}#PAY`);
-/** The sums of all subscriptions; a transaction of a batch writes one shard. */
+/** Sharded sums of all subscriptions. The transaction of a batch writes only one shard. */
 const SUBSCRIPTION_SHARDS = 4;
 const subscriptionSums = (shard: number): string => `ALL#${shard}#SUB`;
 export const subscriptionScope = (spread: string): string => subscriptionSums(shardOf(spread, SUBSCRIPTION_SHARDS));
 export const subscriptionScopes: readonly string[] = Array.from({ length: SUBSCRIPTION_SHARDS }, (_, shard) =>
   subscriptionSums(shard),
 );
-/** In place of the day. It sorts after all days, so that one query reads the days from one on and the present sums. */
+/**
+ * Replaces the day in the key of the current sums. Sorts after all days, so one query reads past days and the current
+ * sums.
+ */
 export const PRESENT_SUMS = 'PRESENT';
-/** What the sums of all payments hold of a refund, by the refund's version. */
+/** The contribution of a refund to the sums of all payments, by the refund's version. */
 export const refundSumKey = (refundId: string): Key => recordKey('SUMMED', refundId);
-/** Names the first payment of a payer that succeeded. @param payer from `payerOfDiscount` */
+/** Identifies a payer's first succeeded payment. @param payer from `payerOfDiscount` */
 export const payerKey = (payer: string): Key => recordKey('PAYER', payer);
 export const idempotencyKey = (scope: string): Key => recordKey('IDEM', scope);
-/** The counts of a subject's windows. */
+/** The counts of a subject's rate windows. */
 export const rateKey = (name: string, subject: string): Key => ({
   pk: `RATE#${name}#${fingerprint(subject).slice(0, 24)}`,
   sk: 'RATE',
 });
-/** The erasure of a person; its partition also holds the e-mail addresses that the erasure still looks for. */
+/** The erasure of a person. Its partition also contains the e-mail addresses that the erasure still searches for. */
 export const erasureKey = (id: string): Key => recordKey('ERA', id);
-/** An e-mail address that the erasure has found and still looks for. */
+/** An e-mail address that the erasure found and still searches for. */
 export const soughtKey = (erasureId: string, email: string): Key => ({
   pk: erasureKey(erasureId).pk,
   sk: `${SOUGHT_PREFIX}${fingerprint(email).slice(0, 24)}`,
 });
 export const SOUGHT_PREFIX = 'MAIL#';
-/** One erasure of a person runs at a time. */
+/** A lock, so that only one erasure per person runs at a time. */
 export const erasureLockKey = (kind: 'user' | 'email', value: string): Key =>
   recordKey('ERASING', fingerprint(kind, value).slice(0, 32));
-/** An id, ours or a provider's, of a record whose person was erased. Later events about the record are blanked. */
+/** Our id or a provider's id of an erased person's record. Later events about the record are blanked. */
 export const erasedKey = (id: string): Key => recordKey('GONE', id);
-/** The erased ids of one erasure, in the `owner` index. */
+/** The ids that one erasure has erased, in the `owner` index. */
 export const erasedPartition = (erasureId: string): string => `ERASURE#${erasureId}`;
 export const cacheEpochKey: Key = { pk: 'CACHE#EPOCH', sk: 'CACHE' };
 
@@ -273,28 +276,31 @@ export const ownerPartition = (owner: Owner, kind: OwnedKind): string => {
   }
 };
 export const guestPartition = (email: string, kind: OwnedKind): string => `GUEST#${emailHash(email)}#${kind}`;
-/** For comparison with another address, whatever its case. */
+/** The hash of an e-mail address, ignoring case. */
 export const emailHash = (email: string): string => fingerprint(normalizedEmail(email)).slice(0, 32);
 export const projectPartition = (projectId: string, kind: OwnedKind): string => `PROJECT#${projectId}#${kind}`;
 
 /** The refunds or disputes of a payment, in the `owner` index. */
 export const besidePayment = (paymentId: string, kind: 'RFD' | 'DSP'): string => `${paymentKey(paymentId).pk}#${kind}`;
-/** All refunds or disputes that were created in a month (YYYY-MM, UTC), in the `project` index. */
+/** All refunds or disputes created in a month (YYYY-MM, UTC), in the `project` index. */
 export const monthPartition = (month: string, kind: 'RFD' | 'DSP'): string => `MONTH#${month}#${kind}`;
 
-/** The sort key of the list indexes, which is unique and sorts oldest first. */
+/** The sort key of the list indexes; unique, oldest first. */
 export const listSort = (createdAt: string, id: string): string => `${createdAt}#${id}`;
 
 const DUE_SHARDS = 10;
-/** The shard of a record in the `due` index, by the record's id. */
+/** A record's shard in the `due` index, by the record's id. */
 export const dueShard = (id: string): string => `DUE#${shardOf(id, DUE_SHARDS)}`;
 export const dueShards: readonly string[] = Array.from({ length: DUE_SHARDS }, (_, shard) => `DUE#${shard}`);
 const BILLING_SHARDS = 4;
-/** Each slot has its own shards, so a million renewals due together delay no other slot and no payment lookups. */
+/** Each slot has its own shards, so a million renewals due together do not delay other slots or payment lookups. */
 export const billingShard = (slot: ProviderSlot, id: string): string => `DUE#${slot}#${shardOf(id, BILLING_SHARDS)}`;
 export const billingShards = (slot: ProviderSlot): readonly string[] =>
   Array.from({ length: BILLING_SHARDS }, (_, shard) => `DUE#${slot}#${shard}`);
-/** The deliveries that wait for their next attempt. After a target was down, many are due together. */
+/**
+ * Deliveries that wait for their next attempt. They have their own shard, because many are due together after an outage
+ * of a target.
+ */
 export const DELIVERY_SHARD = 'DUE#DLV';
 /** Every partition of the `due` index. */
 export const everyDueShard: readonly string[] = [
@@ -302,7 +308,7 @@ export const everyDueShard: readonly string[] = [
   ...PROVIDER_SLOTS.flatMap(billingShards),
   DELIVERY_SHARD,
 ];
-/** The calls to a provider that due work has reserved so far. */
+/** The number of provider calls that due work has reserved so far. */
 export const callsKey = (slot: ProviderSlot): Key => recordKey('CALLS', slot);
 
 export const shardOf = (id: string, shards: number): number =>

@@ -1,6 +1,6 @@
 /**
- * @module Lists over the `owner` and `project` indexes. Index rows (keys, `sort` and the map `f`) decide which records
- * are on the page; one BatchGet then reads the records. A list never scans, and every request reads a bounded amount.
+ * @module Lists over the `owner` and `project` indexes. A list selects its records by index rows (keys, `sort` and the
+ * map `f`); one BatchGet then reads the records. A list never scans, and every request reads a bounded amount.
  */
 
 import { DomainError } from '../core/errors.ts';
@@ -15,7 +15,7 @@ export interface ListQuery {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly descending: boolean;
-  /** On fields of `f` (`f.s` …). */
+  /** Filters on fields of `f` (`f.s` …). */
   readonly filter: readonly Clause[];
   readonly offset: number;
   readonly limit: number;
@@ -37,15 +37,15 @@ export interface Listed {
   readonly rows: readonly IndexRow[];
   readonly hasMore: boolean;
   readonly next: Cursor | undefined;
-  /** Matching rows read from the start of the list, or from the cursor. */
+  /** The number of matching rows from the start of the list, or from the cursor, to the end of this read. */
   readonly seen: number;
-  /** The last row read, if rows after it may follow. */
+  /** The last row read, if further rows may exist. */
   readonly unread: Item | undefined;
-  /** True if the whole list has been read. */
+  /** True if the read covered the whole list. */
   readonly reachedEnd: boolean;
 }
 
-/** One partition of a list, and the rows that have been read of it. */
+/** One partition of a list, and its rows read so far. */
 export interface ListPart {
   readonly query: ListQuery;
   readonly listed: Listed;
@@ -59,7 +59,7 @@ export const rangeOf = ({ index, partition, from, to, descending, filter }: List
   index,
   partition,
   from,
-  // A sort key is `created_at#id`, so this bound includes all records of the last millisecond.
+  // A sort key is `created_at#id`, so `#~` includes all records of the last millisecond.
   to: to === undefined ? undefined : `${to}#${LAST}`,
   descending,
   filter,
@@ -108,8 +108,8 @@ export const listRows = async (table: Table, query: ListQuery): Promise<Listed> 
 };
 
 /**
- * One page of several partitions in the same order, read in parallel. If a filter reaches its read limit in one
- * partition, the page ends there, because later rows are not known.
+ * One page from several partitions in the same order, read in parallel. If a filter reaches its read limit in a
+ * partition, the page ends at that point, because later rows are unknown.
  */
 export const listTogether = async (
   table: Table,
@@ -140,7 +140,7 @@ export const listTogether = async (
 
 const cursorOf = ({ pk, sk, sort }: Cursor): Cursor => ({ pk, sk, sort });
 
-/** With a filter, a small chunk fills most pages; the next is as much as one request may read (1 MB). */
+/** With a filter, a small first chunk fills most pages. The next chunk is as large as one request may read (1 MB). */
 const chunkQuery = (
   query: ListQuery,
   after: Item | undefined,
@@ -151,10 +151,10 @@ const chunkQuery = (
   ...(query.filter.length === 0 ? { limit: missing } : chunk === 0 ? { limit: FILTERED_CHUNK_ROWS } : {}),
 });
 
-/** Beyond this many records in the range, a list has only the order of its index. */
+/** A range with more records can only be listed in the order of its index. */
 const MAX_SORTED_ROWS = 10_000;
 
-/** One page in an order that no index has. @throws DomainError UNSUPPORTED_FILTER beyond 10,000 records */
+/** One page in an order without an index. @throws DomainError UNSUPPORTED_FILTER beyond 10,000 records */
 export const sortedRows = async (
   table: Table,
   query: Omit<ListQuery, 'descending' | 'cursor'>,
@@ -166,7 +166,7 @@ export const sortedRows = async (
   return { rows: rows.toSorted(compare).slice(offset, end), hasMore: rows.length > end, total: rows.length };
 };
 
-/** Every row of a range, for orders that no index has. @throws DomainError UNSUPPORTED_FILTER beyond `max` rows. */
+/** Every row of a range, for orders without an index. @throws DomainError UNSUPPORTED_FILTER beyond `max` rows */
 export const allRows = async (
   table: Table,
   query: Pick<ListQuery, 'index' | 'partition' | 'from' | 'to' | 'filter'>,

@@ -1,6 +1,6 @@
 /**
- * @module The shape and the store of owned records (customers, addresses, payment methods), with their list keys. A
- * deleted record that was created with an Idempotency-Key leaves a tombstone until the key expires.
+ * @module The shape and the store of owned records (customers, addresses, payment methods), with their list keys. After
+ * deletion, a record that was created under an Idempotency-Key leaves a tombstone until the key expires.
  */
 
 import * as z from 'zod';
@@ -23,11 +23,11 @@ export const isStale = (
 
 interface Owned<T> {
   readonly kind: OwnedKind;
-  /** The record of an item. */
+  /** Parses an item into its record. */
   read(item: Item): T;
   ownerOf(record: T): Owner | undefined;
   projectOf?(record: T): string | undefined;
-  /** The fields that lists filter and order by, under short names. */
+  /** The fields for filters and order of lists, under short names. */
   listFields(record: T): Readonly<Record<string, string | number | boolean | undefined>>;
   /** ISO time of the record's due work; undefined without due work. */
   dueAt?(record: T): string | undefined;
@@ -51,7 +51,7 @@ export const ownedShape = <T extends OwnedRecord>(owned: Owned<T>) =>
         ...(project && { project: projectPartition(project, owned.kind) }),
       };
     },
-    // A report without news changes only `knownAt`, not the version.
+    // A provider report without changes updates only `knownAt`, not the version.
     asRead: (record) => [
       ...asVersion(record),
       record.knownAt === undefined ? { lacks: 'knownAt' } : { equals: ['knownAt', record.knownAt] },
@@ -64,7 +64,9 @@ export const ownedRecord = <T extends OwnedRecord>(deps: StoreDeps, shape: Versi
   const { table, now } = deps;
   const records = versionedRecord(deps, shape);
 
-  /** Stores the changed fields as the next version. @throws DomainError VERSION_CONFLICT after another commit */
+  /**
+   * Stores the changed fields as the next version. @throws DomainError VERSION_CONFLICT if another commit came first
+   */
   const revise = async (was: T, changed: Partial<T>): Promise<T> => {
     const next = { ...was, ...changed, version: was.version + 1, updatedAt: iso(now()) };
     const committed = await records.commit(was, next);
@@ -79,7 +81,7 @@ export const ownedRecord = <T extends OwnedRecord>(deps: StoreDeps, shape: Versi
     return { put: { ...shape.key(record.id), tombstone: true, requestHash, createdAt, ttl: epochSeconds(keyEndsAt) } };
   };
 
-  /** Removes a record and runs the further steps, in one transaction. @returns false if one of the steps failed. */
+  /** Removes a record and runs the further steps, in one transaction. @returns false if a step failed */
   const remove = async (record: T, beside: readonly TransactionStep[] = []): Promise<boolean> =>
     (await table.transact([removalStep(record), ...beside])).ok;
 

@@ -1,4 +1,4 @@
-/** @module Sends messages to the SQS queues, sets the time of the next delivery, and reads how many messages wait. */
+/** @module Sends messages to the SQS queues, delays repeated deliveries, and reads the number of waiting messages. */
 
 import {
   ChangeMessageVisibilityCommand,
@@ -11,10 +11,10 @@ import type { QueueName } from '../core/rights.ts';
 import { type Waits, waitForAttempt } from './waits.ts';
 
 const BATCH = 10;
-/** As the AWS SDK waits after a call that was throttled as a whole. */
+/** The waits that the AWS SDK uses after throttling a whole call. */
 const WAITS: Waits = { attempts: 4, firstMs: 1_000 };
 
-/** A message of a fair queue, in which a slow group does not delay the others. */
+/** The message group of a fair queue, in which a slow group does not delay the others. */
 export interface GroupedMessage {
   readonly body: string;
   readonly group: string;
@@ -31,7 +31,7 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
     return url;
   };
 
-  /** Retries the messages that the queue did not accept, after a wait. @throws if a message could not be sent. */
+  /** Retries messages that the queue did not accept, after a wait. @throws if a message could not be sent */
   const send = async (queue: QueueName, messages: readonly (string | GroupedMessage)[]): Promise<void> => {
     for (let start = 0; start < messages.length; start += BATCH) {
       await sendBatch(queue, messages.slice(start, start + BATCH).map(entryOf));
@@ -53,7 +53,7 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
     }
   };
 
-  /** Sets the time after which the queue delivers a message again. */
+  /** Sets the time until the queue redelivers a message. */
   const retryAfter = async (queue: QueueName, receiptHandle: string, seconds: number): Promise<void> => {
     await client.send(
       new ChangeMessageVisibilityCommand({
@@ -64,7 +64,7 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
     );
   };
 
-  /** How many messages wait to be received; approximate. */
+  /** The approximate number of waiting messages. */
   const depth = async (queue: QueueName): Promise<number> => {
     const { Attributes } = await client.send(
       new GetQueueAttributesCommand({ QueueUrl: urlOf(queue), AttributeNames: ['ApproximateNumberOfMessages'] }),

@@ -1,6 +1,6 @@
 /**
- * @module Reads the fields of our own writes. Their values were checked when they were written, so only their presence
- * is checked again; a whole check costs more than the read of the item.
+ * @module Reads fields that this service has written. Writes check the values, so reads check only their presence. A
+ * full check costs more than reading the item.
  */
 
 import * as z from 'zod';
@@ -21,8 +21,8 @@ const fieldsOf = (shape: z.ZodRawShape): readonly Field[] =>
   }));
 
 /**
- * A reader of items with these fields. Other attributes are left out, so that no write repeats them.
- * @throws ZodError for an item that lacks a required field
+ * Returns a reader of items with these fields. It omits other attributes, so no later write stores them again.
+ * @throws ZodError for an item without a required field
  */
 export const storedReader = <S extends z.ZodObject>(schema: z.ZodLazy<S>): ((item: Item) => z.output<S>) => {
   let fields: readonly Field[] | undefined;
@@ -34,7 +34,7 @@ export const storedReader = <S extends z.ZodObject>(schema: z.ZodLazy<S>): ((ite
       if (value !== undefined) record[name] = value;
       else if (isRequired) return schema.parse(item);
     }
-    // Sound, because only this service writes such items, and each write has the schema's type.
+    // Sound, because only this service writes such items, and each written item has the schema's type.
     return record as z.output<S>;
   };
 };

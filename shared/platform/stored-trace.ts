@@ -1,6 +1,6 @@
 /**
- * @module The trace of the work that wrote an item, which the events of the change continue. Most records name their
- * request already, and its trace follows from its id. Any other trace is stored in 23 characters.
+ * @module The trace of the work that wrote an item. Events of that change continue the trace. Most records store their
+ * request's id, from which the trace derives. Any other trace is stored in 23 characters.
  */
 
 import { requestIdOf } from '../core/actor.ts';
@@ -11,13 +11,13 @@ import type { PublishedKind } from './keys.ts';
 
 const PUBLISHED: Readonly<Record<PublishedKind, true>> = { PAY: true, CUS: true, SUB: true, MBR: true, EVT: true };
 
-/** The item as the running work stores it. */
+/** Adds the current trace to the item. */
 export const inCurrentTrace = ({ tr: _, ...item }: Item): Item => {
   const span = rowOf(PUBLISHED, item['sk']) && currentSpan();
   return !span || follows(span, item) ? item : { ...item, tr: packed(span) };
 };
 
-/** @returns undefined for an item that names no trace */
+/** @returns undefined for an item without a trace */
 export const traceOfItem = (item: Item): TraceContext | undefined => {
   const [, id, sampled] = STORED.exec(textOf(item['tr'])) ?? [];
   if (id === undefined) return traceOfRequest(item);

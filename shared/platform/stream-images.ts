@@ -1,4 +1,4 @@
-/** @module Reads items from the records of the table's stream. */
+/** @module Reads items from records of the table's stream. */
 
 import type { AttributeValue as SdkValue } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
@@ -26,7 +26,7 @@ const sdkValue = (value: AttributeValue): SdkValue => {
 const sdkImage = (image: Readonly<Record<string, AttributeValue>>): Record<string, SdkValue> =>
   Object.fromEntries(Object.entries(image).map(([name, value]) => [name, sdkValue(value)]));
 
-/** The removed item, if the record of the stream reports a removal. */
+/** The removed item; undefined if the stream record is not a removal. */
 export const removedItem = ({ eventName, dynamodb }: DynamoDBRecord): Item | undefined =>
   eventName === 'REMOVE' && dynamodb?.OldImage ? unmarshall(sdkImage(dynamodb.OldImage)) : undefined;
 

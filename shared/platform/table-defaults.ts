@@ -1,6 +1,6 @@
 /**
- * @module The default of an owner and kind, which is one pointer item; `is_default` is computed from it. The last
- * update wins. A read that finds a pointer to a missing record moves the pointer to the newest remaining record.
+ * @module The default of an owner and kind is one pointer item; `is_default` is computed from it. The last update wins.
+ * A read that finds a pointer to a missing record moves the pointer to the newest remaining record.
  */
 
 import type { Clause } from './expression.ts';
@@ -23,7 +23,7 @@ export interface DefaultSlot {
   readonly kind: OwnedKind;
   /** Set if an owner has one default per variant (an address's type). */
   readonly variant?: string | undefined;
-  /** Conditions on the list fields of a record that may become the default after a removal. */
+  /** Conditions on a record's list fields to become the default after a removal. */
   readonly successorIf?: readonly Clause[];
 }
 
@@ -41,11 +41,11 @@ export const setDefault = async (table: Table, slot: DefaultSlot, recordId: stri
   await table.put({ ...defaultKey(slot), recordId });
 };
 
-/** Leaves the owner without a default if `recordId` is the default. */
+/** Removes the default if it is `recordId`. */
 export const clearDefault = (table: Table, slot: DefaultSlot, recordId: string): Promise<Written> =>
   table.expire(defaultKey(slot), [{ exists: true }, { equals: ['recordId', recordId] }]);
 
-/** `setDefault` as a step of the write that stores the record. */
+/** `setDefault` as a step of the transaction that stores the record. */
 export const defaultStep = (slot: DefaultSlot, recordId: string): TransactionStep => ({
   put: { ...defaultKey(slot), recordId },
 });
@@ -53,7 +53,9 @@ export const defaultStep = (slot: DefaultSlot, recordId: string): TransactionSte
 export const readDefault = async (table: Table, slot: DefaultSlot): Promise<string | undefined> =>
   defaultIdOf(await table.get(defaultKey(slot)));
 
-/** The newest remaining record replaces a removed default. The steps fail if another request has set another. */
+/**
+ * Replaces a removed default by the newest remaining record. The steps fail if another request has changed the default.
+ */
 export const successorSteps = async (
   table: Table,
   slot: DefaultSlot,
@@ -69,11 +71,11 @@ export const successorSteps = async (
 
 interface Removed {
   readonly id: string;
-  /** True to delete the pointer if no record remains. Without the right to delete, the pointer expires. */
+  /** True to delete the pointer if no record remains. Functions without the right to delete let the pointer expire. */
   readonly deletes?: true;
 }
 
-/** Makes the newest remaining record the default after a removal. @returns the id of the default, if any */
+/** Makes the newest remaining record the default after a removal. @returns the current default's id, if any */
 export const promoteNewest = async (
   table: Table,
   slot: DefaultSlot,

@@ -1,4 +1,4 @@
-/** @module The only access to the table. Clauses guard writes. Reads hide expired items, except counts and scans. */
+/** @module The only access to the table. Clauses guard writes. All reads except counts and scans hide expired items. */
 
 import { epochSeconds, type Now } from '../core/time.ts';
 import type {
@@ -79,7 +79,9 @@ export const openTable = (connection: Connection, now: Now) => {
   return {
     get: async (key: Key, { consistent = true }: Consistency = {}): Promise<Item | undefined> =>
       unlessExpired(await connection.getItem(key, consistent)),
-    /** Reads all keys, a hundred per request. @returns the items in their order; undefined for an absent item */
+    /**
+     * Reads all keys, a hundred per request. @returns the items in the order of the keys; undefined for an absent item
+     */
     getMany: (keys: readonly Key[], options?: Consistency): Promise<readonly (Item | undefined)[]> =>
       getMany(keys, options),
     put: (item: Item, clauses: readonly Clause[] = []): Promise<Written> =>
@@ -88,25 +90,25 @@ export const openTable = (connection: Connection, now: Now) => {
     update,
     remove: (key: Key, clauses: readonly Clause[] = []): Promise<Written> =>
       guarded(connection.deleteItem(key, clauses)),
-    /** Makes the item count as absent from now on; DynamoDB deletes it later. Needs no right to delete. */
+    /** Makes the item count as absent immediately; DynamoDB deletes it later. Needs no right to delete. */
     expire: (key: Key, clauses: readonly Clause[]): Promise<Written> =>
       update(key, { set: { ttl: epochSeconds(now()) } }, clauses),
-    /** All or none. @returns the failed steps' indexes and the items that they found, if a condition fails */
+    /** All or none. @returns the indexes of failed steps and the items that they found, if a condition fails */
     transact: async (steps: readonly TransactionStep[]): Promise<Transacted> => {
       const result = await transactInTime(connection, steps.map(stepInTrace));
       return result.ok ? result : { ...result, found: result.found.map(unlessExpired) };
     },
     /** One page of an index, eventually consistent. */
     queryIndex: (query: IndexQuery): Promise<Page> => page(query),
-    /** Eventually consistent. An index holds no `ttl`, so expired items count until DynamoDB deletes them. */
+    /** Eventually consistent. The index lacks `ttl`, so expired items count until DynamoDB deletes them. */
     countIndex: (query: IndexQuery): Promise<PageCount> => connection.count(query),
     /** Only for the erasure of a person. Includes expired items that DynamoDB has not deleted yet. */
     scanItems: (slice: Slice): Promise<Page> => connection.scan(slice),
-    /** One page of the items under a partition key of the table itself, by sort key. */
+    /** One page of the items in a partition of the table itself, by sort key. */
     queryItems: (query: PartitionQuery & Consistency): Promise<Page> => page(query),
     /** All entries of an index in a range, eventually consistent. */
     eachInIndex: (query: Omit<IndexQuery, 'after'>): AsyncGenerator<Item> => pages(query),
-    /** All items under a partition key in a range. */
+    /** All items of a partition in a range of sort keys. */
     eachItem: (query: Omit<PartitionQuery & Consistency, 'after'>): AsyncGenerator<Item> => pages(query),
   };
 };

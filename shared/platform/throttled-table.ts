@@ -1,6 +1,6 @@
 /**
- * @module Waits out a table that is throttled in part. The AWS SDK retries a call that is throttled as a whole, but not
- * a batch with unprocessed keys or a transaction that throttling has canceled.
+ * @module Retries calls that the table has throttled in part: a batch with unprocessed keys, or a canceled transaction.
+ * The AWS SDK retries only calls that are throttled as a whole.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -8,10 +8,10 @@ import type { Connection, Item, Transacted, TransactionStep } from './connection
 import type { Key } from './keys.ts';
 import { type Waits, waitForAttempt } from './waits.ts';
 
-/** Sixteen seconds in total at most; a function's time usually ends earlier. */
+/** At most sixteen seconds in total; a function's time-out is usually earlier. */
 const WAITS: Waits = { attempts: 10, firstMs: 50 };
 
-/** @throws Error if keys are still unprocessed when the time is up */
+/** @throws Error if keys remain unprocessed when the time is up */
 export const readBatch = async (
   connection: Connection,
   keys: readonly Key[],
@@ -29,9 +29,9 @@ export const readBatch = async (
 };
 
 /**
- * Every attempt has the same token, so the table carries out the steps once. A transaction with a failed condition is
- * not retried, even if other steps were throttled, because its result is already certain.
- * @throws the table's error if it is still throttled when the time is up
+ * Every attempt has the same token, so the table runs the steps once. A transaction with a failed condition is not
+ * retried, even if other steps were throttled, because its result is certain.
+ * @throws the table's error if the throttling lasts until the time is up
  */
 export const transactInTime = async (
   connection: Connection,

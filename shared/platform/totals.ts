@@ -1,8 +1,7 @@
 /**
- * @module The total of a list. Counting starts after the last row that the page has read, so that page and total agree.
- * A record that is created between the two reads is in neither, and a page never shows more than its total. Up to 1,000
- * records the total is exact. A longer list would cost too much to count, so its total is an estimate, is marked as an
- * estimate, and is never below the number of records that the page proves.
+ * @module The total of a list. Counting starts after the last row of the page, so page and total are consistent even if
+ * a record is created between the two reads. A total is exact up to 1,000 records. Longer lists cost too much to count;
+ * their total is an estimate, marked as such, and never below the records that the page proves.
  */
 
 import {
@@ -26,14 +25,14 @@ export interface CountedPage {
   readonly total: () => Promise<Total>;
 }
 
-/** Up to this many records a total is exact. */
+/** A total is exact up to this many records. */
 const COUNTED_ROWS = 1_000;
 
 export const exactly =
   (count: number): CountedPage['total'] =>
   async () => ({ count, isExact: true });
 
-/** @param estimate the length of a list that is too long to count; read only then */
+/** @param estimate the length of a list that is too long to count; called only in that case */
 export const listCounted = async (
   table: Table,
   query: ListQuery,
@@ -62,8 +61,8 @@ interface CountedList {
 }
 
 /**
- * Counts the rest of the first partition alone. Its records are about as many as those of each other partition, so one
- * request shows whether the list is long. If the list is short, the other partitions are counted together.
+ * Counts the rest of the first partition. Partitions have similar sizes, so this one request shows whether the list is
+ * long. If the list is short, counts the other partitions in parallel.
  */
 const totalOf = async (
   table: Table,
@@ -83,13 +82,13 @@ const totalOf = async (
   return { count: Math.max(count, shown), isExact: true };
 };
 
-/** The rows before a cursor were never read, so the whole list is counted. */
+/** With a cursor, counts the whole list, because the rows before the cursor were not read. */
 const countRest = (table: Table, { query, listed }: ListPart, counted: number): Promise<RowCount> =>
   countRows(table, query, { after: query.cursor ? undefined : listed.unread, counted });
 
 interface CountStart {
   readonly after: Item | undefined;
-  /** Rows of the list that are counted already. */
+  /** The number of rows counted so far. */
   readonly counted: number;
 }
 
@@ -98,7 +97,9 @@ interface RowCount {
   readonly reachedEnd: boolean;
 }
 
-/** Stops when the list is too long to count, at 1,000 rows or, with a filter, at as many as one request reads. */
+/**
+ * Counts up to 1,000 rows or, with a filter, as many as one request reads. Beyond that, the list is too long to count.
+ */
 export const countRows = async (
   table: Table,
   query: ListRange,

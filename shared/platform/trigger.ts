@@ -1,4 +1,6 @@
-/** @module A stream, a queue or a schedule, the triggers without HTTP. Each declares its rights, limits and impact. */
+/**
+ * @module Triggers without HTTP: streams, queues and schedules. Each declares its rights, limits and business impact.
+ */
 
 import type { MemoryMb, QueueName, Right } from '../core/rights.ts';
 import type { Settings } from '../core/settings.ts';
@@ -12,25 +14,25 @@ interface TriggerBase {
   readonly uses: readonly Right[];
   readonly timeoutSeconds: number;
   readonly memoryMb: MemoryMb;
-  /** The business impact while the trigger fails, which is the text of its alarm. */
+  /** The business impact of a failing trigger, used as the text of its alarm. */
   readonly impact: string;
-  /** The host creates the trigger, but nothing triggers it. Messages wait in its queue. */
+  /** The trigger exists but is disabled, so messages wait in its queue. */
   readonly isPaused?: true;
 }
 
 /**
- * Reads the table's stream (INSERT and MODIFY of items with one of these sort keys), with ten tries. The changes of one
- * item arrive in order; those of different items may not.
+ * Reads the table's stream (INSERT and MODIFY of items with one of these sort keys), with up to ten attempts. Changes
+ * of one item arrive in order; changes of different items may not.
  */
 export interface StreamTrigger extends TriggerBase {
   readonly kind: 'stream';
   readonly sortKeys: readonly ItemKind[];
-  /** The sort keys of items whose removal the trigger also reads, including removal by expiry. */
+  /** The sort keys of items whose removals the trigger also reads, including removals by expiry. */
   readonly removalsOf?: readonly ItemKind[];
   readonly batchSize: number;
-  /** Concurrent batches per stream shard, 1 to 10; each item is in only one of them. */
+  /** Concurrent batches per stream shard, 1 to 10. Two concurrent batches never contain the same item. */
   readonly batchesAtOnce: number;
-  /** Seconds for which a batch gathers further changes, if it is not full. */
+  /** Maximum seconds for which a batch collects changes before it is full. */
   readonly gatherSeconds?: number | undefined;
 }
 
@@ -46,7 +48,7 @@ export interface BusPattern {
   readonly detail?: BusFields;
 }
 
-/** Bus rules may feed the queue. A failed message is retried, then goes to the dead-letter queue. */
+/** A queue, optionally fed by bus rules. A failed message is retried, then goes to the dead-letter queue. */
 export interface QueueTrigger extends TriggerBase {
   readonly kind: 'queue';
   readonly queue: QueueName;
@@ -54,12 +56,12 @@ export interface QueueTrigger extends TriggerBase {
   readonly batchSize: number;
   readonly maxConcurrency: number;
   readonly visibilitySeconds: number;
-  /** Receives before a message goes to the dead-letter queue. */
+  /** Deliveries before a message goes to the dead-letter queue. */
   readonly maxReceives: number;
   /**
-   * True if a dead letter can wait, because its loss harms no one before an operator's next look: an alarm then rises
-   * only for many of them or after an hour. Every other queue's first dead letter raises an alarm, because money, or
-   * the record of money, waits in it.
+   * True if dead letters can wait for an operator's next look, because their loss harms no one. The alarm then rises
+   * only for many dead letters or after an hour. In every other queue, the first dead letter raises an alarm, because
+   * it concerns money or the record of money.
    */
   readonly deadLettersCanWait?: true;
 }
@@ -67,7 +69,7 @@ export interface QueueTrigger extends TriggerBase {
 export interface ScheduleTrigger extends TriggerBase {
   readonly kind: 'schedule';
   readonly everyMinutes: number;
-  /** The setting that installs the trigger; without it, every host does. */
+  /** The setting that installs the trigger; without a setting, every host installs it. */
   readonly installedBy?: 'HEALTH_CHECK';
 }
 
@@ -83,15 +85,15 @@ export type OperatedSettings = Pick<
   | 'RUN_DUE_CONCURRENCY'
 >;
 
-/** The triggers of due work. The first queues records, the second runs their work. */
+/** The triggers of due work: the first queues due records, the second does their work. */
 const DUE_TRIGGERS: readonly string[] = ['workers.sweep-due', 'workers.run-due'];
 
-/** The time of an attempt besides the POST itself. */
+/** The time of a delivery attempt in addition to the POST. */
 const AROUND_A_POST_SECONDS = 10;
 
 /**
- * Applies the operator's number and time-out of webhook attempts, and how much due work runs, if any. Leaves out the triggers
- * that the operator has not installed.
+ * Applies the operator's limits of webhook attempts and of due work. Omits triggers that the operator has not
+ * installed.
  */
 export const withOperatorSettings = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
   triggers

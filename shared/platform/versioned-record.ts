@@ -1,6 +1,6 @@
 /**
- * @module The one store of records that change version by version. The shape of a record says how it is keyed, parsed,
- * stored and guarded, and when its next work is due. Beside it, only the leases of due work move a due time.
+ * @module The one store of versioned records. A record's shape defines its key, parsing, attributes, guards and next
+ * due time. Besides this store, only the leases of due work change due times.
  */
 
 import * as z from 'zod';
@@ -16,7 +16,7 @@ export type StoredRecord = Readonly<Record<string, unknown>> & {
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Hash of the request that created the record, if it had an Idempotency-Key. */
+  /** Hash of the create request; set if the request had an Idempotency-Key. */
   readonly requestHash?: string | undefined;
 };
 
@@ -28,7 +28,7 @@ export const storedRecordFields = {
   requestHash: z.string().optional(),
 };
 
-/** @param request the request that creates the record, if it has an Idempotency-Key */
+/** @param request the create request, if it has an Idempotency-Key */
 export const firstVersion = (at: string, request?: { readonly requestHash: string }) => ({
   version: 1,
   createdAt: at,
@@ -43,34 +43,36 @@ interface Identified {
 /** How a record becomes an item. */
 export interface ItemShape<T extends Identified> {
   key(id: string): Key;
-  /** The attributes of the item, except its key and its due time. */
+  /** The attributes of the item, without its key and its due time. */
   attributes(record: T): Item;
-  /** The conditions that the record is as read. */
+  /** Conditions that the stored record is unchanged since it was read. */
   asRead(record: T): readonly Clause[];
-  /** The conditions of a change of its times, if these are fewer. */
+  /** Fewer conditions, for changes of times only. */
   asTimed?(record: T): readonly Clause[];
-  /** ISO time of the record's next due work, by all of its times; undefined without due work. */
+  /** ISO time of the record's next due work, computed from all of its times; undefined without due work. */
   dueAt?(record: T): string | undefined;
-  /** The shard of the due work, if the id does not choose it. */
+  /** The shard of the due work; by default the id determines it. */
   shardOf?(record: T): string;
-  /** The record as it is stored now, if that differs from the record that callers see. */
+  /** The form of the record in the table, if callers see a different form. */
   stored?(record: T): T;
 }
 
 export interface VersionedShape<T extends StoredRecord> extends ItemShape<T> {
   /** @returns undefined for a tombstone */
   parse(item: Item): T | undefined;
-  /** The writes of dependent items in the same transaction. @param was undefined for a new record */
+  /**
+   * The writes of dependent items in the same transaction. @param was the previous version; undefined for a new record
+   */
   beside?(was: T | undefined, next: T): readonly TransactionStep[];
 }
 
-/** A later change has another version. */
+/** The conditions that the stored version is still this one. */
 export const asVersion = ({ version }: Pick<StoredRecord, 'version'>): readonly Clause[] => [
   { exists: true },
   { equals: ['version', version] },
 ];
 
-/** The due attributes of an update. @param dueAt removes the attributes if undefined */
+/** The due attributes of an update. @param dueAt undefined removes the attributes */
 export const dueAttributes = (shard: string, dueAt: string | undefined) =>
   dueAt === undefined ? { due: undefined, due_at: undefined } : { due: shard, due_at: dueAt };
 
@@ -87,7 +89,7 @@ export const recordItem = <T extends Identified>(shape: ItemShape<T>, record: T)
   };
 };
 
-/** Writes the record if it is as read. @param was undefined for a new record, whose id must be free */
+/** Writes the record if it is unchanged. @param was undefined for a new record, whose id must be unused */
 export const recordStep = <T extends Identified>(shape: ItemShape<T>, was: T | undefined, next: T) => ({
   put: recordItem(shape, next),
   if: was ? shape.asRead(was) : ([{ absent: true }] as const),
@@ -99,14 +101,14 @@ export type Found<T> =
 
 const tombstoneSchema = z.object({ requestHash: z.string().optional(), createdAt: z.string() });
 
-/** The record of an item; without a record, the item is a tombstone. */
+/** The record of an item; an item without a record is a tombstone. */
 const foundIn = <T>(item: Item, record: T | undefined): Found<T> => {
   if (record) return { kind: 'record', record };
   const { requestHash, createdAt } = tombstoneSchema.parse(item);
   return { kind: 'tombstone', requestHash, createdAt };
 };
 
-/** The further steps of the write that replaces `was` by `next`. */
+/** The further steps of the transaction that replaces `was` by `next`. */
 type StepsOf<T> = (was: T, next: T) => readonly TransactionStep[];
 
 const NO_STEPS = (): readonly TransactionStep[] => [];
@@ -124,8 +126,8 @@ export const versionedRecord = <T extends StoredRecord>(
 
   /**
    * Writes the record with its dependent items, in one transaction with the further steps.
-   * @returns the item that is stored instead; `unmet` if only a further step failed
-   * @throws Error if only a dependent item was written already
+   * @returns the stored item on a conflict; `unmet` if only a further step failed
+   * @throws Error if only a dependent item existed already
    */
   const write = async (was: T | undefined, next: T, onlyIf: readonly TransactionStep[]): Promise<Outcome> => {
     const step = recordStep(shape, was, next);
@@ -154,7 +156,7 @@ export const versionedRecord = <T extends StoredRecord>(
     return found;
   };
 
-  /** Tries once; `change` retries. @returns the stored record instead if another commit came first */
+  /** Tries once; `change` retries. @returns the stored record if another commit came first */
   const commit = async <N extends T>(
     was: T,
     decided: N,
@@ -167,7 +169,7 @@ export const versionedRecord = <T extends StoredRecord>(
     return { ok: false, found: parse(outcome.item) };
   };
 
-  /** Changes a record; see `changeRecord`. `stepsOf` returns the further steps of each write. */
+  /** Changes a record with `changeRecord`. `stepsOf` returns the further steps of each attempt. */
   const change = (record: T, decide: Decide<T>, stepsOf: StepsOf<T> = NO_STEPS): Promise<Changed<T>> => {
     const tryOnce: Commit<T> = (was, next) => commit(was, next, stepsOf(was, next));
     return changeRecord(tryOnce, record, decide);
@@ -189,18 +191,18 @@ const clashWith = (step: TransactionStep | undefined): Error => {
 interface TimesOptions {
   /** Further conditions on the item. */
   readonly onlyIf?: readonly Clause[];
-  /** Due work runs again at `until` at the latest. Work that is due at `now` waits until then. */
+  /** Due work runs again by `until`. Work that is already due at `now` waits until then. */
   readonly wait?: { readonly now: Instant; readonly until: string };
 }
 
 const dueAfter = (dueAt: string | undefined, { now, until }: NonNullable<TimesOptions['wait']>): string =>
   dueAt !== undefined && dueAt < until && instant(dueAt) > now ? dueAt : until;
 
-/** Times change without a new version, because readers do not see them. */
+/** Changes times without a new version, because readers do not see these times. */
 export const recordTimes = <T extends Identified>({ table }: Pick<StoreDeps, 'table'>, shape: ItemShape<T>) => {
   const asTimed = (record: T): readonly Clause[] => (shape.asTimed ?? shape.asRead)(record);
 
-  /** The step of `setTimes`, for a transaction. */
+  /** `setTimes` as a step of a transaction. */
   const timesStep = <N extends T>(record: N, patch: Partial<T>, { onlyIf = [], wait }: TimesOptions = {}) => {
     const next = { ...record, ...patch };
     const dueAt = shape.dueAt?.(next);
@@ -213,8 +215,8 @@ export const recordTimes = <T extends Identified>({ table }: Pick<StoreDeps, 'ta
   };
 
   /**
-   * Stores times of the record, and the due time that follows from all of its times.
-   * @returns the record with these times; undefined if it is not as read
+   * Stores times of the record, and the due time computed from all of its times.
+   * @returns the record with these times; undefined if the stored record has changed
    */
   const setTimes = async <N extends T>(
     record: N,
@@ -225,7 +227,7 @@ export const recordTimes = <T extends Identified>({ table }: Pick<StoreDeps, 'ta
     return (await table.update(step.update, step.changes, step.if)).ok ? { ...record, ...patch } : undefined;
   };
 
-  /** Moves the due time, whatever the times of the record; the work that is due stays. @returns false if it is not as read */
+  /** Postpones the due time without changing the due work. @returns false if the stored record has changed */
   const putOff = async (record: T, until: string, patch: Partial<T> = {}): Promise<boolean> => {
     const set = { ...patch, ...dueAttributes(shardOf(shape, record), until) };
     return (await table.update(shape.key(record.id), { set }, asTimed(record))).ok;

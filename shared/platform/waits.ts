@@ -1,21 +1,23 @@
-/** @module Random waits between the attempts of a call, each twice as long as the one before, within the time left. */
+/**
+ * @module Random waits between the attempts of a call, within the remaining time. The maximum doubles with each wait.
+ */
 
 import { remainingTimeMs } from '../core/trace.ts';
 
 export interface Waits {
   /** Including the first attempt. */
   readonly attempts: number;
-  /** The longest first wait, ms. */
+  /** The maximum of the first wait, ms. */
   readonly firstMs: number;
 }
 
 const LONGEST_MS = 5_000;
-/** The time that is kept for the attempt after the wait, and for the response. */
+/** The time reserved for the attempt after the wait, and for the response. */
 const KEPT_MS = 500;
 
 /**
- * @param made the attempts so far
- * @returns true after the wait; false immediately if no attempt, or too little of the function's time, is left
+ * @param made the number of attempts so far
+ * @returns true after the wait; false immediately if no attempt or too little time is left
  */
 export const waitForAttempt = async (made: number, { attempts, firstMs }: Waits): Promise<boolean> => {
   if (made >= attempts) return false;

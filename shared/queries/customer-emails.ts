@@ -1,10 +1,10 @@
-/** @module Items that lead from an e-mail address to the customers who have it, for the search of platform admins. */
+/** @module Items that map an e-mail address to its customers, for the search of platform admins. */
 
 import { type Customer, customerRecord } from '../customers/customer.ts';
 import { emailCustomerKey, emailCustomers, type Key } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 
-/** Both are undefined for a customer without an e-mail address. */
+/** A customer change; undefined before creation or after removal. */
 export interface CustomerChange {
   readonly before: Customer | undefined;
   readonly after: Customer | undefined;
@@ -19,7 +19,7 @@ export const projectCustomerEmail = async (table: Table, { before, after }: Cust
   }
 };
 
-/** The customers with this e-mail address, in no order. A customer who has just changed it may still be among them. */
+/** The customers with this e-mail address, unordered. May still include a customer who has just changed the address. */
 export const customersByEmail = async (
   table: Table,
   email: string,

@@ -1,4 +1,4 @@
-/** @module The entries of the list of all customers. An entry also leads from the name to the customer. */
+/** @module The entries of the list of all customers, which also map a name to its customers. */
 
 import type { Customer } from '../customers/customer.ts';
 import { customerEntryKey, customerEntryPartition, customerNamePartition, listSort } from '../platform/keys.ts';

@@ -1,4 +1,4 @@
-/** @module How many payments of a list were created on each UTC day, by status. The counts lag behind by moments. */
+/** @module The number of payments in a list by status and UTC day of creation. The counts lag by moments. */
 
 import { utcDay } from '../core/time.ts';
 import { sumNamed } from '../payments/summary-sums.ts';
@@ -11,7 +11,7 @@ export interface DayCount {
   readonly byStatus: Readonly<Record<string, number>>;
 }
 
-/** The counts of a scope over a range of days, oldest first. The sums of a user or an organization hold them. */
+/** The counts of a scope by day, oldest first. A user's or organization's counts are part of its sums. */
 export const dayCounts = async (
   table: Table,
   scope: string,
@@ -39,7 +39,7 @@ const countsInCounter = (item: Item): readonly StatusCount[] =>
     name.startsWith('n_') && typeof value === 'number' ? [[name.slice(2), value]] : [],
   );
 
-/** A day has an item per currency. */
+/** Each day has one item per currency. */
 const countsInSums = (item: Item): readonly StatusCount[] =>
   Object.entries(item).flatMap(([name, value]): StatusCount[] => {
     const sum = sumNamed(name);

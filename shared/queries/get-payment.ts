@@ -16,7 +16,7 @@ import type { StoreDeps } from '../platform/table.ts';
 import { subscriptionBeside } from '../subscriptions/record/subscription-view.ts';
 import { type GetPaymentQuery, includesOf, type PaymentInclude } from './includes.ts';
 
-/** Returns one payment. If the query names an organization, project or product, the payment must belong to it. */
+/** Returns one payment. If the query names an organization, project or product, the payment must match. */
 export const getPayment = async (
   deps: StoreDeps,
   { record: payment, canWrite, query, caller }: ApiRequest<unknown, GetPaymentQuery, unknown, VisiblePayment>,
@@ -33,7 +33,7 @@ const passesGuards = (payment: VisiblePayment, query: GetPaymentQuery): boolean 
   (query.project_id === undefined || query.project_id === payment.projectId) &&
   (query.product_id === undefined || query.product_id === payment.productId);
 
-/** Every include except the order is a separate record. The order is a view of the payment. */
+/** All includes except the order are separate records. */
 const BESIDE: Readonly<Record<Exclude<PaymentInclude, 'order'>, Include<VisiblePayment>>> = {
   payment_method: { showing: methodBeside, idOf: ({ paymentMethodId }) => paymentMethodId },
   project: { showing: projectBeside, idOf: ({ projectId }) => projectId },
@@ -42,7 +42,7 @@ const BESIDE: Readonly<Record<Exclude<PaymentInclude, 'order'>, Include<VisibleP
   product: { showing: productBeside, idOf: ({ productId }) => productId },
 };
 
-/** The includes of each payment that this caller may see. An absent include is null. */
+/** The includes of each payment. A missing include, or one that the caller may not see, is null. */
 export const includedRecords = async (
   { table }: Pick<StoreDeps, 'table'>,
   caller: Caller,
@@ -60,7 +60,7 @@ export const includedRecords = async (
   }));
 };
 
-/** A payment that names a product has one order, which is read-only and derived from the payment. */
+/** A payment for a product has one order, which is read-only and derived from the payment. */
 type OrderStatus = 'pending' | 'paid' | 'failed' | 'canceled';
 
 const orderStatusOf = (status: PaymentStatus): OrderStatus => {

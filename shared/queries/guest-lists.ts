@@ -1,6 +1,6 @@
 /**
  * @module A guest's payments and subscriptions by e-mail address. Without a guest token, each record shows a few fixed
- * fields. An unknown address costs the same, and gets the same reply, as a known address.
+ * fields. Unknown and known addresses cause the same cost and the same reply.
  */
 
 import { type Audience, audienceOf } from '../access/audience.ts';

@@ -1,4 +1,4 @@
-/** @module The query of the read of one payment, and the records that a payment may be shown with. */
+/** @module The query parameters to read one payment, and the records that the payment may include. */
 
 import * as z from 'zod';
 import { booleanParameter, boundedText, idParameter } from '../http/fields.ts';
@@ -6,7 +6,7 @@ import { tokenParameter } from '../http/guest-fields.ts';
 
 export const INCLUDES = ['payment_method', 'project', 'organization', 'subscription', 'product', 'order'] as const;
 
-/** What a read of a payment shows beside the fields that an update compares. */
+/** Fields of a payment response that an update does not compare. */
 export const PAYMENT_SENT_BACK = {
   expanded: INCLUDES,
   moving: [

@@ -1,7 +1,8 @@
 /**
- * @module The entries of the lists of all payments and of all subscriptions, and the words that find a record. Each record has one, in the partitions of
- * its UTC day of creation and shard, of its user or guest, and of its organization. `project-changes` replaces it after
- * each change, never by an older version, so a replay in any order ends the same.
+ * @module The entries of the lists of all payments and of all subscriptions, and the words for searches. An entry is in
+ * the partitions of its record's creation day and shard, of the user or guest, and of the organization. After each
+ * change, `project-changes` replaces the entry, but never by an older version, so replays in any order have the same
+ * result.
  */
 
 import type { Owned } from '../access/record-kind.ts';
@@ -27,10 +28,10 @@ interface ListedRecord extends Owned {
   readonly referenceCode?: string | undefined;
 }
 
-/** The fields that only one kind of record has, under short names. */
+/** The fields of only one kind of record, under short names. */
 type OwnFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** An entry holds no name, e-mail address or free text, because exact searches compare hashes. */
+/** Entries contain no names, e-mail addresses or free text. Searches compare hashes of whole values. */
 export const listEntry = (kind: HistoricKind, record: ListedRecord, fields: OwnFields): Item => {
   const key = entryKey(kind, record.createdAt, record.id);
   const owner = ownerEntries(kind, record);
@@ -56,7 +57,7 @@ export interface Words {
   readonly project: string | undefined;
 }
 
-/** An item through which whole words find a record. It is written also without words, to replace former ones. */
+/** An item that makes a record searchable by whole words. Written even without words, to replace former words. */
 export const wordEntry = (
   kind: HistoricKind,
   { id, createdAt, version }: ListedRecord,
@@ -74,7 +75,7 @@ const ownerEntries = (kind: HistoricKind, { userId, guestEmail }: Owned): string
   return guestEmail === undefined ? undefined : guestEntriesPartition(kind, guestEmail);
 };
 
-/** Writes each entry unless the table has a newer version of it. */
+/** Writes each entry unless the table has a newer version. */
 export const putEntries = async (table: Table, entries: readonly Item[]): Promise<void> => {
   await Promise.all(
     entries.map((entry) => table.put(entry, [{ any: [{ absent: true }, { atMost: ['v', Number(entry['v'])] }] }])),

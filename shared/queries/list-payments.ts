@@ -136,7 +136,7 @@ const find = async (
   return pageByCreation(deps.table, list, onlyStatus ? { statuses: query.status } : undefined);
 };
 
-/** A CSV page shows no total, so its list is not counted. */
+/** A CSV page shows no total, so the list is not counted. */
 const csvRows = async ({ table }: StoreDeps, list: ListQuery, { orderBy }: ListPaymentsQuery): Promise<PageFound> => {
   if (orderBy !== 'created_at') {
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'CSV goes with orderBy=created_at' });

@@ -44,7 +44,7 @@ export const listSubscriptions = async (
     findPage: () => {
       const filter = [...clauses, ...(query.status ? [{ oneOf: ['f.s', query.status] } as const] : [])];
       const list = { ...scope, descending: true, filter };
-      // A CSV page shows no total, so its list is not counted.
+      // A CSV page shows no total, so the list is not counted.
       return csvPage
         ? listRows(table, { ...list, offset: 0, limit: csvPage.limit, cursor: rowOf(csvPage, scope.partition) })
         : listCounted(table, { ...list, offset: query.offset, limit: query.limit });

@@ -1,4 +1,4 @@
-/** @module The payer's e-mail address and the organization's name beside records in lists for platform admins. */
+/** @module The payer's e-mail address and the organization's name in the records of lists for platform admins. */
 
 import * as z from 'zod';
 import { once } from '../core/once.ts';
@@ -51,7 +51,7 @@ export const payersOf = async (table: Table, records: readonly (Paid | undefined
 
 const emailIn = (record: Paid | undefined): string | undefined => record?.userEmail ?? record?.guestEmail;
 
-/** The items that a record's payer is read from. The customer is read only if the record has no e-mail address. */
+/** The keys of a record's payer. The customer is only needed if the record has no e-mail address. */
 const keysOf = (record: Paid): { readonly customer?: Key; readonly organization?: Key } => ({
   ...(emailIn(record) === undefined && record.customerId && { customer: customerRecord.key(record.customerId) }),
   ...(record.organizationId && { organization: organizationRecord.key(record.organizationId) }),

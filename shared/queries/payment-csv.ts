@@ -1,4 +1,4 @@
-/** @module The columns of payments in CSV. The values that are nested in JSON have a column each, after the others. */
+/** @module The columns of payments in CSV. Values that are nested in JSON have their own columns, after the others. */
 
 import type { VisiblePayment } from '../payments/payment.ts';
 import { PAYMENT_COLUMNS, paymentView } from '../payments/payment-view.ts';
@@ -33,17 +33,17 @@ const LOST_COLUMNS = ['disputed_cents', 'lost_cents'] as const satisfies readonl
 
 export const PAYMENT_CSV_COLUMNS = [...UP_TO_METHOD, ...HOLD_COLUMNS, ...LOST_COLUMNS] as const;
 
-/** A payment as a row of CSV, for callers who may read it. */
+/** A payment as a row of CSV, with the fields for payers. */
 export const paymentRow = (payment: VisiblePayment) => ({ ...paymentView(payment, 'payer'), ...methodCells(payment) });
 
-/** The amounts that only platform admins see, in minor units of the settlement currency. */
+/** Amounts for platform admins only, in minor units of the settlement currency. */
 export const settlementCells = ({ settlement }: Pick<VisiblePayment, 'settlement'>) => ({
   fee_cents: settlement?.feeCents ?? null,
   net_cents: settlement?.netCents ?? null,
   settlement_currency: settlement?.currency ?? null,
 });
 
-/** When the provider pays the money out, and at which rate. */
+/** The date and exchange rate of the provider's payout. */
 export const datedCells = ({ settlement }: Pick<VisiblePayment, 'settlement'>) => ({
   available_on: settlement?.availableOn ?? null,
   exchange_rate: settlement?.exchangeRate ?? null,
@@ -55,7 +55,7 @@ const SETTLEMENT_COLUMNS = [
   'settlement_currency',
 ] as const satisfies readonly (keyof ReturnType<typeof settlementCells>)[];
 
-/** The columns of the list of all payments, which later columns follow. */
+/** The columns of the list of all payments. New columns are added at the end. */
 export const EVERY_PAYMENT_COLUMNS = [
   ...UP_TO_METHOD,
   ...SETTLEMENT_COLUMNS,

@@ -8,11 +8,11 @@ import { entryKey, recordKey, WORD_ITEMS } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 import { listEntry, putEntries, type Words, wordEntry } from './list-entry.ts';
 
-/** The entry of the list, and the items of the words. */
+/** The list entry and the word items of a payment. */
 const PARTS = ['ENTRY', ...WORD_ITEMS] as const;
 type Part = (typeof PARTS)[number];
 
-/** @param savedDigits the last four digits of the payment's saved method, for a payment without details */
+/** @param savedDigits the last four digits of the saved method, for a payment without method details */
 export const paymentEntries = (
   payment: VisiblePayment,
   savedDigits: string | undefined,
@@ -45,7 +45,7 @@ const wordsOf = (
   savedDigits?: string,
 ): Readonly<Record<(typeof WORD_ITEMS)[number], Pick<Words, 'owner' | 'project'> | undefined>> => {
   const { details, attemptRef, providerPaymentId, referenceCode } = payment;
-  // The alias of a payment's own id at the provider finds it too.
+  // The payment's own provider id is left out, because its alias finds it.
   const charge = attemptRef === providerPaymentId ? undefined : attemptRef;
   const isKnown = details !== undefined || attemptRef !== undefined;
   return {
@@ -54,7 +54,7 @@ const wordsOf = (
   };
 };
 
-/** When the provider ends the payment's hold; undefined if nothing is held, or the provider names no time. */
+/** The end of the payment's hold at the provider; undefined without a hold or without a known end. */
 export const endOfHold = ({ status, captureBefore }: Payment): string | undefined =>
   status === 'requires_capture' ? captureBefore : undefined;
 
@@ -65,8 +65,7 @@ export interface ProjectedChange {
 }
 
 /**
- * Writes the entries of changed payments, and the words that a change has replaced. A payment that its readers do not
- * see yet has no entry.
+ * Writes the entries of changed payments, and replaces changed words. A payment that is not published yet has no entry.
  */
 export const writePaymentEntries = async (table: Table, changes: readonly ProjectedChange[]): Promise<void> => {
   const newest = new Map<string, { readonly payment: VisiblePayment; readonly parts: readonly Part[] }>();
@@ -89,7 +88,10 @@ export const writePaymentEntries = async (table: Table, changes: readonly Projec
   );
 };
 
-/** True for each version of an entry, and for other words. The digits of a saved method may differ at any change. */
+/**
+ * True if the part must be written: an entry for each new version, words if they changed. A saved method's digits may
+ * have changed without the payment, so its words are always written.
+ */
 const replaces = ({ before, after }: ProjectedChange, part: Part): boolean => {
   if (before === undefined || !isShown(before)) return true;
   if (part === 'ENTRY') return before.version !== after.version;
@@ -101,8 +103,8 @@ const hasSavedDigits = ({ details, paymentMethodId }: Payment): boolean =>
   details === undefined && paymentMethodId !== undefined;
 
 /**
- * The last four digits of the saved methods of payments without details. A deleted method's digits come from the
- * existing entry, unless the holder of the method was erased.
+ * The last four digits of saved methods, for payments without method details. If the method was deleted, the digits
+ * come from the existing entry, unless the method's holder was erased.
  */
 const savedDigitsOf = async (
   table: Table,

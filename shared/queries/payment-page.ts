@@ -1,4 +1,4 @@
-/** @module Finds a page of a list in order of creation. Deep pages start from the day counters. */
+/** @module Finds a page of a list in creation order. For deep pages, the day counters find the start. */
 
 import { DomainError } from '../core/errors.ts';
 import { totalHeader } from '../http/paging.ts';
@@ -11,18 +11,19 @@ import { countOf, type DayCount, dayCounts } from './day-counts.ts';
 
 export type PageFound = Pick<Listed, 'rows' | 'hasMore' | 'next'>;
 
-/** Up to this offset, rows are read and skipped. Beyond it, the day counters find the day that the page starts in. */
+/** Up to this offset, rows are read and skipped. Beyond it, the day counters find the page's first day. */
 const MAX_SKIPPED_ROWS = 5_000;
 const MAX_SKIPPED_IN_A_DAY = 10_000;
 
-/** The statuses whose day counters a list adds up. Undefined means every status. */
+/** The statuses to count in the day counters; undefined for every status. */
 interface CountedBy {
   readonly statuses: readonly string[] | undefined;
 }
 
 /**
- * The day counters lag behind, so they only estimate the total of a list that is too long to count. They count whole
- * days. @param by undefined if the day counters do not fit the list's filter
+ * A page with its total. If the list is too long to count, the day counters estimate the total. They lag and count
+ * whole days.
+ * @param by undefined if the day counters do not fit the list's filter
  */
 export const pageByCreation = (
   table: Table,
@@ -39,7 +40,7 @@ export const pageByCreation = (
 const sumOf = (days: readonly DayCount[], { statuses }: CountedBy): number =>
   days.reduce((sum, day) => sum + countOf(day, statuses), 0);
 
-/** A page beyond the rows that a request skips. Empty if the list is short enough to be counted. */
+/** A page beyond `MAX_SKIPPED_ROWS`. Empty if the list ends before the page. */
 const deepPage = async (table: Table, query: ListQuery, by: CountedBy): Promise<PageFound & CountedPage> => {
   const [counted, days] = await Promise.all([countRows(table, query), dayCounts(table, query.partition, query)]);
   if (counted.reachedEnd && counted.matching <= query.offset) return { ...EMPTY, total: exactly(counted.matching) };
@@ -55,7 +56,7 @@ const EMPTY: PageFound = { rows: [], hasMore: false, next: undefined };
 const startsDay = (from: string | undefined): boolean => from === undefined || from.endsWith('T00:00:00.000Z');
 const endsDay = (to: string | undefined): boolean => to === undefined || to.endsWith('T23:59:59.999Z');
 
-/** The day that the page begins in, and the number of that day's rows that come before the page. */
+/** The first day of the page, and the number of rows to skip on that day. */
 const startOf = (
   days: readonly DayCount[],
   query: ListQuery,
@@ -88,7 +89,7 @@ interface PageParameters {
   readonly cursor?: string | undefined;
 }
 
-/** The start of the page, which is the cursor if there is a cursor, else the offset of the page number. */
+/** The start of the page: the cursor, or without a cursor the offset of the page number. */
 export const positionOf = (
   { page, limit, cursor }: PageParameters,
   range: CursorRange,
@@ -102,7 +103,7 @@ interface PageContext {
   /** The name of the list, for its cursors. */
   readonly list: string;
   readonly total: Total;
-  /** The order that the caller chose, if the list has several orders. */
+  /** The requested order, if the list supports several. */
   readonly order?: Readonly<Record<string, string>>;
   /** Query parameters of the next page. */
   readonly next: Readonly<Record<string, string>> | undefined;

@@ -54,7 +54,7 @@ interface RecordErasure {
   readonly erase: Erase;
 }
 
-/** Disputes and organizations hold no data of a person, ended memberships only ids. An erasure clears itself. */
+/** Disputes and organizations hold no personal data, and ended memberships only ids. An erasure clears its own data. */
 export type ErasedKind = Exclude<ItemKind, PayloadKind | 'DSP' | 'ORG' | 'LEFT' | 'ERA'>;
 
 /** By sort key, in the order of erasure. Subscriptions end first, so that nothing is charged afterwards. */
@@ -77,7 +77,7 @@ const isOf = (subject: Subject, { userId, guestEmail }: Pick<Owned, 'userId' | '
     ? userId === subject.userId
     : guestEmail !== undefined && normalizedEmail(guestEmail) === normalizedEmail(subject.email);
 
-/** True if the stored record holds data of the person that an erasure removes. */
+/** True if the stored record contains the person's data that an erasure removes. */
 export const isPersonsRecord = (subject: Subject, emails: readonly string[], item: Item): boolean => {
   const { userId, guestEmail, email } = item;
   const owned = { userId: textOf(userId), guestEmail: textOf(guestEmail) };
@@ -91,7 +91,7 @@ const eraseSubscriptionOf = async (erasing: Erasing, subscription: Subscription 
   const { deps, subject } = erasing;
   if (!subscription || !isOf(subject, subscription)) return false;
   const isPersonal = subscription.organizationId === undefined;
-  // Until the erasure is done, the person may have reactivated the subscription, and a charge may be open.
+  // Before the erasure is done, the person may reactivate the subscription, and a charge may be open.
   const runs =
     isPersonal &&
     subscription.status !== 'declined' &&
@@ -144,7 +144,7 @@ const cancelOpen = async (deps: RemovalDeps, payment: VisiblePayment): Promise<V
   return cancelIntent({ deps, store, provider }, payment, 'cancel');
 };
 
-/** Marks the refund's ids, because an event about it may name neither the payment nor the payment's ids. */
+/** Marks the refund's ids, because a refund's event may not name the payment. */
 const eraseRefundOf = async (erasing: Erasing, refund: Refund): Promise<boolean> => {
   const { deps, subject } = erasing;
   if (!isOf(subject, refund) || refund.organizationId !== undefined) return false;
@@ -178,7 +178,7 @@ const removeCustomerOf = async (erasing: Erasing, customer: Customer | undefined
   return true;
 };
 
-/** Clears the e-mail address that an organization's customer has from the member whose request created it. */
+/** Clears the e-mail address of an organization's customer if the address belongs to the erased member. */
 const clearCustomerEmail = async ({ deps, emails, subject }: Erasing, customer: Customer): Promise<boolean> => {
   const { email } = customer;
   if (subject.kind !== 'user' || email === undefined || !emails.includes(normalizedEmail(email))) return false;
@@ -188,7 +188,7 @@ const clearCustomerEmail = async ({ deps, emails, subject }: Erasing, customer: 
     customerId: customer.providerCustomerId,
     ...{ email: undefined, name: undefined, phone: undefined },
     cleared: ['email'],
-    // A member may have sent the address again since the last try, and that try's key would change nothing.
+    // A new key per try, because a member may have sent the address again since the last try.
     idempotencyKey: `${customer.id}:erase:${startedAt}`,
   });
   requireDone(outcome, 'email');

@@ -117,7 +117,7 @@ type Owned = Readonly<Record<'userId' | 'organizationId', unknown>>;
 
 const ownerOf = (item: Item): Owned => ({ userId: item['userId'], organizationId: item['organizationId'] });
 
-/** True if all personal data of the item is blanked. In an organization's entries only e-mail addresses are. */
+/** True if all personal data of the item is blanked. An organization's entries lose only e-mail addresses. */
 const isPersonal = (sought: Sought, { userId, organizationId }: Owned, text: string): boolean =>
   organizationId === undefined &&
   ((sought.userId !== undefined && userId === sought.userId) || (userId === undefined && isNamed(sought, text)));
@@ -139,7 +139,7 @@ const blankedLog = (sought: Sought, item: Item): Readonly<Record<string, unknown
   return { ...next, payload: packedPayload(next.payload) };
 };
 
-/** The first letter of an address may have been composed or decomposed when the address was masked. */
+/** The masked form of an address depends on its Unicode normalization, which is unknown here. */
 const maskedForms = (email: string): readonly string[] =>
   ['NFC', 'NFD'].map((form) => comparableText(String(redact(email.normalize(form)))));
 
@@ -187,7 +187,7 @@ const blankedAnswer = (sought: Sought, item: Item) => {
 
 const CLAIM_PREFIX = ownerCustomerKey('', '').sk;
 
-/** Removes the claim to create a customer. It holds the customer's fields until the provider has responded. */
+/** Removes the claim to create a customer. The claim holds the customer's fields until the provider has responded. */
 export const removeClaim = async (table: Table, sought: Sought, item: Item): Promise<boolean> =>
   isClaimOf(sought, item) && (await table.remove(keyOf(item), [{ has: 'claim' }])).ok;
 
@@ -207,7 +207,7 @@ export const removeCounter = async (table: Table, { userId, emails }: Sought, it
   return (await table.remove({ pk: String(pk), sk: String(sk) }, unchanged)).ok;
 };
 
-/** Removes a guest's use of a discount code, or first payment. Their keys hold a hash of the e-mail address. */
+/** Removes the item of a guest's discount code use or first payment. Its key holds a hash of the e-mail address. */
 export const removeUse = async (table: Table, { userId, emails }: Sought, item: Item): Promise<boolean> => {
   const { pk, sk } = keyOf(item);
   if ((sk !== USE_OF_CODE && sk !== FIRST_PAYMENT) || userId !== undefined) return false;

@@ -1,7 +1,7 @@
 /**
  * @module Stops a member's own payment methods from paying for an organization when the membership ends. The service
- * checks the membership at each charge. This due work stops the providers that bill by themselves, and removes the
- * methods from the organization's subscriptions, so that the member can delete them.
+ * checks the membership at each charge of its own. This due work stops the billing providers, and removes the methods
+ * from the organization's subscriptions, so that the member can delete them.
  */
 
 import * as z from 'zod';

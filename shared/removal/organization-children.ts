@@ -31,7 +31,7 @@ import { removeMethod } from './remove-method.ts';
 export type RemovalDeps = Omit<RemoveCustomerDeps, 'deleteHistory'>;
 
 interface Children {
-  /** One page of records, each as a call that removes the record here and at its provider. */
+  /** One page of removals. Each call removes one record here and at its provider. */
   readonly page: (deps: RemovalDeps, after: Item | undefined, limit: number) => Promise<ChildPage>;
 }
 
@@ -56,7 +56,7 @@ const recordsIn = <T>(
 ): Children => ({
   page: async (deps, after, limit) => {
     const rows = await deps.table.queryIndex({ index: 'owner', partition, after, limit });
-    // The index is eventually consistent, so the items decide.
+    // The index is eventually consistent, so the items themselves are read.
     const items = await deps.table.getMany(rows.items.map(keyOf), { consistent: true });
     const removals = items.flatMap((item) => {
       const record = item && parse(item);
@@ -78,7 +78,7 @@ const childrenOf = (organizationId: string): Readonly<Record<RemovedKind | 'memb
   return {
     members: itemsUnder(organizationKey(organizationId).pk, MEMBER_PREFIX),
     SUB: recordsIn(owned('SUB'), subscriptionRecord, async (deps, subscription) => {
-      // An invoice that was paid shortly before has a payment, which stays. Its event may come after the removal.
+      // Records payments of recently paid invoices, because their events may come after the removal. Payments stay.
       const canceled = await cancelNow(deps, subscription);
       if (isProviderBilled(canceled)) await syncIfKnown(deps, canceled);
       await eraseSubscription(deps.table, subscription.id);

@@ -34,8 +34,8 @@ export const deleteCustomer = async (
 };
 
 /**
- * The order makes a repeat safe. First the owner's subscriptions are canceled and others detached. Then the methods are
- * removed, then the customer at the provider, then the record here.
+ * The order makes a repeat safe. First the owner's subscriptions are canceled, and other subscriptions are detached.
+ * Then the methods are removed, then the customer at the provider, then the record here.
  * @throws DomainError PAYMENT_METHOD_IN_USE if a subscription of another owner uses one of the customer's methods
  */
 export const removeCustomer = async (

@@ -61,7 +61,7 @@ const unfinishedSubscriptions = async (
   const partition = ownerPartition({ kind: 'organization', organizationId }, 'SUB');
   const keys: Key[] = [];
   for await (const item of table.eachInIndex({ index: 'owner', partition })) keys.push(keyOf(item));
-  // The index is eventually consistent, so the items decide.
+  // The index is eventually consistent, so the items themselves are read.
   const items = await table.getMany(keys, { consistent: true });
   return items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []).filter(isUnfinished);
 };
@@ -69,10 +69,7 @@ const unfinishedSubscriptions = async (
 /** Longer than a function runs, so requests that were admitted before the deletion have finished by then. */
 const LAST_WRITES_MS = MINUTE_MS;
 
-/**
- * A subscription whose creation has an unknown outcome is in no list. Within this time it is listed, or it was never
- * made.
- */
+/** After this time, a subscription whose creation had an unknown outcome is listed, or was never made. */
 const LAST_OUTCOMES_MS = 26 * HOUR_MS;
 
 const deletedSchema = z.object({

@@ -1,7 +1,7 @@
 /**
- * @module The due work of an erasure. It goes through the person's listed records, and then over the whole table to
- * find the rest. The job is done after a pass that changed nothing and began five minutes or more after the last
- * change, when every function and delivery with older data has ended.
+ * @module The due work of an erasure. It first erases the person's listed records, and then scans the whole table for
+ * the rest. The job is done after a pass that changed nothing and began five minutes or more after the last change. By
+ * then, every function and delivery with older data has ended.
  */
 
 import { RETRY_MS } from '../calls/call-times.ts';
@@ -24,7 +24,7 @@ import {
 } from './erasure-traces.ts';
 import type { RemovalDeps } from './organization-children.ts';
 
-/** The kinds that stand in the person's lists. Refunds and memberships are found in the whole table. */
+/** The kinds in the person's lists. Refunds and memberships are found in the whole table. */
 type ListedKind = Exclude<ErasedKind, 'RFD' | 'MBR'>;
 const isListed = (kind: ErasedKind): kind is ListedKind => kind !== 'RFD' && kind !== 'MBR';
 const LISTED = keysOf(RECORD_ERASURES).filter(isListed);
@@ -50,7 +50,7 @@ export const runDueErasure = async (deps: RemovalDeps, id: string): Promise<stri
     const started = { ...now, passAt: now.passAt ?? iso(deps.now()) };
     const { job: after, isEnd } = await runSlice({ deps, sought }, started);
     ({ job: now, next } = isEnd ? afterPass(after, deps.now()) : { job: after, next });
-    // The listed records have marked the ids and e-mail addresses of the copies.
+    // The erased records have marked the ids and e-mail addresses to find in the copies.
     if (isEnd && now.step === WHOLE_TABLE) sought = await soughtBy(deps.table, now);
   }
   return next.kind === 'done' ? finish(deps, now) : save(deps, now, next);
@@ -76,7 +76,7 @@ const restartAt = ({ step }: ErasureJob): number => (step < WHOLE_TABLE ? 0 : st
 
 interface Slice {
   readonly job: ErasureJob;
-  /** True if the step has been through all of its items. */
+  /** True if the step has processed all of its items. */
   readonly isEnd: boolean;
 }
 
@@ -102,7 +102,7 @@ const runSlice = async ({ deps, sought }: Run, job: ErasureJob): Promise<Slice> 
   return { job: counted({ ...job, after }, results, iso(deps.now())), isEnd: page.next === undefined };
 };
 
-/** The owner index is eventually consistent, so the items decide. */
+/** The owner index is eventually consistent, so the items themselves are read. */
 const listedPage = async (
   { table }: RemovalDeps,
   kind: ListedKind,

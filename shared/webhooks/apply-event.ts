@@ -30,15 +30,14 @@ const messageSchema = z.object({ detail: z.object({ provider_id: z.enum(PROVIDER
 /** Seconds until the retry of an event whose record does not exist yet, by the number of receives. */
 const EARLY_RETRY_SECONDS = [60, 300, 1_800];
 /**
- * The retry of an event whose intent names no payment. Every intent that this service makes names its payment. An
- * intent that the provider makes for an invoice is known once the invoice is recorded, which its own event brings about
- * in less than a minute. Any other intent was made at the provider by hand.
+ * The retry of an event whose intent names no payment. Intents of this service always name their payment. An intent
+ * that the provider made for an invoice is known once the invoice's own event has recorded the invoice, in less than a
+ * minute. Any other intent was made at the provider by hand.
  */
 const UNNAMED_RETRY_SECONDS = [60];
 /**
- * Thirty hours in total. A payment that the provider collects by itself is recorded when the provider can be read, at
- * the latest after an outage of a day, and no later event repeats its refund or dispute. SQS hides a message for less
- * than 12 hours after a receive.
+ * Thirty hours in total, because no later event repeats a refund or dispute. After a provider outage, a provider-billed
+ * payment may be recorded up to a day late. SQS hides a message for less than 12 hours after a receive.
  */
 const EARLY_MONEY_BACK_SECONDS = [...EARLY_RETRY_SECONDS, ...[6, 8, 8, 8].map((hours) => hours * 3_600)];
 
@@ -78,7 +77,7 @@ export const applyProviderEvent = async (
   return 'done';
 };
 
-/** Money that went back is recorded even for an erased person. */
+/** Refunds and disputes are recorded even for an erased person. */
 const waitsOf = ({ type }: ProviderEvent, result: Result, isErased: boolean): readonly number[] => {
   if (isMoneyBackEvent(type)) return EARLY_MONEY_BACK_SECONDS;
   if (isErased) return [];
@@ -87,7 +86,7 @@ const waitsOf = ({ type }: ProviderEvent, result: Result, isErased: boolean): re
 
 const isUnnamed = (result: Result): boolean => 'isUnnamed' in result && result.isUnnamed === true;
 
-/** True if the event's person was erased. The record shows this. Without a record, the ids of the event do. */
+/** True if the event's person was erased. The record shows the erasure. Without a record, the ids in the event do. */
 const concernsErased = async (
   { table }: ApplyEventDeps,
   result: Result,
@@ -171,8 +170,8 @@ const entryOf = (stored: StoredEvent, { body, event, result, at }: Applied): Log
 });
 
 /**
- * The event as payers see it. The status is the provider's status. For an event about a payment, it is the status in
- * the event's type.
+ * The event as payers see it. The status is the provider's status of a refund, dispute or subscription. For a payment,
+ * it is the status in the event's type.
  */
 const shownEventOf = ({ type, createdAt, object }: ProviderEvent): ShownEvent => {
   const { id, amountCents, currency, refund, dispute, invoice, subscription } = object;

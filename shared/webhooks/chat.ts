@@ -1,6 +1,6 @@
 /**
- * @module Turns an event into a message for a chat service, with one line of text, and the same line with the event's
- * facts as markdown sections. The message is redacted like the webhook log, because its readers need no secrets and no
+ * @module Turns an event into a chat message with one line of text, and with markdown sections that contain the same
+ * line and the event's facts. The message is redacted like the webhook log, because its readers need no secrets and no
  * full e-mail addresses.
  */
 
@@ -22,9 +22,9 @@ interface Section {
 type Facts = readonly (readonly [name: string, value: string])[];
 
 const MOST_FACTS = 20;
-/** The most code points of a title, name or value, before its characters are escaped. */
+/** Maximum number of code points of a title, name or value before escaping. */
 const LONGEST_TEXT = 200;
-/** The limit that chat services set. */
+/** The chat services' limit. */
 const LONGEST_SECTION = 3_000;
 
 export const chatMessage = (event: string, body: unknown): ChatMessage => {
@@ -68,14 +68,14 @@ const objectOf = (body: unknown): Fields => {
   return fieldsOf(data?.['object']) ?? data ?? fieldsOf(event['resource']) ?? event;
 };
 
-/** The amount in major units, as 25.00 USD for 2500. For a refund or dispute, its own amount. */
+/** The amount in major units, such as 25.00 USD for 2500. A refund or dispute shows its own amount. */
 const amountOf = ({ refund, dispute, amount: paid, currency }: Fields): string => {
   const { amount = paid } = fieldsOf(refund) ?? fieldsOf(dispute) ?? {};
   if (typeof amount !== 'number' || typeof currency !== 'string') return '';
   return amountWithCurrency(amount, currency.toUpperCase());
 };
 
-/** A chat message shows no order and no address. A subscription's message shows its product and quantity. */
+/** Hides order data and addresses. A subscription's message keeps its product and quantity. */
 const withoutOrder = (event: string, object: Fields): Fields => {
   const hidden = event.startsWith('payment.') ? [...ORDER_FIELDS, 'product_id', 'quantity'] : ORDER_FIELDS;
   if (event.includes(':')) return object;
@@ -100,9 +100,9 @@ const valueText = (value: unknown): string => {
 };
 
 /**
- * A text as it was written, on one line and without markup, so that a name cannot look like a fact of the event. Chat
- * services cannot escape the marks of bold, italic, strikethrough and code, so characters that look alike replace them.
- * An underscore within a word is not a mark, and `a***@example.com` is a shortened address.
+ * Text on one line and without markup, so a name cannot imitate a fact of the event. Chat services cannot escape the
+ * marks of bold, italic, strikethrough and code, so similar characters replace them. Underscores within a word and the
+ * asterisks of a shortened address such as `a***@example.com` stay.
  */
 const plain = (text: string): string =>
   cutText(text, LONGEST_TEXT)
@@ -116,7 +116,7 @@ const plain = (text: string): string =>
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;');
 
-/** Characters that change the direction in which a line is read. */
+/** Characters that change the reading direction. */
 const DIRECTION_MARKS = /[\u202A-\u202E\u2066-\u2069]/gu;
 
 const SIMILAR_MARKS: Readonly<Record<string, string>> = { '*': '∗', _: '＿', '~': '∼', '`': 'ˋ' };

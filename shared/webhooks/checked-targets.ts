@@ -1,7 +1,6 @@
 /**
- * @module Checks the settings of outbound webhooks before anything starts, at the start of a host, at a deployment, and
- * in doctor. A running function accepts a filter that matches no event, because one mistake would otherwise stop every
- * target.
+ * @module Checks the settings of outbound webhooks at the start of a host, at a deployment, and in doctor. A running
+ * function accepts a filter that matches no event, because one mistake would otherwise stop every target.
  */
 
 import type { Environment } from '../core/setting.ts';
@@ -56,7 +55,7 @@ const filterMistakes = (name: string, value: string | undefined): readonly strin
     );
 };
 
-/** Any type after a slot is known (`provider_a:charge.expired`), because a provider's types cannot be listed. */
+/** Accepts any type after a slot (`provider_a:charge.expired`), because a provider's types cannot be listed. */
 const isKnown = (filter: string): boolean => {
   if (filter === 'all' || eventNames().some((name) => matchesFilter(filter, name))) return true;
   const [slot, type = ''] = filter.split(':', 2);
@@ -68,7 +67,7 @@ const eventNames = (): readonly string[] => {
   return [...names, ...PROVIDER_SLOTS.map((slot) => `${slot}:${names[0]}`)];
 };
 
-/** Suggests the most similar filter, or the possible forms if fewer than about half of its characters match. */
+/** Suggests the most similar filter. If less than about half of it matches, suggests the possible forms instead. */
 const suggestionFor = (filter: string): string => {
   const families = [...new Set(eventNames().map((name) => `${name.split('.')[0]}.*`))];
   const known = ['all', ...eventNames(), ...families, ...PROVIDER_SLOTS.map((slot) => `${slot}:*`)];

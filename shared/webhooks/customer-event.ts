@@ -46,9 +46,9 @@ export const applyCustomerEvent = async (
 const LONGEST = 512;
 
 /**
- * The fields that the report changes. Null and an empty string clear a field. An absent field stays unchanged, and so
- * does a field whose reported value is the form in which the provider keeps our value. A name from the provider
- * replaces first and last name, by its parts if the provider keeps them. A value above every provider's limit counts as absent.
+ * The fields that the report changes. Null or an empty string clears a field. A field stays unchanged if it is absent,
+ * longer than any provider allows, or equal to our value as the provider stores it. A reported name replaces first and
+ * last name, by its parts if the provider stores parts.
  */
 const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Customer): Partial<Customer> => {
   const kept = provider.keptContact(detailsFor(known));
@@ -61,7 +61,7 @@ const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Cu
   const facts: Partial<Customer> = Object.fromEntries(changed);
   if (!('name' in facts)) return facts;
   const { given, family } = reported.nameParts ?? {};
-  // A name without parts stays until another name is given. A name in parts follows its parts.
+  // A reported name without parts stays until the next reported name. A name with parts is built from its parts.
   const isNameGiven = facts.name !== undefined && reported.nameParts === undefined ? true : undefined;
   return { ...facts, firstName: given, lastName: family, isNameGiven };
 };

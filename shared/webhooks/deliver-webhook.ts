@@ -31,10 +31,10 @@ export interface DeliverDeps extends AttemptDeps {
 }
 
 /**
- * One attempt of one delivery. The queue delivers a failed message again, after 5, 10 and 20 s by default, then moves
- * it to the dead-letter queue. A wait of more than 15 minutes is due work. A busy target that asks for a wait gets the event after that time instead. The result of
- * a POST is in the log or in the queue before the message is done, so a table that refuses the log entry causes no
- * second POST. A crash between the POST and that write causes one, because delivery is at least once.
+ * Makes one attempt of one delivery. The queue delivers a failed message again, after 5, 10 and 20 s by default, then
+ * moves it to the dead-letter queue. A wait of more than 15 minutes is due work. A busy target gets the event after its
+ * requested wait. Before the message is done, the result of a POST is in the log or in the queue. So a refused log
+ * entry causes no second POST, but a crash before that write does, because delivery is at least once.
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
   const delivery = deliveryOf(message);
@@ -74,7 +74,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
   return 'done';
 };
 
-/** @returns true if an earlier attempt has stored the delivery; undefined if the provider's event has its body */
+/** @returns true if an earlier attempt stored the delivery; undefined if the stored provider event has the body */
 const keepBody = async ({ table, now }: DeliverDeps, delivery: Delivery): Promise<boolean | undefined> => {
   if (!('body' in delivery.content)) return undefined;
   const { ok: isNew } = await table.put(deliveryItem(delivery, now()), [{ absent: true }]);
@@ -83,7 +83,7 @@ const keepBody = async ({ table, now }: DeliverDeps, delivery: Delivery): Promis
 
 const sourceIdOf = ({ content }: Delivery): string | undefined => ('body' in content ? undefined : content.eventId);
 
-/** The next attempt: by a new message after the wait that the target asked for, or by the plan of retries. */
+/** The next attempt, by a new message after the wait that the target requested, or by the retry plan. */
 interface Next extends Wait {
   readonly by: 'message' | 'plan';
   readonly seconds: number;
@@ -111,7 +111,7 @@ const nextAttempt = (
   return { by: 'plan', seconds, until: at + seconds * SECOND_MS, postponed: { times, attempts: number } };
 };
 
-/** A long wait and a wait that the target asked for continue as a new message, a short one as the same message. */
+/** A long wait, or a wait requested by the target, continues as a new message. A short wait keeps the same message. */
 const goOn = async (deps: DeliverDeps, delivery: Delivery, next: Next | undefined): Promise<Handled> => {
   if (next === undefined) return { retryAfterSeconds: 0 };
   const { by, seconds, postponed } = next;
@@ -203,7 +203,7 @@ const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Bu
   return item && storedEventOf(item).raw;
 };
 
-/** A younger canonical event is not checked, because after an erasure the record's later events are already blank. */
+/** A younger canonical event is not checked, because the events of a record after its erasure are already blank. */
 const FRESH_MS = 2 * MINUTE_MS;
 
 const timed = z.object({ timestamp: z.string() });
@@ -227,7 +227,7 @@ const withBody = (delivery: Delivery, body: Buffer): Delivery =>
 interface Dropped {
   readonly delivery: Delivery;
   readonly receive: Receive;
-  /** True after an earlier attempt, so that the entry can be replayed. */
+  /** True if an earlier attempt was made. The log entry can then be replayed. */
   readonly wasTried: boolean;
   readonly reason: string;
 }
@@ -257,13 +257,13 @@ const drop = async (deps: DeliverDeps, { delivery, receive, wasTried, reason }: 
 export interface RetryPlan {
   readonly retries: number;
   readonly delayMs: number;
-  /** Seconds; empty if the delay counts. */
+  /** In seconds. Empty to use `delayMs`. */
   readonly schedule: readonly number[];
 }
 
 const retriesOf = ({ retries, schedule }: RetryPlan): number => schedule.length || retries;
 
-/** Whole seconds. `tries` counts from 1; 0 after the last, so that the message goes to the dead-letter queue. */
+/** Whole seconds. `tries` counts from 1. After the last retry, 0 moves the message to the dead-letter queue. */
 export const secondsUntilNext = (plan: RetryPlan, tries: number): number => {
   if (tries > retriesOf(plan)) return 0;
   return plan.schedule[tries - 1] ?? Math.ceil((plan.delayMs * 2 ** (tries - 1)) / SECOND_MS);

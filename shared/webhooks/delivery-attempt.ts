@@ -26,7 +26,7 @@ export interface Attempt {
   /** Counted from 1. */
   readonly number: number;
   readonly messageId: string;
-  /** True for a test event. A header marks it too, so that no target treats it as a real event. */
+  /** True for a test event. A header marks it too, so no target treats it as a real event. */
   readonly isTest?: boolean;
   /** The record that the event is about. */
   readonly about?: Historic | undefined;
@@ -71,8 +71,8 @@ export const postDelivery = async (deps: Omit<AttemptDeps, 'table'>, attempt: At
 };
 
 /**
- * A target continues the trace of the event, which is the trace of the running work. The ids are random. Only a test
- * event has a tracestate, which the sender of its request chose.
+ * The trace headers, which continue the trace of the running work. The ids are random. Only a test event has a
+ * tracestate, from the request that sent it.
  */
 const traceHeaders = (): Readonly<Record<string, string>> => {
   const span = currentSpan() ?? newSpan(undefined);
@@ -134,7 +134,7 @@ const parsedOrText = (text: string): unknown => {
 };
 
 interface Signed {
-  /** The same for every retry and replay. */
+  /** The event id in the header, the same for every retry and replay. */
   readonly id: string;
   /** The time of this attempt. */
   readonly at: Instant;

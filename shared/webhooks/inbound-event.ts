@@ -1,4 +1,4 @@
-/** @module A provider's event about a record, the result of applying it, and the refresh of a record from it. */
+/** @module A provider's event about a record, the result of applying the event, and the refresh of a record. */
 
 import type { ProviderSlot } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
@@ -21,7 +21,7 @@ export type EventResult =
       readonly kind: 'applied' | 'ignored' | 'quarantined';
       readonly reason: string;
       readonly owner: OwnerIds;
-      /** The record, if it has a history. The history then names the event. */
+      /** The record, if it has a history. Its history then names the event. */
       readonly about?: Historic;
     }
   /** The record does not exist yet. */
@@ -56,7 +56,7 @@ const UNSURE_SECONDS = 30;
 
 /**
  * Compares the event with the last known state, which may come from one of our own calls, timed by our clock. Providers
- * give the time of an event in seconds. For an event in the shape of the interface, its time alone decides.
+ * give event times in whole seconds. For an event in the interface's shape, only its time decides.
  */
 const ageOf = (record: Refreshable, event: ProviderEvent): 'older' | 'unsure' | 'newer' => {
   const { createdAt, isOfInterface } = event;
@@ -66,9 +66,9 @@ const ageOf = (record: Refreshable, event: ProviderEvent): 'older' | 'unsure' | 
 };
 
 /**
- * Stores the provider's fields of a record, and the time of the report. The provider is read if an event whose order is
- * unknown changes a field, or if the event is partial. Only a changed field makes a new version, because each version
- * sends an event.
+ * Stores the provider's fields of a record, and the time of the report. Reads the provider if the event is partial, or
+ * if its order is unknown and it changes a field. Only a changed field makes a new version, because each version sends
+ * an event.
  */
 export const refreshRecord = async <T extends Refreshable>(
   deps: StoreDeps,

@@ -1,4 +1,4 @@
-/** @module Applies a provider's event about an invoice, which records the payment and changes the subscription. */
+/** @module Applies a provider's event about an invoice. Records the payment and updates the subscription. */
 
 import { epochSeconds, instant } from '../core/time.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
@@ -24,18 +24,18 @@ import {
   syncSubscription,
 } from './subscription-context.ts';
 
-/** Applies an event that the provider has collected an invoice or failed to collect it. */
+/** Applies an event about a paid or failed invoice. */
 export const applyInvoice = async (context: SubscriptionEventContext, type: InvoiceEventType): Promise<EventResult> => {
   const { subscription, event } = context;
   const news = event.object.invoice;
   if (event.isOfInterface && ageOf(event, subscription) === 'older') return resultOf(context, 'ignored', 'stale');
   // The event cannot change this status, so the provider is read.
   if (event.isOfInterface && !runs(subscription)) return syncSubscription(context, news?.subscriptionId);
-  // The creation had no response. The invoice names the provider's subscription, so a read gets the rest.
+  // The creation got no response. The event names the provider's subscription, so a read can report the rest.
   if (subscription.providerSubscriptionId === undefined && news?.subscriptionId && isLive(subscription)) {
     return syncSubscription(context, news.subscriptionId);
   }
-  // Every invoice of a trial, or of time that a change has paid for, asks for nothing too.
+  // A zero invoice does not prove a payment. It also comes for a trial, and for time that a change has already paid.
   const isFree = news?.amountCents === 0 && news.reason !== 'cycle';
   if (isFree && subscription.totalCents > 0) return resultOf(context, 'ignored', 'asks for nothing');
   return applyOutcome(context, type, news);
@@ -103,7 +103,7 @@ const afterInvoice = (
       });
 };
 
-/** The payments after the event, whose invoice is the only one that may be owed. */
+/** The latest payment and the owed invoice after the event. Only the event's own invoice can be owed. */
 const paymentsAfter = (
   { latestPaymentId }: Subscription,
   {
@@ -116,13 +116,13 @@ const paymentsAfter = (
     : { latestPaymentId: paymentId, owed: owedInvoice && [{ invoiceId: owedInvoice.invoiceId, paymentId }] };
 
 const needsRead = (subscription: Subscription, invoice: ProviderInvoice, isPaid: boolean): boolean =>
-  // A trial that ended earlier than known may have been followed by other charges.
+  // The trial may have ended earlier than recorded, and other charges may have followed.
   subscription.status === 'trialing' ||
   skipsTime(subscription, invoice.periodStart) ||
   endsLater(subscription, invoice) ||
   owesOthers(subscription, invoice, isPaid);
 
-/** True if an earlier period ends later than the known one, because the provider's schedule has been changed since. */
+/** True if the invoice's period begins before the recorded one but ends after it, because the schedule has changed. */
 const endsLater = (
   { currentPeriodStart, currentPeriodEnd }: Subscription,
   { periodStart, periodEnd }: ProviderInvoice,
@@ -134,7 +134,7 @@ const owesOthers = (subscription: Subscription, { invoiceId }: ProviderInvoice, 
   return owed.some((one) => one.invoiceId !== invoiceId) || (isPaid && status === 'past_due' && charge === undefined);
 };
 
-/** Records the payment of an invoice whose subscription at the provider has been replaced since. */
+/** Records the payment of an invoice whose provider subscription has been replaced. */
 export const recordFormerInvoice = async (context: SubscriptionEventContext): Promise<EventResult> => {
   const { deps, subscription, event } = context;
   const news = event.object.invoice;
@@ -147,7 +147,7 @@ export const recordFormerInvoice = async (context: SubscriptionEventContext): Pr
 
 export const FORMER = 'an earlier subscription at the provider';
 
-/** True if the event says unpaid, but the invoice may have been voided since, by an event that found no payment. */
+/** True if the event reports an unpaid invoice that may have been voided since. */
 const isOutdated = ({ subscription, event }: SubscriptionEventContext, { status }: EventInvoice): boolean =>
   status !== 'succeeded' && (!isLive(subscription) || ageOf(event, subscription) === 'older');
 
@@ -185,7 +185,7 @@ const wholeInvoice = async (
   return found.kind === 'done' ? found.value : undefined;
 };
 
-/** The report that follows from the invoice. Undefined if the subscription does not change. */
+/** The change of the subscription that the invoice reports. Undefined if nothing changes. */
 const reportOf = (
   current: Subscription,
   invoice: ProviderInvoice | undefined,
@@ -196,7 +196,7 @@ const reportOf = (
   const isKnownPaid =
     current.paidUntil !== undefined && epochSeconds(instant(current.paidUntil)) >= (invoice?.periodEnd ?? periodEnds);
   if (isFailed) {
-    // Without an invoice, the failure can only concern the next period.
+    // Without an invoice, the failure can only be about the next period.
     return isCurrent && runs(current) && !(invoice && isKnownPaid)
       ? { status: 'past_due', retryAt: invoice && nextAttemptAt(invoice), ...periodOf(current, invoice) }
       : undefined;

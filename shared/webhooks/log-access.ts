@@ -1,7 +1,7 @@
 /**
- * @module Access to the webhook log. The merchant sees all log entries. Other callers see those of the session's
- * organization, or their own if the session has none. Only the merchant, and owners and admins of the organization,
- * may send events.
+ * @module Access to the webhook log. The merchant sees all entries. Other callers see the entries of the session's
+ * organization, or their own entries if the session has none. Only the merchant, and owners and admins of the
+ * organization, may send events.
  */
 
 import { scopeMissing, standingRefusal } from '../access/access.ts';
@@ -33,7 +33,7 @@ export const requireVisible = async (
   throw notFound('webhook_log');
 };
 
-/** A key that sends entries again needs no second scope to find them. */
+/** A key that may replay entries may also find them, without a second scope. */
 const maySeeAll = (caller: Caller): boolean =>
   mayAsMerchant(caller, 'webhooks:read') || mayAsMerchant(caller, 'webhooks:write');
 

@@ -17,9 +17,9 @@ import { type EventResult, type InboundEvent, ignored, refreshRecord } from './i
 type MethodEvent = InboundEvent<'payment_method.attached' | 'payment_method.detached' | 'payment_method.updated'>;
 
 /**
- * `updated` refreshes the fields of the card. `detached` removes the method. `attached` confirms the method, and
- * ends its set-up. An event about a method without a record here can still give the provider's id of its customer, so
- * that a deletion of the customer finds the method.
+ * `updated` refreshes the fields of the card. `detached` removes the method. `attached` confirms the method and ends
+ * its set-up. An event about a method without a record here may still report the provider's id of the customer. That id
+ * is stored, so that a deletion of the customer finds the method.
  */
 export const applyMethodEvent = async (
   deps: RemoveMethodDeps,
@@ -28,7 +28,7 @@ export const applyMethodEvent = async (
   const store = versionedRecord(deps, paymentMethodShape);
   const alias = await findAlias(deps.table, slot, event.object.id);
   const found = alias?.kind === 'PM' ? await store.load(alias.id) : undefined;
-  // If the ids differ, the payer has entered another card since, during the set-up.
+  // If the ids differ, the payer has since entered another card in the set-up.
   const method = found?.providerMethodId === event.object.id ? found : undefined;
   if (!method) {
     if (type === 'payment_method.updated') return { kind: 'early' };
@@ -57,7 +57,7 @@ export const applyMethodEvent = async (
 
 const CLOCKS_DIFFER_SECONDS = 60;
 
-/** A detachment is final. An event from before the method was saved is about an earlier record of the method. */
+/** A detachment is final. An event older than the record is about an earlier record of the method. */
 const detach = async (deps: RemoveMethodDeps, method: PaymentMethod, event: ProviderEvent): Promise<EventResult> => {
   const isEarlier = isStale({ createdAt: method.createdAt }, { createdAt: event.createdAt + CLOCKS_DIFFER_SECONDS });
   if (isEarlier) return ignored(method, 'stale');
@@ -93,7 +93,7 @@ const applyToSetup = async (deps: RemoveMethodDeps, method: PaymentMethod): Prom
   }
 };
 
-/** @returns the customer, if the event is the first to give its id */
+/** @returns the customer, if the event is the first to contain the provider's id of the customer */
 const learnCustomer = async (
   deps: RemoveMethodDeps,
   slot: ProviderSlot,
@@ -123,6 +123,6 @@ const factsOf = (reported: Partial<MethodFacts>, known: PaymentMethod): MethodFa
   fingerprint: reported.fingerprint ?? (isOtherNumber(reported, known) ? undefined : known.fingerprint),
 });
 
-/** The known fingerprint is that of the earlier number. */
+/** True if the card number has changed. The known fingerprint belongs to the earlier number. */
 const isOtherNumber = ({ lastFour }: Partial<MethodFacts>, known: PaymentMethod): boolean =>
   lastFour !== undefined && lastFour !== known.lastFour;

@@ -50,8 +50,8 @@ export const applyMoneyBackEvent = async (
 };
 
 /**
- * A provider may call the part of a hold that was never taken a refund, as Stripe does in versions before 2025-03-31. So
- * an unknown refund counts only if the payment, and then its refunds, show it in the adapter's own version.
+ * A provider may report the released part of a hold as a refund, as Stripe does in versions before 2025-03-31. So an
+ * unknown refund counts only if reads of the payment and its refunds, in the adapter's own version, confirm it.
  */
 const applyToHeld = async (
   deps: Deps,
@@ -79,8 +79,8 @@ const applyToHeld = async (
 const NOTHING_TAKEN = 'nothing was taken';
 
 /**
- * Reads the provider if the order of the event and the record is unclear, before the event is recorded or because another
- * event was recorded meanwhile.
+ * Reads the provider if it is unclear whether the event or the record is newer. Checks this before recording the event,
+ * and again if another event was recorded meanwhile.
  */
 const recordInOrder = async (deps: Deps, reported: ReportedDispute): Promise<RecordedDispute> => {
   const read = async () => (await readDisputesNow(deps, reported.payment))?.get(reported.report.disputeId);

@@ -151,8 +151,8 @@ const decideEffect = async (context: PaymentEventContext, named: PaymentStatus):
 };
 
 /**
- * An event of a capture reports the amount of this capture only. If the record does not have the capture, the provider is
- * read for the sum of all.
+ * A capture event reports only the amount of this capture. If the record lacks the capture, the provider is read for
+ * the total.
  */
 const decideOnCapture = async ({ deps, payment }: PaymentEventContext, news: CaptureNews): Promise<EventEffect> => {
   if (news === 'known') return nothing({ kind: 'ignored', payment, reason: 'no change' });
@@ -183,8 +183,8 @@ const applyStatus = async (context: PaymentEventContext, status: PaymentStatus):
 };
 
 /**
- * Stripe's events report neither the end of the hold nor its card, and PayPal's event of a capture reports nothing of its
- * hold, so the payment is read once for them.
+ * Reads the payment once for facts that events lack. Stripe's events report neither the end of the hold nor its card.
+ * PayPal's capture events do not report the hold.
  */
 const withHoldRead = async (
   { deps, payment, event }: PaymentEventContext,
@@ -207,8 +207,8 @@ const withHoldRead = async (
 };
 
 /**
- * Adds the facts of an event that has the record's status. A pending lookup stays due, because nothing was read. Events
- * may arrive in any order, so the provider is read if the event is about another attempt, or reports another settlement.
+ * Adds the facts of an event that reports the recorded status. A pending lookup stays due, because nothing was read.
+ * Events may arrive in any order, so another attempt or another settlement causes a read of the provider.
  */
 const decideFacts = async (
   { deps, store, payment, event }: PaymentEventContext,
@@ -228,7 +228,7 @@ const decideFacts = async (
   return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
 };
 
-/** True if the event is about another authorization than the held one. A read then decides which of them holds. */
+/** True if the event is about another authorization than the recorded one. A read then shows the current hold. */
 const isOfOtherHold = (
   { status, attemptRef }: Payment,
   { attemptRef: reported, hold }: ProviderEvent['object'],
@@ -238,7 +238,7 @@ const isOfOtherHold = (
   attemptRef !== undefined &&
   attemptRef !== (reported ?? attemptRef);
 
-/** After the payer has approved the payment at the provider, claims the capture of the approved amount, once. */
+/** Claims the capture of the approved amount, once, after the payer has approved the payment at the provider. */
 const decideCapture = async (context: PaymentEventContext): Promise<EventEffect> => {
   const { deps, store, event } = context;
   const payment = await finishUpdateFirst(context);
@@ -283,7 +283,7 @@ const finishUpdateFirst = async ({
   }
 };
 
-/** The event contradicts a settled payment. The provider is read, and stored only if its status is later. */
+/** Reads the provider if the event contradicts a settled payment. Stores the report only if its status is later. */
 const decideByReading = async ({ deps, payment }: PaymentEventContext, reason: string): Promise<EventEffect> => {
   const provider = await deps.providers.require(payment.providerId, 'payments');
   const found = await provider.findPayment(providerReference(payment));

@@ -110,7 +110,7 @@ interface Agents {
   readonly secure: SecureAgent;
 }
 
-/** Keeps connections between POSTs, but not over a pause, because a frozen function loses its connections. */
+/** Keeps connections between POSTs, but not after a pause, because a frozen function loses its connections. */
 const openAgents = (): (() => Agents) => {
   let agents: Agents | undefined;
   let usedAt = 0;

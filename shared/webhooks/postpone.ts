@@ -1,8 +1,8 @@
 /**
- * @module Postpones a delivery whose target is busy. A target that responds with 429 or 503 and Retry-After gets the
- * event again after that time, at least half a minute later and at first outside the schedule of retries. The queue
- * counts each receive of a message as an attempt, so the delivery continues as a new message, which stores the number of
- * scheduled attempts that were made before.
+ * @module Postpones a delivery to a busy target, which responds with 429 or 503 and Retry-After. The target gets the
+ * event again after that time, at least half a minute later. The first postponements use no attempt of the retry
+ * schedule. The queue counts each receive of a message as an attempt, so the delivery continues as a new message, which
+ * stores the number of scheduled attempts so far.
  */
 
 import * as z from 'zod';
@@ -13,9 +13,9 @@ import { retryAfterSeconds } from '../platform/retry-after.ts';
 import type { PostResponse } from './post-webhook.ts';
 
 const postponedSchema = z.object({
-  /** The number of times that the delivery was postponed. */
+  /** Number of postponements of the delivery. */
   times: z.int(),
-  /** Attempts of the schedule that were made before this message. */
+  /** Scheduled attempts before this message. */
   attempts: z.int(),
 });
 export type Postponed = z.infer<typeof postponedSchema>;
@@ -27,11 +27,11 @@ export const postponedOf = (message: unknown): Postponed =>
 
 const SHORTEST_SECONDS = 30;
 const LONGEST_SECONDS = (5 * MINUTE_MS) / SECOND_MS;
-/** After that, each further response of a busy target uses an attempt of the schedule. */
+/** After this many postponements, each further busy response uses a scheduled attempt. */
 const MOST_TIMES = 10;
 const BUSY: readonly number[] = [429, 503];
 
-/** The seconds that a busy target asks to wait, within bounds. Undefined if it names no time. */
+/** The wait in seconds that a busy target requests, within bounds. Undefined without such a request. */
 export const secondsAsked = (response: PostResponse, now: Instant): number | undefined => {
   if (response.kind !== 'answered' || !BUSY.includes(response.status)) return undefined;
   const seconds = retryAfterSeconds(response.retryAfter, now);

@@ -1,4 +1,4 @@
-/** @module Reads a payment at its provider, in the adapter's own version of the API, because an event alone is unclear. */
+/** @module Reads a payment at its provider, in the adapter's own API version, if an event alone is unclear. */
 
 import { decideReading, type ReadingDecision } from '../payments/apply-reading.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
@@ -16,7 +16,7 @@ export const readForEvent = async (deps: Deps, payment: VisiblePayment): Promise
   return decideReading(deps, { payment, report: found.value, cause: 'event' });
 };
 
-/** Stores what the read shows. @returns the payment as it is then */
+/** Stores the result of the read, if it changes the payment. @returns the current payment */
 export const storeReadForEvent = async (
   deps: Deps,
   store: PaymentStore,

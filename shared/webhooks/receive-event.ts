@@ -47,9 +47,9 @@ export const receiveProviderEvent = async (
 };
 
 /**
- * If only the provider can verify the signature, the request first takes a place in its sender's window of refused
- * signatures. So forged requests, including concurrent ones, cause no more calls than the window has places. A valid
- * signature frees the place. If the provider does not respond, the place stays taken.
+ * If only the provider can verify the signature, the request first counts as a refused signature of its sender. So
+ * forged requests, even concurrent ones, cause no more calls than the limit of refused signatures. A valid signature is
+ * subtracted again. If the provider does not respond, the request stays counted.
  */
 const verify = async (deps: ReceiveDeps, receiver: EventReceiver, request: ApiRequest) => {
   const places: Reservation[] = [];

@@ -29,7 +29,7 @@ interface Tried {
   readonly http_status?: number;
 }
 
-/** Sends to every target that subscribes. Each gets one attempt, and the reply holds the results. */
+/** Sends to every subscribed target, one attempt each. The reply contains the results. */
 export const sendTest = async (
   deps: SendTestDeps,
   { caller, body }: ApiRequest<unknown, unknown, TestBody>,

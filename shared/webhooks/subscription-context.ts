@@ -23,10 +23,10 @@ export const resultOf = (
   reason: string,
 ): EventResult => ({ kind, reason, owner: subscription, about: { kind: 'SUB', id: subscription.id } });
 
-/** Clocks differ, and the response to a call was true at some time during the call. */
+/** Within this time, the order is unknown, because clocks differ and the state may be from any time during a call. */
 const UNSURE_SECONDS = 30;
 
-/** If the order is unknown, an event in the shape of the interface counts as newer, and is applied as it stands. */
+/** If the order is unknown, an event in the interface's shape counts as newer and is applied without a read. */
 export const ageOf = (event: ProviderEvent, subscription: Subscription): 'older' | 'newer' | 'unsure' => {
   const { createdAt, isOfInterface } = event;
   const { knownAt = 0 } = subscription;
@@ -36,9 +36,9 @@ export const ageOf = (event: ProviderEvent, subscription: Subscription): 'older'
 };
 
 /**
- * True if a later event in the shape of the interface overrules this event. Such an event overrules every event up to
- * its second, except another such event of that second. An event of that shape from before the subscription is not
- * about it.
+ * True if a later event in the interface's shape overrules this event. An interface event overrules all events up to
+ * its own second, except other interface events of that second. An interface event from before the subscription's
+ * creation is always overruled.
  */
 export const isOverruled = (
   { createdAt, isOfInterface }: ProviderEvent,
@@ -48,7 +48,7 @@ export const isOverruled = (
   return followedAt !== undefined && createdAt <= followedAt;
 };
 
-/** Notes an event in the shape of the interface on the subscription. */
+/** Stores the time of an event in the interface's shape on the subscription. */
 export const noteFollowed = ({ isOfInterface, createdAt }: ProviderEvent, next: Subscription): Subscription =>
   isOfInterface ? { ...next, followedAt: createdAt } : next;
 

@@ -39,7 +39,7 @@ export const applySubscriptionEvent = async (
   const context: SubscriptionEventContext = { deps, store, subscription, event };
   if (subscription.providerId !== slot) return resultOf(context, 'quarantined', 'provider differs');
   if (!isProviderBilled(subscription)) return resultOf(context, 'ignored', 'billed here');
-  // Readers see no declined creation, and no payment of it unless money has moved.
+  // Readers do not see a declined creation. They see its payment only if money has moved.
   if (subscription.status === 'declined' && type !== 'invoice.payment_succeeded') {
     return resultOf(context, 'ignored', 'declined');
   }
@@ -65,7 +65,7 @@ const applyToProviderBilled = async (
   return status === 'canceled' ? cancelAtProvider(context, namedId) : applyNews(context, type, namedId);
 };
 
-/** Records a former subscription's charges. If it still runs, it is canceled, because it must not charge as well. */
+/** Records a former provider subscription's charges. If it still runs, cancels it to prevent double charges. */
 const applyToFormer = async (
   context: SubscriptionEventContext,
   type: SubscriptionEventType,
@@ -77,7 +77,7 @@ const applyToFormer = async (
   return mayRun ? cancelAtProvider(context, namedId) : resultOf(context, 'ignored', FORMER);
 };
 
-/** True if it was made at the provider by hand. Subscriptions of this service have our id in their metadata. */
+/** True if the subscription was made at the provider by hand. Ours have our id in their metadata. */
 const isMadeByHand = ({ isOfInterface, object }: ProviderEvent): boolean =>
   !isOfInterface && (object.subscription ?? object.invoice)?.ourSubscriptionId === undefined;
 
@@ -99,9 +99,8 @@ const findSubscription = async (
 };
 
 /**
- * Cancels the named subscription at the provider and voids its open invoices, so that nothing more is charged. The
- * record is canceled or has another subscription at the provider, but this one may still run there or have open
- * invoices.
+ * Cancels the named subscription at the provider and voids its open invoices, so that nothing more is charged. Our
+ * record is canceled or uses another provider subscription, but the named one may still run or have open invoices.
  */
 const cancelAtProvider = async (
   context: SubscriptionEventContext,
@@ -121,8 +120,8 @@ const cancelAtProvider = async (
 };
 
 /**
- * Records the payment of a charge that was under way when the subscription ended. After its invoice is void, no event
- * names that charge.
+ * Records the payment of a charge that was in progress when the subscription ended, because no event names the charge
+ * once its invoice is void.
  * @returns undefined if the provider does not have the subscription
  */
 const readCharges = async (
@@ -182,14 +181,14 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
     return isUndecided ? current : noteFollowed(event, applyReport(current, report, deps.now()));
   });
   if (isUndecided) return syncSubscription(context, namedId);
-  // The provider may not know that this event ended the subscription, and would charge the next period.
+  // The provider may not know of this cancellation, and would charge the next period.
   if (event.isOfInterface && next.status === 'canceled') {
     await cancelAtProvider({ ...context, subscription: next }, namedId);
   }
   return resultOfChange(context, next);
 };
 
-/** The record may have changed since the event was read, so this is asked in each write. */
+/** Checked in each write, because the record may have changed since the event was read. */
 const decidesAlone = (event: ProviderEvent, current: Subscription): boolean => {
   const news = event.object.subscription;
   return (
@@ -202,8 +201,8 @@ const decidesAlone = (event: ProviderEvent, current: Subscription): boolean => {
 };
 
 /**
- * True if the event alone is enough. Only the invoices contain the time of the next retry. Only they show whether the
- * first charge is paid, whether an older period is still owed, and what was paid in a period that was never reported.
+ * True if the event is enough without its invoices. Only invoices contain the time of the next retry, and show whether
+ * the first charge is paid, whether an older period is owed, and what was paid in an unreported period.
  */
 const tellsAll = (subscription: Subscription, news: EventSubscription): boolean => {
   const { status, charge, trialEnd } = subscription;

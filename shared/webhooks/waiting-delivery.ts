@@ -1,7 +1,7 @@
 /**
- * @module A delivery that waits long for its next attempt. Its stored item has the wait as due work, because SQS hides at
- * most 120,000 messages of a queue at a time and then delivers none. The attempt is a new message, which stores the
- * number of attempts that were made before, also after a redrive.
+ * @module A delivery that waits long for its next attempt. The wait is due work of the stored delivery, because SQS
+ * delivers nothing more from a queue with 120,000 hidden messages. The next attempt is a new message, which stores the
+ * number of earlier attempts, even after a redrive.
  */
 
 import * as z from 'zod';
@@ -17,7 +17,7 @@ import { type Postponed, postpone, postponedOf } from './postpone.ts';
 export const LONGEST_IN_QUEUE_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
 
 export interface Wait {
-  /** The attempts that were made before the wait. */
+  /** The attempts before the wait. */
   readonly postponed: Postponed;
   readonly until: Instant;
 }
@@ -47,7 +47,7 @@ export const endWait = async (table: Table, { id, target }: Delivery): Promise<v
 
 const waiting = z.object({ due_at: z.string() });
 
-/** Queues the next attempt of a delivery. A crash before its wait ends causes another attempt, not a lost one. */
+/** Queues the next attempt of a delivery. A crash before the wait is removed causes another attempt, not a lost one. */
 export const runDueDelivery = async (
   { table, queues }: { readonly table: Table; readonly queues: Pick<Queues, 'send'> },
   id: string,
@@ -57,7 +57,7 @@ export const runDueDelivery = async (
   const wait = waiting.safeParse(item).data;
   if (!wait) return 'not_waiting';
   await postpone(queues, deliveryOf(item), { ...postponedOf(item), delaySeconds: 0 });
-  // An attempt that has failed again meanwhile has set a later time.
+  // If another attempt has failed meanwhile, its later due time stays.
   await table.update(key, { remove: WAIT_FIELDS }, [{ equals: ['due_at', wait.due_at] }]);
   return 'queued';
 };

@@ -85,7 +85,7 @@ export const parseTargets = (env: Environment, allowPrivate: boolean, stage?: St
 };
 
 /**
- * The variables that must be `true` before every configured URL receives events. Empty if all of them do, or if none is
+ * The variables that must still become `true` before every configured URL receives events. Empty if no URL is
  * configured.
  */
 export const switchesOff = (env: Environment): readonly string[] => {
@@ -217,9 +217,9 @@ export const matchesFilter = (filter: string, name: string): boolean => {
 };
 
 /**
- * True if a target may have this address, which must be global unicast. It refuses, in every notation, private,
- * loopback, link-local (metadata services), carrier-grade NAT, multicast, documentation and reserved addresses, and
- * IPv4 within IPv6 (mapped, NAT64, 6to4, Teredo).
+ * True if a target may have this address, which must be global unicast. Refuses, in every notation, private, loopback,
+ * link-local (metadata services), carrier-grade NAT, multicast, documentation and reserved addresses, and IPv4 within
+ * IPv6 (mapped, NAT64, 6to4, Teredo).
  */
 export const isPublicAddress = (address: string): boolean => {
   if (isIP(address) === 0) return false;

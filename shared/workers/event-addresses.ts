@@ -1,6 +1,6 @@
 /**
- * @module Adds billing addresses to events of payments and subscriptions. An event shows the address as it is when the
- * event is made. An erased record shows none, because the address may be removed after the record is blanked.
+ * @module Adds billing addresses to events of payments and subscriptions. An event shows the address at the time of the
+ * event. Events of an erased record show no address, because the address may be removed after the record is blanked.
  */
 
 import { addressRecord, eventAddressView } from '../customers/address.ts';
@@ -16,7 +16,7 @@ interface EventOfItem {
 const addressIdOf = ({ billingAddressId, erasedAt }: Item): string | undefined =>
   typeof billingAddressId === 'string' && erasedAt === undefined ? billingAddressId : undefined;
 
-/** Reads each address once per batch, and reads nothing if no record names one. */
+/** Reads each address once per batch, and reads nothing if no record has an address. */
 export const withAddresses = async <E extends EventOfItem>(
   table: Pick<Table, 'getMany'>,
   events: readonly E[],

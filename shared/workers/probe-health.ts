@@ -1,6 +1,6 @@
 /**
- * @module Asks the public address of the stage for its health, as a client does: over its name in DNS, its certificate
- * and the API. A probe that finds the stage unhealthy does not fail itself. Its metric raises the alarm.
+ * @module Requests the stage's health at its public address, as a client does, through DNS, the certificate and the
+ * API. An unhealthy stage does not fail the probe. The probe's metric raises the alarm.
  */
 
 import type { Log } from '../core/logger.ts';
@@ -14,10 +14,10 @@ export interface ProbeDeps {
   readonly log: Log;
 }
 
-/** The route itself has five seconds. */
+/** The health route's own limit is five seconds. */
 const MOST_MS = 10 * SECOND_MS;
 
-/** Logs one line per probe. A redirect counts as unhealthy, because the API makes none. */
+/** Logs one line per probe. A redirect counts as unhealthy, because the API sends no redirects. */
 export const probeHealth = async ({ fetch, baseUrl, log }: ProbeDeps): Promise<void> => {
   const reason = await ask(fetch, `${baseUrl.replace(/\/$/, '')}/health`);
   if (reason === undefined) log.info('health probed', { failed: 0 });
@@ -45,7 +45,7 @@ const problemOf = async (response: FetchResponse): Promise<string | undefined> =
   return /"status"\s*:\s*"ok"/.test(text) ? undefined : 'the response is not that of this service';
 };
 
-/** The code of a connection's error, such as ENOTFOUND or CERT_HAS_EXPIRED; else that the call was redirected. */
+/** The connection error's code, such as ENOTFOUND or CERT_HAS_EXPIRED. Without a code, the call was redirected. */
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unreachable';
   const { cause, message } = error;

@@ -1,7 +1,7 @@
 /**
- * @module Writes history entries, counters and the lists of all payments and of all subscriptions from the table's
- * stream, and the items that find customers by e-mail. A repeated change counts once. The changes of one record come in order. Changes of different records may come
- * in any order, in several batches at the same time.
+ * @module Writes history entries, counters, the lists of all payments and subscriptions, and the items that find
+ * customers by e-mail, from the table's stream. A repeated change counts once. The changes of one record come in order.
+ * Changes of different records may come in any order, in several batches at the same time.
  */
 
 import type { DynamoDBRecord } from 'aws-lambda';
@@ -67,8 +67,8 @@ const repairPaymentAliases = async (
 };
 
 /**
- * Writes aliases that the payments' functions have not written, then history and counters in as few transactions as
- * possible, then the entries in the list of all payments and the words, once per batch and payment.
+ * Writes missing aliases, then history and counters in as few transactions as possible. Then writes the list entries
+ * and search words, once per batch and payment.
  */
 const projectPayments: Project = async (deps, records) => {
   const { table } = deps;
@@ -90,7 +90,7 @@ const projectPayments: Project = async (deps, records) => {
   return projections.length;
 };
 
-/** Projects the items of a batch in parallel, the changes of each in order. @returns how many `projectOne` counts */
+/** Projects the items in parallel, but the changes of each item in order. @returns how many `projectOne` counts */
 const eachInOrder = async (
   records: readonly DynamoDBRecord[],
   projectOne: (record: DynamoDBRecord) => Promise<boolean>,
@@ -106,7 +106,7 @@ const eachInOrder = async (
   return counts.reduce((sum, count) => sum + count, 0);
 };
 
-/** Versions that change the sums are written together, so that concurrent batches seldom meet in an item. */
+/** Writes versions that change the sums together, so that concurrent batches rarely conflict on an item. */
 const projectSubscriptions: Project = async (deps, records) => {
   const { table } = deps;
   await projectVersions(
@@ -157,7 +157,7 @@ const projectCustomers: Project = ({ table }, records) =>
     return before?.email !== after?.email;
   });
 
-/** Removes the history and the entry. The stream has reported all earlier versions, so none is written afterwards. */
+/** Removes the history and the list entry. Earlier versions come first in the stream, so nothing is written later. */
 const forgetRemoved = async ({ table }: ProjectDeps, record: DynamoDBRecord): Promise<void> => {
   const removed = removedItem(record);
   const subscription = removed && subscriptionOf(removed);

@@ -74,7 +74,7 @@ const eventsOfChange = (change: ItemChange) =>
     change,
   }));
 
-/** The event in the trace of the work that stored the change. */
+/** Adds the trace of the work that stored the change. */
 const traced = (event: BusEvent, { after }: ItemChange): BusEvent => {
   const context = traceOfItem(after);
   return context ? { ...event, traceparent: traceparentOf(newSpan(context)) } : event;

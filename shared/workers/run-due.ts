@@ -34,7 +34,7 @@ export type RunDeps = Omit<DuePaymentDeps, 'isChargeOpen'> &
     readonly queues: Pick<Queues, 'send'>;
   };
 
-/** Other copies than a delivery expire by themselves. No time changes an address or a customer; a membership changes with its subscription. */
+/** The kinds with due work. Addresses, customers, memberships, and stored copies other than deliveries have none. */
 type DueKind = Exclude<ItemKind, Exclude<PayloadKind, 'DLV'> | 'ADDR' | 'CUS' | 'MBR'>;
 
 /** The functions that run due work, by the sort key of the record's item. Each returns the outcome, for the log. */
@@ -58,7 +58,7 @@ const messageSchema = z.object({
   slot: z.enum(PROVIDER_SLOTS).optional(),
 });
 
-/** Drops a message whose due time is not the record's. If the call rate is used up, the work returns to the index. */
+/** Drops a message if the record's due time has changed. If the call rate is used up, the work returns to the index. */
 export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> => {
   const { pk, sk, due_at: dueAt, slot } = messageSchema.parse(message);
   const moveDue = (byMs: number) =>

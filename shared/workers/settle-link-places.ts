@@ -1,6 +1,6 @@
 /**
- * @module Counts the payments of payment links from the changes of the payments, once each. A batch may come again, and
- * its changes of different records in any order.
+ * @module Counts the payments of payment links, once each, from the changes of the payments. A batch may repeat, and
+ * changes of different records may come in any order.
  */
 
 import type { DynamoDBRecord } from 'aws-lambda';
@@ -31,6 +31,6 @@ const placeOf = ({ id, status, paymentLink: use }: Payment, isRemoved: boolean):
   const placed = { paymentId: id, use };
   if (status === 'succeeded') return { ...placed, state: 'succeeded' };
   if (isRemoved || status === 'canceled') return { ...placed, state: 'canceled' };
-  // Readers do not see it yet; a create that takes a place has counted it.
+  // Readers do not see the payment yet. Its create has already counted the place.
   return status === 'creating' ? undefined : { ...placed, state: 'open' };
 };

@@ -1,6 +1,6 @@
 /**
- * @module Gives uses of discount codes back, or counts them as paid, once each, from the changes of their payments and
- * subscriptions. A batch may come again, and its changes of different records in any order.
+ * @module Releases uses of discount codes, or counts them as paid, once each, from the changes of their payments and
+ * subscriptions. A batch may repeat, and changes of different records may come in any order.
  */
 
 import type { DynamoDBRecord } from 'aws-lambda';
@@ -12,7 +12,7 @@ import type { Item, Table } from '../platform/table.ts';
 import { type Subscription, subscriptionOf } from '../subscriptions/record/subscription.ts';
 import { redemptionOfSubscription } from '../subscriptions/record/subscription-discount.ts';
 
-/** The uses that a change of a record decides about. */
+/** The uses that a change settles, either as paid or as given back. */
 interface Decided {
   readonly paid: readonly Redemption[];
   readonly back: readonly Redemption[];
@@ -47,7 +47,7 @@ const NOTHING: Decided = { paid: [], back: [] };
 export const ofPayment = (before: Payment | undefined, after: Payment | undefined): Decided => {
   const [held, holds] = [redemptionsOf(before), redemptionsOf(after)];
   if (held.length + holds.length === 0) return NOTHING;
-  // A refund or an erasure removes a paid payment, whose use stays.
+  // A removed payment keeps its uses, unless its creation was unfinished.
   if (!after) return before?.status === 'creating' ? { paid: [], back: held } : NOTHING;
   const left = held.filter(({ redemption }) => !holds.some((one) => one.redemption === redemption));
   if (before?.status === after.status) return { paid: [], back: left };
@@ -58,7 +58,7 @@ export const ofPayment = (before: Payment | undefined, after: Payment | undefine
 export const ofSubscription = (before: Subscription | undefined, after: Subscription | undefined): Decided => {
   const [held, holds] = [redemptionOfSubscription(before), redemptionOfSubscription(after)];
   if (!after) return before?.status === 'creating' ? { paid: [], back: held } : NOTHING;
-  // The billing provider's price may end a code before the first payment.
+  // A price from the billing provider may end a code before the first payment. The use still counts.
   const used = holds.length > 0 ? holds : held;
   const left = holds.length > 0 ? [] : held;
   if (before?.status === after.status) return { paid: [], back: left };

@@ -12,19 +12,19 @@ import { billingShards, DELIVERY_SHARD, dueShards, type Key } from '../platform/
 import type { GroupedMessage, Queues } from '../platform/queues.ts';
 import type { Item, Table } from '../platform/table.ts';
 
-/** Shorter than the lease of `run-due`, so that a taken record never has the due time of its message. */
+/** Shorter than the lease of `run-due`, so a leased record's due time always differs from its message's. */
 const SWEEP_LEASE_MS = 10 * MINUTE_MS;
 const PER_PAGE = 100;
-/** A sweep starts no further page after this time, so that the last one is queued before the function times out. */
+/** A sweep starts no page after this time, so its last page is queued before the function times out. */
 const SWEEP_FOR_MS = 40 * SECOND_MS;
-/** The most records of one lane that a sweep queues, because it must lease and send them within its time-out. */
+/** Maximum number of records per lane and sweep, because a sweep must lease and queue them within its time-out. */
 const MOST_PER_LANE = 6_000;
 /** A renewal calls the provider twice, to create the payment and to confirm it. */
 const CALLS_PER_RENEWAL = 2;
 const SWEEP_EVERY_MS = MINUTE_MS;
-/** With more messages waiting, a sweep queues no subscriptions and no webhooks, because payments with an unknown outcome come first. */
+/** Above this number of waiting messages, a sweep queues no subscriptions or webhooks. Unknown outcomes come first. */
 export const BILLING_STOPS_AT = 5_000;
-/** More waiting messages than this mean that `run-due` is not working, so a sweep queues nothing. */
+/** Above this number of waiting messages, a sweep queues nothing, because `run-due` is apparently not working. */
 const ALL_STOPS_AT = 20_000;
 
 export interface SweepDeps extends NamedTable {
@@ -36,20 +36,20 @@ export interface SweepDeps extends NamedTable {
   readonly callsPerSecond: (slot: ProviderSlot) => number;
 }
 
-/** A part of the due work that no other part delays. */
+/** A part of the due work that other parts cannot delay. */
 interface Lane {
   readonly shards: readonly string[];
   readonly most: number;
-  /** With more messages waiting in the queue, the lane waits too. */
+  /** From this number of waiting messages on, the lane queues nothing. */
   readonly stopsAt: number;
 }
 
 /**
  * Queues the records whose work is due, the longest due first. A sweep queues about as much as can be done until the
- * next sweep, so the index keeps the rest in order, and no queued message waits longer than its lease. A partition that
+ * next sweep. So the index keeps the rest in order, and no queued message waits longer than its lease. A partition that
  * cannot be read, or a record that cannot be leased, does not delay the others.
- * @throws the first of these errors, after all the rest is queued; Error if the table is a copy, whose renewals may be
- * charged already
+ * @throws the first of these errors, after the rest is queued; Error if the table is a copy, because the original may
+ * already have charged its renewals
  */
 export const sweepDue = async (deps: SweepDeps): Promise<void> => {
   const original = await claimTable(deps);
@@ -126,6 +126,6 @@ const lease = async (
   ]);
   if (!moved.ok) return undefined;
   const slot = PROVIDER_SLOTS.find((known) => known === moved.item['providerId']);
-  // A fair queue, so that much work of one kind and provider does not delay the rest.
+  // Groups the fair queue by kind and provider, so much work in one group does not delay the rest.
   return { body: JSON.stringify({ ...key, due_at: dueAt, slot }), group: `${key.sk}-${slot ?? 'none'}` };
 };

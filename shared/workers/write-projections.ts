@@ -8,8 +8,8 @@ const MAX_STEPS = 100;
 
 /**
  * Writes versions of payments with their shares in counters and sums, in as few transactions as possible. Each counter
- * is updated once per transaction. A version that was written before counts once, because the transaction requires that
- * its history entry does not exist. Versions may come in any order, because sums do not depend on it.
+ * is updated once per transaction. An already written version is not counted again, because the transaction requires
+ * that its history entry does not exist. Versions may come in any order, because sums do not depend on it.
  */
 export const writeProjections = async (table: Table, projections: readonly Projection[]): Promise<void> => {
   // A transaction has one step per item, so a repeated version within a batch is left out here.

@@ -1,8 +1,8 @@
 /**
- * Budget of each endpoint at DynamoDB while its caller waits, without the call to the provider. It bounds requests,
- * sequential levels, and write units of the table with its `owner` and `project` indexes. `dueUnits` are the write
- * units of the `due` index. Setting or removing a due time writes one key; moving it writes two (the old key and the
- * new one). A row without bounds in the design names its source.
+ * Budget of an endpoint's DynamoDB work while the caller waits. It limits requests, sequential levels, and write units
+ * of the table with its `owner` and `project` indexes. `dueUnits` are the write units of the `due` index. Setting or
+ * removing a due time writes one key; moving it writes two (the old key and the new key). `because` gives the reason
+ * for a budget that the design does not contain.
  */
 export interface Budget {
   /** Id of the function. */
@@ -12,22 +12,25 @@ export interface Budget {
   readonly writeUnits: number | 'size of the item';
   readonly dueUnits: number;
   /**
-   * Write units of all work after the response, without the `due` index: history, sums, words, the provider's events as
-   * received and applied, deliveries to one target, and the log.
+   * Write units of all work after the response, without the `due` index: history, sums, words, received and applied
+   * provider events, deliveries to one target, and the log.
    */
   readonly laterUnits?: number;
   /**
-   * Rate windows that count this caller's request, besides the general window of creates and writes. The windows of
-   * declines count as one because they are read together. Adds exactly this many requests, in one more level.
+   * Rate windows that count this request, in addition to the general window of creates and writes. The windows of
+   * declines count as one, because one request reads them. Adds exactly this many requests, in one more level.
    */
   readonly windows?: number;
-  /** Some windows count before the access rule and some after it: those of a service key, and those of allowed requests. */
+  /** True if some windows count before the access rule and some after it, as for service keys and allowed requests. */
   readonly countsTwice?: true;
-  /** A declined payment is counted after the response in this many windows, by one request each, in one more level. */
+  /**
+   * The number of windows that count a declined payment after the response. Each needs one request, all in one more
+   * level.
+   */
   readonly countsDecline?: number;
-  /** The response is stored under its Idempotency-Key, in exactly two requests and two more levels. */
+  /** True if the response is stored under its Idempotency-Key, which needs two more requests in two more levels. */
   readonly keepsAnswer?: true;
-  /** The key is held during a provider call. Adds one request in one more level. */
+  /** True if the key is held during a provider call, which needs one more request in one more level. */
   readonly holdsKey?: true;
   readonly raisesEpoch?: true;
   readonly because?: string;

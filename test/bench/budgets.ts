@@ -3,11 +3,11 @@ import { RECORD_BUDGETS } from './record-budgets.ts';
 import { SUBSCRIPTION_BUDGETS } from './subscription-budgets.ts';
 import { WEBHOOK_BUDGETS } from './webhook-budgets.ts';
 
-/** Set to the first lookup of a create (1), then moved to the end of the confirmation period (2). */
+/** The due time is set to the first lookup of a create (1), then moved to the end of the confirmation period (2). */
 const DUE_OF_CREATE = 3;
-/** Moved to the first lookup of the attempt (2), then back to the client secret's expiry (2). */
+/** The due time is moved to the attempt's first lookup (2), then back to the client secret's expiry (2). */
 const DUE_OF_CONFIRM = 4;
-/** Moved, if work remains. */
+/** The due time is moved if work remains. */
 const DUE_OF_ONE_COMMIT = 2;
 
 /** The alias and the published payment are written in parallel. */
@@ -54,7 +54,7 @@ const capture = {
 const WITH_FACTS = 'the facts of the attempt bring the payment over one unit';
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const get = { of: 'payments.get', requests: 1, levels: 1, ...nothingWritten };
-/** A page that holds its whole list needs no count. */
+/** A page that contains the whole list needs no count. */
 const whole = { of: 'payments.list', requests: 2, levels: 2, ...nothingWritten };
 const list = {
   ...whole,
@@ -68,7 +68,7 @@ const BY_MONTH = 'one query per month of the range until the page is full, then 
 const FIRST_PAID = 'the first payment of a payer is noted, for the count of new payers';
 const SUMMED_REFUND = 'what the sums hold of a refund is stored beside it, because its fee may come later';
 const WITH_RECEIPT = 'the link of the receipt makes a paid payment larger than a unit';
-/** The bounds of payments, as the design names them. */
+/** The budgets of payments. The values without `because` are from the design. */
 const PAYMENT_BUDGETS = {
   'create intent': { ...create, laterUnits: 20 },
   'create intent in a project': { ...create, writeUnits: 5 },

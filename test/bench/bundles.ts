@@ -6,7 +6,8 @@ import { type Bundle, build, DEFAULT_ID } from '../../infra/deploy/build.ts';
 import { say, sheet } from './sheet.ts';
 
 /**
- * Sizes of the deployed functions, and the contents of those that only read. @returns whether all are within budget.
+ * Measures the sizes of the deployed functions, and checks the contents of read-only functions. @returns whether all
+ * are within budget
  */
 export const benchBundles = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-bench-'));
@@ -24,22 +25,22 @@ export const benchBundles = async (): Promise<boolean> => {
 };
 
 const LARGEST_BYTES = 896 * 1_024;
-/** The most that these functions may load at their start, in KB, because a user waits for their cold start. */
+/** The maximum KB that these functions load at their start, because a user waits for their cold start. */
 const LARGEST_STARTS: ReadonlyMap<string, number> = new Map([
   ['payments.get', 500],
   ['payments.create-intent', 515],
   ['payments.confirm', 530],
   [DEFAULT_ID, 26],
 ]);
-/** Modules that a read-only function must not contain, which are provider adapters and senders. */
+/** Provider adapters and senders, which a read-only function must not contain. */
 const NOT_FOR_READERS = /^(stripe|braintree|shared\/providers|@aws-sdk\/client-(sqs|eventbridge))$/;
 
-/** Bytes. A smaller part of a module holds only constants that a schema uses. */
+/** A smaller part of a module contains only constants for schemas. Bytes. */
 const CONSTANTS = 1_024;
 
 const readers: ReadonlySet<string> = new Set(endpoints.filter(({ method }) => method === 'GET').map(({ id }) => id));
 
-/** The size with the largest adapter that the function may load. */
+/** The size including the largest adapter that the function may load. */
 const loadedBytes = ({ bytes, adapters }: Bundle): number => bytes + Math.max(0, ...adapters.values());
 
 const problemsOf = (bundle: Bundle): readonly string[] => {

@@ -3,7 +3,7 @@ import { execPath } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 
-/** A new process that imports a function as it is deployed, and may respond to one request. */
+/** A new process that imports a deployed function. With `call`, the function also responds to one request. */
 export interface ColdProcess {
   /** Imported in this order; the last one exports the handler. */
   readonly files: readonly string[];
@@ -15,18 +15,18 @@ export interface ColdProcess {
   };
 }
 
-/** Processor milliseconds of the whole process from its start, and of its response alone. */
+/** Processor milliseconds of the whole process from its start, and of the response alone. */
 export interface ColdTimes {
   readonly whole: number;
   readonly answer: number;
-  /** Of the response. */
+  /** The body of the response. */
   readonly body: string;
 }
 
 export const coldProcess = ({ files, call }: ColdProcess): ColdTimes => {
   const { status, stdout, stderr } = spawnSync(execPath, ['--input-type=module', '-e', scriptOf(files, call)], {
     encoding: 'utf8',
-    // Passes no setting of this process, because a setting would open the table or load an adapter.
+    // Passes none of this process's settings, because a setting would open the table or load an adapter.
     env: { ...call?.env },
   });
   if (status !== 0) throw new Error(stderr);

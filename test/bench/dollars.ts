@@ -5,7 +5,7 @@ import { say, sheet } from './sheet.ts';
 import type { Tally } from './tally.ts';
 import { sumOf } from './units.ts';
 
-/** Cost of a million requests at list prices, from counted work and a few assumed times. */
+/** The cost of a million requests at list prices, from measured work and a few assumed times. */
 export interface CountedRequest {
   readonly name: string;
   readonly tally: Tally;
@@ -13,16 +13,16 @@ export interface CountedRequest {
   readonly busEvents: number;
 }
 
-/** The time of a request to DynamoDB, and of a call to a provider, in ms, assumed and not measured. */
+/** Assumed times of a request to DynamoDB and of a provider call, in ms. */
 export const TABLE_MS = 8;
 export const PROVIDER_MS = 450;
-/** Time of a whole processor, in ms. It exceeds a warm create, the largest measured value. */
+/** Processor time per run, in ms of a whole processor. Higher than a warm create, the largest measured value. */
 const PROCESSOR_MS = 4;
-/** The memory in MB at which Lambda gives a function a whole processor. */
+/** The memory in MB that gives a Lambda function a whole processor. */
 const WHOLE_PROCESSOR_MB = 1_769;
-/** The bytes that Lambda writes to the log of each run (START, END, REPORT); assumed. */
+/** The bytes that Lambda logs for each run (START, END, REPORT); assumed. */
 const PLATFORM_LINES_BYTES = 350;
-/** Each message is sent, received and deleted by itself. */
+/** Each message needs its own send, receive and delete. */
 const REQUESTS_PER_MESSAGE = 3;
 const BYTES_PER_GB = 1_000_000_000;
 const MILLION = 1_000_000;

@@ -16,8 +16,8 @@ import { type Attributes, type CapacityUnits, itemBytes, sumOf, writeUnitsOf } f
 import { WEBHOOK_SCENARIOS } from './webhook-scenarios.ts';
 
 /**
- * Counts the requests of each endpoint to DynamoDB and compares them with its budget. @returns whether all are within
- * budget.
+ * Counts the DynamoDB requests of each endpoint and compares them with the budget. @returns whether all are within
+ * budget
  */
 export const benchEndpoints = async (): Promise<boolean> => {
   const service = await startService();
@@ -29,7 +29,7 @@ export const benchEndpoints = async (): Promise<boolean> => {
     printWork(rows, later);
     printDollars(rows);
     const sizes = await sizesOf(service);
-    // The meter catches all output while a function runs.
+    // Settles first, because the meter swallows all output while a function runs.
     await service.settle();
     printSizes(sizes);
     printUnmeasured();
@@ -42,7 +42,7 @@ export const benchEndpoints = async (): Promise<boolean> => {
 interface Row {
   readonly name: RowName;
   readonly budget: Budget;
-  /** The item's size, if the budget is given as the size of the item. */
+  /** The limit; the item's size if the budget is `size of the item`. */
   readonly writeUnits: number;
   readonly tally: Tally;
   readonly busEvents: number;
@@ -122,13 +122,13 @@ const added = ({ requests, levels }: Cost): string => (requests === 0 ? '' : `+$
 
 type Checked = Omit<Row, 'tally' | 'busEvents'> & { readonly tally: Pick<Tally, 'parts' | 'later'> };
 
-/** The window that every create of a caller, or every write of a caller to one record, is counted in. */
+/** 1 if the endpoint has a general window, for all creates of a caller or all writes to one record. */
 const generalWindows = (of: string): number =>
   endpoints.some(({ id, limits }) => id === of && limits.some(({ name }) => name === 'create' || name === 'write'))
     ? 1
     : 0;
 
-/** The exceeded limits as text. */
+/** The exceeded limits, as text. */
 const overspending = ({ budget, writeUnits, tally: { parts, later } }: Checked): readonly string[] => {
   const { own, limits, key, epoch } = parts;
   const atMost = [
@@ -154,7 +154,7 @@ const overspending = ({ budget, writeUnits, tally: { parts, later } }: Checked):
     ...exactly.filter(([, is, must]) => is !== must).map(([what, is, must]) => `${is} ${what}, ${must} must be`),
   ];
 };
-/** The claim of a key, and its stored response. */
+/** Claiming a key and storing its response. */
 const KEPT = 2;
 
 const WORK = ['project', 'inbound', 'apply', 'deliver', 'log', 'sweep', 'due', 'publish'] as const;
@@ -195,7 +195,7 @@ const sizesOf = async (service: Service): Promise<readonly (readonly string[])[]
   return rows;
 };
 
-/** Lengths of Stripe's own ids, from the examples at https://docs.stripe.com/api; the simulator's are shorter. */
+/** Lengths of Stripe's real ids, from the examples at https://docs.stripe.com/api. The simulator's ids are shorter. */
 const STRIPE_LENGTHS: Readonly<Record<string, number>> = {
   providerIntentId: 27,
   providerPaymentId: 27,

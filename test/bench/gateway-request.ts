@@ -4,7 +4,7 @@ interface Sent {
   readonly idempotencyKey?: string;
 }
 
-/** The event of API Gateway for a request of the demo user. */
+/** API Gateway's event for a request of the demo user. */
 export const gatewayRequest = (routeKey: string, { body, pathParameters, idempotencyKey }: Sent) => {
   const [method = '', rawPath = ''] = routeKey.split(' ');
   return {

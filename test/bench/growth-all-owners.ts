@@ -19,8 +19,8 @@ import { say, sheet } from './sheet.ts';
 import { tallyOf } from './tally.ts';
 
 /**
- * The lists of all payments and of all subscriptions and the search, over 1,000 and 100,000 records of each kind in 100
- * days. @returns whether all costs are as expected.
+ * Measures the lists of all payments and subscriptions and the search, with 1,000 and 100,000 records of each kind over
+ * 100 days. @returns whether all costs are as expected
  */
 export const benchAllOwnersGrowth = async (total = LARGE): Promise<boolean> => {
   const service = await startService(() => false);
@@ -56,9 +56,9 @@ const SMALL = 1_000;
 const LARGE = 100_000;
 const DAYS = 100;
 const PAGE = 5;
-/** The queries of one request, and the records of the page. */
+/** The maximum queries of one request, plus one read for the records of the page. */
 const MOST_REQUESTS = 65;
-/** The last four digits of the first payments of a seeding. */
+/** The last four digits of a seeding's first payments. */
 const digitsOf = ({ count }: Pick<Seeding, 'count'>): string => (count === SMALL ? '4242' : '4343');
 const WITH_DIGITS = 8;
 

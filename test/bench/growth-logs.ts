@@ -7,7 +7,10 @@ import { type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
 import { tallyOf } from './tally.ts';
 
-/** Webhook logs of an owner of 1,000 entries and of one of 100,000, over 80 days. @returns whether all costs are as expected. */
+/**
+ * Compares webhook logs of two owners, with 1,000 and 100,000 entries over 80 days. @returns whether all costs are as
+ * expected
+ */
 export const benchLogGrowth = async (): Promise<boolean> => {
   const service = await startService(() => false);
   try {
@@ -34,18 +37,18 @@ const DAYS = 80;
 const FAILED_EVERY = 50;
 const RARE_EVERY = 500;
 const RARE = 'customer.updated';
-/** Eight partitions of an owner, thirty-two of all owners, four queries and a count for each, and the page. */
+/** Four queries and a count per partition, and one read of the page. An owner has 8 partitions, all owners 32. */
 const MOST_LOOKS = { own: 41, all: 161 };
-/** The counts of all partitions together read at most this many rows. */
+/** The maximum rows that the counts of all partitions read together. */
 const ROWS_COUNTED = 2_000;
 
 interface List {
   readonly name: string;
   readonly query: string;
-  /** Of all owners, as platform admins see the list. */
+  /** True for the log of all owners, as platform admins see it. */
   readonly all?: true;
   readonly holds: 'counted' | 'bounded';
-  /** The partitions that the list lies in, and the rows that a page reads of each. */
+  /** The partitions of the list, and the rows that a page reads from each. */
   readonly partitions: number;
   readonly depth?: number;
 }

@@ -1,15 +1,15 @@
 /**
- * How processor time grows with the length of a text. The least of several runs counts, so that noise cannot add to it,
- * and differences below the floor are ignored.
+ * Measures how processor time grows with the length of a text. Uses the minimum of several runs, because noise only
+ * adds time, and ignores differences below the floor.
  */
 const SHORT = 2_500;
 const LONG = 25_000;
 const LONGEST = 250_000;
-/** Ten times the length may take ten times as long, plus a margin for other work of the machine. */
+/** For ten times the length, ten times the time plus a margin for other work of the machine. */
 const MOST_GROWTH = 12;
 /**
- * Leaving the processor's cache slows linear work down once. Growth up to this factor is therefore measured again in
- * the next step, up to `BEYOND` times the longest text, because a power of the length grows too fast there too.
+ * Linear work slows down once when it outgrows the processor's cache. Growth up to this factor is therefore measured
+ * again at `BEYOND` times the longest text. Quadratic work grows too fast there, too.
  */
 const UNCLEAR_GROWTH = 25;
 const BEYOND = 4;
@@ -51,7 +51,7 @@ const spent = async (run: Run, given: string, runs = RUNS): Promise<number> => {
 const growsTooFast = (shorter: number, longer: number, most = MOST_GROWTH): boolean =>
   longer > most * shorter + FLOOR_MS;
 
-/** The longest text is read again only if it took too long, because more runs can only lower the minimum. */
+/** Measures the longest text again only after a slow run, because further runs can only lower the minimum. */
 const spentOnLongest = async (run: Run, { of }: Text, long: number): Promise<number> => {
   const given = of(LONGEST);
   const first = await spent(run, given, 1);
@@ -60,7 +60,7 @@ const spentOnLongest = async (run: Run, { of }: Text, long: number): Promise<num
 
 const SLOWEST = 2;
 
-/** Growth must be too fast in every round, because a busy machine may slow down the longest text of one round. */
+/** Only growth in every round counts, because a busy machine may slow down a single round. */
 const ROUNDS = 3;
 
 const growthInEachRound = async (run: Run, one: Text): Promise<string | undefined> => {
@@ -72,7 +72,7 @@ const growthInEachRound = async (run: Run, one: Text): Promise<string | undefine
   return growth;
 };
 
-/** The milliseconds at each length, if they grow too fast. */
+/** The milliseconds at each length; undefined if they grow linearly. */
 const growthInOneRound = async (run: Run, one: Text): Promise<string | undefined> => {
   const [short, long] = [await spent(run, one.of(SHORT)), await spent(run, one.of(LONG))];
   if (growsTooFast(short, long)) return `${short} ms, ${long} ms`;
@@ -84,13 +84,13 @@ const growthInOneRound = async (run: Run, one: Text): Promise<string | undefined
   return growsTooFast(longest, beyond, (MOST_GROWTH / 10) * BEYOND) ? `${growth}, ${beyond} ms` : undefined;
 };
 
-/** The texts for which `run` takes more than linear time, with its milliseconds at each length. */
+/** The texts with more than linear time, with the milliseconds at each length. */
 export const growthOf = async (run: Run, texts: readonly Text[] = TEXTS): Promise<readonly string[]> => {
   const measured: { readonly text: Text; readonly long: number }[] = [];
   for (const one of texts) {
     const long = await spent(run, one.of(LONG), 1);
     measured.push({ text: one, long });
-    // The growth is quadratic already, so the other texts are skipped.
+    // This text is slow already, so the other texts are skipped.
     if (long > FLOOR_MS) break;
   }
   const slowest = measured.toSorted((one, other) => other.long - one.long).slice(0, SLOWEST);

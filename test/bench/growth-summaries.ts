@@ -9,8 +9,8 @@ import { say, sheet } from './sheet.ts';
 import { tallyOf } from './tally.ts';
 
 /**
- * Summaries, and pages of CSV, over 1,000 and over many payments of as many days.
- * @returns whether each costs the same.
+ * Compares summaries and CSV pages of 1,000 and of many payments, over the same number of days.
+ * @returns whether both cost the same
  */
 export const benchSummaryGrowth = async (many = LARGE): Promise<boolean> => {
   const service = await startService(() => false);
@@ -38,12 +38,12 @@ interface Measured {
 }
 
 interface Size {
-  /** Payments of the owner, and of all owners. */
+  /** The owner's payments, and the payments of all owners. */
   readonly count: number;
   readonly total: number;
 }
 
-/** The payments that succeeded, of all owners so far. */
+/** The succeeded payments of all owners so far. */
 interface PaidSums {
   count: number;
   cents: number;
@@ -107,7 +107,7 @@ const summary = async (
   return { name: of, requests, readUnits: units.read, ...wrong };
 };
 
-/** The totals by currency equal the payments: gross, and net, which no fee lowers here. */
+/** Checks that the totals by currency equal the payments, both gross and net. Without fees, net equals gross. */
 const totals = async (
   service: Service,
   { path, headers, sums }: Asked & { readonly sums: PaidSums },
@@ -134,12 +134,12 @@ const page = async (
   return { name, requests, readUnits: units.read, ...wrong };
 };
 
-/** The header row is not counted; no cell of these payments holds a line end. */
+/** Counts the rows without the header. The cells contain no line breaks here. */
 const rowsOf = (text: Json): number => String(text).split('\r\n').length - 2;
 
 /**
- * Follows the links to the end. Every payment is on one page, the last page costs as much as the first, and after it
- * the process holds as much memory as after the second.
+ * Follows the links to the last page. Checks that every payment is on one page, that the last page costs as much as the
+ * first, and that memory use has not grown since the second page.
  */
 const lastPage = async (service: Service, headers: Asked['headers'], count: number): Promise<Measured> => {
   let path: string | undefined = '/payments';
@@ -165,7 +165,7 @@ const lastPage = async (service: Service, headers: Asked['headers'], count: numb
   return grownMb <= MAX_GROWN_MB ? found : { ...found, wrong: `${grownMb} MB more in use after the last page` };
 };
 
-/** A page of 1,000 rows is 0.3 MB as text. If pages were kept, they would take 30 MB. */
+/** A page of 1,000 rows is 0.3 MB of text. Keeping all pages in memory would take 30 MB. */
 const MAX_GROWN_MB = 8;
 
 setFlagsFromString('--expose-gc');
@@ -193,9 +193,9 @@ const printed = (small: readonly Measured[], large: readonly Measured[]): boolea
   return problems.length === 0;
 };
 
-/** A page with one payment more or less is the same within a tenth. */
+/** Accepts up to ten percent more, which allows for one payment more or less on a page. */
 const TOLERATED = 1.1;
-/** Sums with more digits may take one step of 4 KB more in each request. */
+/** Longer numbers in sums may cost one more step of 4 KB per request. */
 const STEP_UNITS = 0.5;
 
 const problemOf = (few: Measured, many: Measured): string | undefined => {

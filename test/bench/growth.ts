@@ -6,8 +6,8 @@ import { say, sheet } from './sheet.ts';
 import { tallyOf } from './tally.ts';
 
 /**
- * Compares lists of an owner of 1,000 payments with lists of an owner of many, over the same number of days.
- * @returns whether all costs are as expected.
+ * Compares lists of two owners, with 1,000 and with many payments over the same number of days.
+ * @returns whether all costs are as expected
  */
 export const benchGrowth = async (many = LARGE): Promise<boolean> => {
   const service = await startService(() => false);
@@ -32,7 +32,7 @@ const LARGE = 100_000;
 const DAYS = 100;
 const PAGE = 10;
 const ROWS_SORTED = 10_000;
-/** One request reads at most 1 MB of an index, eventually consistent. */
+/** Read units of 1 MB from an index, the maximum of one eventually consistent request. */
 const UNITS_A_REQUEST = 128;
 
 interface Owner {
@@ -54,18 +54,18 @@ const seeded = async (service: Service, many: number): Promise<{ from: number; s
   return { from, small: await owner('user_small', SMALL), large: await owner('user_large', many) };
 };
 
-/** The request and the expected cost. */
+/** A list request and its expected cost. */
 interface List {
   readonly name: string;
   readonly query: string;
   /**
-   * `same` allows as many requests and read units, give or take one, whatever the number of payments; the owner of many
-   * also reads the counters, in one request.
+   * `same` expects the same requests and read units for both owners, give or take one. For many payments, one more
+   * request reads the counters.
    */
   readonly holds: 'same' | Bound;
-  /** Items on the page of the owner of few and of the owner of many; `refused` is 400 UNSUPPORTED_FILTER. */
+  /** The page's items for the owner of few and the owner of many. `refused` is 400 UNSUPPORTED_FILTER. */
   readonly shows: readonly [small: number | 'refused', large: number | 'refused'];
-  /** `total` is the number of all. */
+  /** `total` must be the number of all payments. */
   readonly countsAll?: true;
 }
 
@@ -74,14 +74,14 @@ interface Bound {
   readonly rows?: number;
 }
 
-/** Four queries of the index, the page, the count of the rest, counters. */
+/** Four index queries, the page, the count of the rest, and the counters. */
 const FILTERED: Bound = { requests: 7 };
-/** The rest of a range is counted up to 1,000 payments. */
+/** Counts the rest of a range up to 1,000 payments. */
 const RANGE: Bound = { requests: 4, rows: 1_001 + PAGE };
-/** Counters, the page, and 10,001 rows in responses of 1 MB each. */
+/** Counters, the page, and 10,001 rows in 1 MB responses. */
 const SORTED: Bound = { requests: 14, rows: ROWS_SORTED + 1 };
 
-/** The most days whose rows one request can sort. */
+/** The maximum days whose rows one request can sort. */
 const sortedDays = (many: number): number => Math.min(9, Math.floor((ROWS_SORTED * DAYS) / many));
 
 const listsOver = (from: number, sorted: number): readonly List[] => {
@@ -106,7 +106,7 @@ const listsOver = (from: number, sorted: number): readonly List[] => {
     {
       name: 'page 1,000, by the counters',
       query: 'page=1000',
-      // Counters skip whole days. On the day of the page, every earlier row is read.
+      // The counters skip whole days. On the page's first day, every earlier row is read.
       holds: { requests: 6, rows: ROWS_SORTED + 1 },
       shows: [0, PAGE],
     },
@@ -197,7 +197,7 @@ const problemsOf = ({ list, small, large }: Found, many: number): readonly strin
   ...(list.holds === 'same' ? differences(small, large) : [small, large].flatMap((one) => excesses(one, list.holds))),
 ];
 
-/** For 100 days of sums. */
+/** The expected extra cost of the counters, for 100 days of sums. */
 const COUNTERS = { requests: 1, units: 3 };
 
 const differences = (small: Measured, large: Measured): readonly string[] => [

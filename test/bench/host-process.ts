@@ -7,8 +7,8 @@ import { onDynoxide, onEngineAt } from '../engine/engine-database.ts';
 import { ready, type StartedProcess, settingsOfProcess, startProcess } from './processes.ts';
 
 /**
- * The whole service on one machine, in its own process, with its data in a file. The setting TABLE_ENGINE names another
- * engine for the table: DYNOXIDE, or the URL of an engine that runs already.
+ * Runs the whole service in its own process on this machine, with its data in a file. The setting TABLE_ENGINE selects
+ * another table engine: DYNOXIDE, or the URL of a running engine.
  */
 export const DYNOXIDE = 'dynoxide';
 
@@ -20,7 +20,7 @@ export const startHostProcess = async (settings: Readonly<Record<string, string>
   return { ...saidSchema.parse(said), stop };
 };
 
-/** The provider's webhooks would be work for one side of a comparison only. */
+/** Drops the provider's webhooks, because they would cause work on only one side of a comparison. */
 export const dropProviderEvents = async ({ baseUrl }: HostProcess): Promise<void> => {
   await fetch(`${baseUrl}/_local/simulator/webhooks`, { method: 'POST', body: JSON.stringify({ mode: 'drop' }) });
 };

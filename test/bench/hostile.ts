@@ -1,19 +1,18 @@
 /**
- * @module Processor time of long texts in every place of every route that accepts input, compared with plain letters of
- * the same size. The chain runs on an empty table with a use case that does nothing, so the time is that of reading and
- * refusing.
+ * @module Processor time to read and refuse long texts, in every input of every route, compared with plain letters of
+ * the same size. The chain runs on an empty table with a use case that does nothing.
  */
 import { chainOf, HOSTILE_PLACES, type HostilePlace } from '../builders/hostile-requests.ts';
 import { type HostileText, hostileTexts } from '../builders/hostile-text.ts';
 import { say, sheet } from './sheet.ts';
 
 const CHARACTERS = 248_000;
-/** Milliseconds over the plain text. */
+/** Maximum milliseconds above the plain text. */
 const MOST_EXTRA_MS = 50;
-/** The least of several runs counts, because other work of the machine can only add. */
+/** Uses the minimum of several runs, because other work of the machine only adds time. */
 const RUNS = 3;
 
-/** @returns whether every text costs at most 50 ms of processor time more than plain letters. */
+/** @returns whether every text costs at most 50 ms more processor time than plain letters */
 export const benchHostile = async (): Promise<boolean> => {
   const [plain, ...texts] = hostileTexts(CHARACTERS);
   if (!plain) throw new Error('no plain text');
@@ -44,7 +43,7 @@ const cells = ({ place, text, extra }: Row): string[] => [
   `${place.endpoint.id}, ${place.name}`,
 ];
 
-/** More runs only if the first run is above the limit, because more runs can only lower the minimum. */
+/** Repeats only a slow first run, because further runs can only lower the minimum. */
 const leastOf = async ({ endpoint, filled }: HostilePlace, text: HostileText): Promise<number> => {
   const call = chainOf(endpoint);
   const sent = filled(text);

@@ -10,11 +10,10 @@ import { medianRatio, withSpread } from './median.ts';
 import { say, sheet } from './sheet.ts';
 
 /**
- * The cost of a cold start, in processor time of a process, from its start, that imports a function as it is deployed,
- * with the adapter that it then loads, and of a process that also responds to its first request. For comparison, each
- * runs beside a process that imports an empty handler. Table, provider and identity service run in another process. The
- * rounds alternate in one run; only the ratios are meaningful. @returns true if no function responds later because
- * Lambda prepared it
+ * Measures cold starts by processor time: of a process that imports a deployed function with its adapter, and of a
+ * process that also responds to a first request. Each is compared with a process that imports an empty handler. Table,
+ * provider and identity service run in another process. All alternate in each round, and only the ratios are
+ * meaningful. @returns true if Lambda's preparation delays no first response
  */
 export const benchImports = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-imports-'));
@@ -59,14 +58,14 @@ interface ColdStart {
   readonly process: () => Promise<ColdProcess>;
 }
 
-/** The first is the empty handler. @param folder of the bundles, with `empty.mjs` */
+/** The first entry is the empty handler. @param folder contains the bundles and `empty.mjs` */
 const coldStarts = (folder: string, host: HostProcess): readonly ColdStart[] => {
   const file = (name: string): string => join(folder, name);
   const get = file('payments.get/index.mjs');
   const create = file('payments.create-intent/index.mjs');
   const confirm = file('payments.confirm/index.mjs');
   const ofConfirm = readdirSync(file('payments.confirm'));
-  /** Its name ends in a hash of its content. */
+  /** The adapter's file name ends in a hash of its content. */
   const adapter = (name: string): string =>
     file(join('payments.confirm', ofConfirm.find((one) => one.startsWith(`${name}-`) && one.endsWith('.mjs')) ?? ''));
   const loading =
@@ -113,7 +112,7 @@ const confirmOf = (id: string) => gatewayRequest('POST /payments/confirm/{id}', 
 
 interface Row extends ColdStart {
   readonly times: readonly number[];
-  /** Each pair of the same round. */
+  /** The median ratio to the empty handler in the same round. */
   readonly ratio: number;
 }
 
@@ -130,7 +129,7 @@ const measured = async (starts: readonly ColdStart[]): Promise<readonly Row[]> =
   }));
 };
 
-/** The largest allowed ratio of a prepared first response to an unprepared first response, in processor time. */
+/** The maximum ratio of a prepared first response to an unprepared first response, in processor time. */
 const MOST_PREPARED = 1;
 const PREPARED_ROUNDS = 11;
 
@@ -141,7 +140,7 @@ interface FirstAnswer {
   readonly ratio: number;
 }
 
-/** The time that the preparation at a function's start saves on its first response. */
+/** Compares first responses with and without the preparation at a function's start. */
 const firstAnswers = async (folder: string, host: HostProcess): Promise<readonly FirstAnswer[]> => {
   const answering = coldStarts(folder, host).filter(({ name }) => name.endsWith(FIRST_ANSWER));
   const rows: FirstAnswer[] = [];

@@ -5,13 +5,12 @@ export const quantile = (values: readonly number[], part: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * part) - 1)] ?? 0;
 
 /**
- * The middle of the ratios of values that were measured one right after the other, so a machine that slows both down
- * has no effect.
+ * The median ratio of values that were measured in the same round. A machine that slows down both values has no effect.
  */
 export const medianRatio = (values: readonly number[], bases: readonly number[]): number =>
   median(values.flatMap((value, round) => (bases[round] === undefined ? [] : [value / bases[round]])));
 
-/** Measures `least` rounds, and as many more each time that a bound is exceeded, up to `most`. */
+/** Runs `least` rounds, and again `least` rounds while a bound is exceeded, up to `most` in total. */
 export const inRounds = async (
   { least, most }: { readonly least: number; readonly most: number },
   round: () => Promise<void> | void,

@@ -5,17 +5,16 @@ import type { LoadHandler } from '../../infra/local/machine/invoke.ts';
 import { type Attributes, type CapacityUnits, unitsOf } from './units.ts';
 
 /**
- * Counts the DynamoDB requests of functions from the outside, with a proxy between the service and the engine.
- * Functions run one at a time, so every request belongs to the running function. The proxy finds levels by holding
- * requests back. All requests that a function sends before it sees a response go to the engine together, and its next
- * requests form the next level.
+ * Counts the DynamoDB requests of functions with a proxy between the service and the engine. Functions run one at a
+ * time, so every request belongs to the running function. To find levels, the proxy holds requests back until no more
+ * arrive. It then forwards these requests together as one level, and the next requests form the next level.
  */
 export interface TableCall {
   readonly operation: string;
   /** The kind of item or list, such as `PAY`, `RATE` or `owner index`. */
   readonly about: string;
   readonly units: CapacityUnits;
-  /** Rows that a query has read, before its filter; 0 of anything else. */
+  /** Rows that a query has read before its filter; 0 for other operations. */
   readonly rows: number;
 }
 export type Level = readonly TableCall[];
@@ -25,16 +24,16 @@ export interface Run {
   readonly functionId: string;
   readonly levels: readonly Level[];
   readonly providerCalls: number;
-  /** Bytes of its log lines. */
+  /** Bytes of the run's log lines. */
   readonly logBytes: number;
 }
 
 export interface Meter {
-  /** The endpoint that replaces the endpoint of the engine. */
+  /** The proxy's endpoint, which replaces the engine's endpoint. */
   readonly endpoint: string;
-  /** The same functions, measured. */
+  /** Wraps the functions to measure them. */
   measured(load: LoadHandler): LoadHandler;
-  /** Every run since the last call, in order. */
+  /** Returns the runs since the last call, in order. */
   take(): readonly Run[];
   close(): void;
 }
@@ -90,7 +89,7 @@ export const openMeter = async (engine: () => string): Promise<Meter> => {
   };
 };
 
-/** Catches everything that a function writes to its outputs, and counts it. */
+/** Catches and counts everything that a function writes to its outputs. */
 const catchLogLines = (): { readonly end: () => number } => {
   const outputs = [process.stdout, process.stderr];
   let bytes = 0;
@@ -132,7 +131,7 @@ const serve = async (message: IncomingMessage, response: ServerResponse, gate: G
   response.end(answer?.text);
 };
 
-/** The local engine requires a signature, and does not check it. */
+/** The local engine requires a signature but does not check it. */
 const passedOn = ({ headers }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
@@ -143,8 +142,8 @@ const passedOn = ({ headers }: IncomingMessage): Record<string, string> =>
 type Gate = (question: Question) => Promise<Answer | undefined>;
 
 /**
- * Turns of the event loop without a new request, each long enough for a request on its way to arrive. After them a
- * level is complete.
+ * A level is complete after this many turns of the event loop without a new request. Each turn is long enough for a
+ * sent request to arrive.
  */
 const QUIET_TURNS = 6;
 const TURN_MS = 1;
@@ -180,7 +179,7 @@ const ask = async (engine: string, { headers, body }: Question): Promise<Answer>
   const answer: unknown = JSON.parse(text);
   const units = unitsOf(operation, response.status, answer);
   const { Count, ScannedCount } = countedSchema.parse(answer);
-  // If 1 MB ends a response, the engine counts as scanned the row that did not fit.
+  // If a response ends at 1 MB, the engine's ScannedCount includes the row that did not fit.
   const rows = 'FilterExpression' in body ? ScannedCount : Count;
   return { status: response.status, text, call: { operation, about: aboutOf(body), units, rows } };
 };

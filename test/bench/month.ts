@@ -11,9 +11,9 @@ import { say, sheet } from './sheet.ts';
 import { type CapacityUnits, NO_UNITS, sumOf } from './units.ts';
 
 /**
- * The first of the month, when a million renewals are due at the same time. Counts the work of a few such renewals, and
- * computes from the counts, second by second, how long a million take with the default settings.
- * @returns whether a million end in time, and each renewal costs no more than its budget.
+ * The first of the month, when a million renewals are due at the same time. Measures a few such renewals. From these
+ * counts, simulates the duration of a million renewals with the default settings.
+ * @returns whether a million renewals finish in time and each renewal is within budget
  */
 export const benchMonth = async (): Promise<boolean> => {
   const service = await startService(() => true, SETTINGS);
@@ -37,31 +37,31 @@ const SETTINGS = {
   PROVIDER_A_BACKGROUND_BURST: String(BURST),
 };
 
-/** This many renewals are counted. All of their calls are within the burst. */
+/** The number of measured renewals. All of their provider calls fit into the burst. */
 const COUNTED = 10;
 
-/** Measured when the bench was written. The provider's limit is divided by `calls`. */
+/** Measured when the bench was written. The provider's rate limit divided by `calls` limits the renewals per second. */
 const BUDGET = { calls: 2, requests: 9, levels: 8, writeUnits: 23, dueUnits: 9 };
 
-/** The time of a function's own work, in ms, assumed and not measured. */
+/** The time of a function's own work, in ms; assumed. */
 const FUNCTION_MS = 40;
-/** Response times of a provider, in ms. The goal applies to the middle value. */
+/** Response times of a provider, in ms. The goal applies to the second time. */
 const ANSWERS_MS = [250, PROVIDER_MS, 800];
 
 /** The cost of one renewal. */
 interface Counted {
   /** Calls to the provider. */
   readonly calls: number;
-  /** Requests to the table, by `run-due`, and one after the other. */
+  /** Table requests of `run-due`, and how many of them are sequential. */
   readonly requests: number;
   readonly levels: number;
   readonly units: CapacityUnits;
-  /** Requests by the sweep. */
+  /** Table requests of the sweep. */
   readonly sweepRequests: number;
   readonly sweepUnits: CapacityUnits;
-  /** Units of the count of calls. */
+  /** Units for counting the provider calls. */
   readonly countUnits: CapacityUnits;
-  /** Units of all later work for events, history and webhooks. */
+  /** Units of all later work: events, history and webhooks. */
   readonly laterUnits: CapacityUnits;
 }
 
@@ -75,7 +75,7 @@ const countRenewals = async (service: Service): Promise<Counted> => {
     end = current_period_end;
     await service.settle();
   }
-  // The client secrets of the first payments are removed, before the renewals are due.
+  // Moves past the removal of the first payments' client secrets, which must not count as renewal work.
   await service.advance(2 * DAY_SECONDS);
   await service.advance((Date.parse(end) - service.now()) / 1_000 - MINUTE_SECONDS);
   await service.take();
@@ -185,7 +185,10 @@ const printMillion = (counted: Counted): boolean => {
 };
 const NEARLY = 0.98;
 
-/** Simulates each second. The sweep feeds the queue every minute; renewals use concurrency and provider calls. */
+/**
+ * Simulates second by second. The sweep refills the queue every minute. Concurrency and the provider's rate limit the
+ * renewals.
+ */
 const pipeline = ({ calls, levels }: Counted, providerMs: number) => {
   const renewalMs = calls * providerMs + levels * TABLE_MS + FUNCTION_MS;
   const perSecond = (CONCURRENCY * 1_000) / renewalMs;
@@ -205,7 +208,7 @@ const pipeline = ({ calls, levels }: Counted, providerMs: number) => {
   return { renewalMs, hours: seconds / HOUR_SECONDS, callsPerSecond: (DUE * calls) / seconds, waitSeconds };
 };
 
-/** Messages are sent ten per request; each is received and deleted separately. */
+/** Messages are sent in batches of ten, but each is received and deleted separately. */
 const SQS_REQUESTS = 0.1 + 1 + 1;
 
 const printDollarsOf = ({ units, sweepUnits, countUnits, laterUnits }: Counted, renewalMs: number): void => {

@@ -72,11 +72,11 @@ const summary = async (who: BenchUser, path: string, service: Service): Promise<
   await paid(service, who);
   return warmed(who, get(path, who));
 };
-/** One more than a page, so that a second page exists. */
+/** One more payment than a page has, so that a second page exists. */
 const PAYMENTS_LISTED = 4;
 const PAGE = { limit: '3' };
 
-/** The payer has paid at the provider and the events are lost, so only a sync finds the payment. */
+/** The payer has paid but the provider's events are lost, so only a sync finds the outcome. */
 const settledUnheard = async (service: Service, who: BenchUser): Promise<Json> => {
   const payment = await intent(service, who, { payment_method_id: THREE_D_SECURE });
   await service.must(post(`/payments/confirm/${payment.id}`, who));
@@ -104,7 +104,7 @@ const change =
     return warmed(who, { method: 'PUT', path: `/payments/intents/${id}`, body, headers: who.headers });
   };
 
-/** Requests of a platform admin about another user's paid payment of 129.50. */
+/** A platform admin's requests about another user's paid payment of 129.50. */
 const ofPaid =
   (ask: (payment: Json, admin: BenchUser, service: Service) => Promise<Ask>, status = 200): Scenario =>
   async (service) => {
@@ -114,7 +114,7 @@ const ofPaid =
     return warmed(admin, await ask(payment, admin, service), status);
   };
 
-/** Requests of a platform admin about another user's payment whose amount is held. */
+/** A platform admin's requests about another user's held payment. */
 const ofHeld =
   (ask: (payment: Json, admin: BenchUser) => Ask): Scenario =>
   async (service) => {
@@ -125,7 +125,7 @@ const ofHeld =
     return warmed(admin, ask(payment, admin), 200);
   };
 
-/** A key of the merchant that has been used already. */
+/** A merchant's key that has been used before. */
 const warmKey = async (service: Service): Promise<Pick<BenchUser, 'headers'>> => {
   const key = await backendOf(service);
   await service.must(get('/admin/payments?limit=1', key));
@@ -143,7 +143,7 @@ const secondsToNextHour = (now: number): number => HOUR_SECONDS - (Math.floor(no
 const refunding = ({ id }: Json, admin: Pick<BenchUser, 'headers'>, amount_cents = 100): Ask =>
   post(`/payments/${id}/refunds`, admin, { amount_cents });
 
-/** A refund and a dispute of the payment, which reads show. */
+/** A refund and a dispute of the payment, which reads then include. */
 const withMoneyBack = async (service: Service, payment: Json, admin: BenchUser): Promise<Json> => {
   const refund = await service.must(refunding(payment, admin));
   await service.control(`/simulator/payments/${payment.id}/disputes`, {});
@@ -160,7 +160,7 @@ const cancel = async (service: Service): Promise<PreparedRequest> => {
   return warmed(who, post(`/payments/intents/${id}/cancel`, who));
 };
 
-/** Confirmed in the browser, and the provider's event as the test sends it; the provider's own delivery is lost. */
+/** Confirmed in the browser. The provider's own delivery is dropped, and the test sends the event instead. */
 const inbound =
   (id: string, before: (service: Service, ask: Ask) => Promise<unknown>): Scenario =>
   async (service) => {
@@ -383,7 +383,10 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   'the same event again': inbound('evt_3MtwBwLkdIwHu7ix0kBench2', (service, ask) => service.must(ask)),
 };
 
-/** Cost of the due work a day later, which removes the client secret of a paid payment and expires an unpaid one. */
+/**
+ * Payments for the cost of due work one day later. This work removes a paid payment's client secret and expires an
+ * unpaid payment.
+ */
 export const LATER: Readonly<Record<string, (service: Service) => Promise<Json>>> = {
   'a paid payment, a day on': async (service) => paid(service, await person(service)),
   'an unconfirmed payment, a day on': async (service) => intent(service, await person(service)),

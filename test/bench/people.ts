@@ -3,21 +3,21 @@ import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import type { Ask, Json, Service } from './service.ts';
 
-/** The request that a scenario measures; its records exist already. */
+/** The request that a scenario measures. Its records already exist. */
 export interface PreparedRequest {
   readonly ask: Ask;
   readonly status: number;
-  /** A request before the measured one, so that the session is cached; by default the caller's list. */
+  /** A request before the measured request, which caches the session; by default the caller's list. */
   readonly warm?: Ask;
-  /** The item that the request stores, if its size counts. */
+  /** The stored item, if its size counts. */
   readonly stores?: Key;
 }
 
 export type Scenario = (service: Service) => Promise<PreparedRequest>;
 
-/** Longer than a membership is cached. */
+/** Seconds after which no membership is cached. */
 export const UNCACHED = 301;
-/** Longer than a service key is cached. */
+/** Seconds after which no service key is cached. */
 export const KEY_UNCACHED = 6;
 
 /** A payment of typical size, with two of four texts and two keys of metadata. */
@@ -47,7 +47,7 @@ export const person = async (service: Service, claims: Fields = {}): Promise<Ben
   return { userId: session.user_id, email, headers: { 'x-session-id': session.session_id } };
 };
 
-/** A service key with every scope that the benches need, which acts for the payer, or else as the merchant. */
+/** A service key with every scope that the benches need. It acts for the payer, or without a payer for the merchant. */
 export const backendOf = async (service: Service, payer?: BenchUser): Promise<Pick<BenchUser, 'headers'>> => {
   const admin = await person(service, { is_admin: true });
   const scopes = ['payments:read', 'payments:write', 'refunds:write'];
@@ -73,7 +73,7 @@ export const withKey = (ask: Ask, key: string): Ask => ({
 });
 export const listOf = (who: Pick<BenchUser, 'headers'>): Ask => get('/payments?limit=1', who);
 
-/** The request, with its caller's session in the cache. */
+/** The request, after its caller's session was cached. */
 export const warmed = (who: BenchUser, ask: Ask, status = 200): PreparedRequest => ({ ask, status, warm: listOf(who) });
 
 export const intent = (service: Service, who: BenchUser, fields: Fields = {}): Promise<Json> =>
@@ -87,7 +87,7 @@ export const paid = async (service: Service, who: BenchUser, fields: Fields = {}
 
 const TIMES = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
 
-/** The items of an organization with one member that access decisions read. */
+/** The items of an organization with one member, as access decisions read them. */
 export const storeOrganization = async (service: Service, { userId }: BenchUser): Promise<string> => {
   people += 1;
   const id = `org_${String(people).padStart(24, '0')}`;
@@ -98,7 +98,7 @@ export const storeOrganization = async (service: Service, { userId }: BenchUser)
   return id;
 };
 
-/** A project of the user, or of the named organization. */
+/** A project that belongs to the user or to the named organization. */
 export const projectOf = async (
   service: Service,
   { userId }: BenchUser,

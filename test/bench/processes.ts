@@ -4,14 +4,15 @@ import { argv } from 'node:process';
 import * as z from 'zod';
 
 /**
- * A part of a bench in its own process, so that its work is measured separately. It sends one message when it is ready.
+ * A part of a bench that runs in its own process, so its work is measured separately. The process sends one message
+ * when ready.
  */
 export interface StartedProcess {
   readonly said: unknown;
   stop(): Promise<void>;
 }
 
-/** @throws if the process ends before it is ready. */
+/** @throws if the process ends before it is ready */
 export const startProcess = async (
   file: string,
   settings: Readonly<Record<string, string>> = {},
@@ -35,11 +36,11 @@ export const startProcess = async (
 
 const settingsSchema = z.record(z.string(), z.string());
 
-/** The arguments of the process. */
+/** The settings from the arguments of the process. */
 export const settingsOfProcess = (): Readonly<Record<string, string>> =>
   settingsSchema.parse(JSON.parse(argv[2] ?? '{}'));
 
-/** Reports that the process is ready, and stops its work at SIGTERM. */
+/** Reports that the process is ready, and stops its work on SIGTERM. */
 export const ready = (said: unknown, stop: () => Promise<void>): void => {
   process.on('SIGTERM', () => void stop().then(() => process.exit(0)));
   process.send?.(said);

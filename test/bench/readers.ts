@@ -1,6 +1,6 @@
 /**
- * @module How processor time grows with the length of a text in each function that reads text from outside: requests,
- * webhooks and signatures of the providers, and what is redacted.
+ * @module Measures how processor time grows with the length of a text, for each function that reads external text:
+ * requests, providers' webhooks and signatures, and redaction.
  */
 import * as z from 'zod';
 import { endpoints } from '../../functions/api/catalogue.ts';
@@ -137,7 +137,7 @@ const READERS: readonly (readonly [name: string, read: (text: string) => unknown
   ['a tax id', (text) => TAX_ID_TYPES.map((taxIdType) => isTaxIdValid({ taxId: text, taxIdType, country: 'FR' }))],
 ];
 
-/** JSON of as many levels as its length allows. */
+/** JSON nested as deeply as the length allows. */
 const nested = (open: string, close: string): Text => ({
   name: `levels of ${open}${close}`,
   of: (length) => {
@@ -146,10 +146,10 @@ const nested = (open: string, close: string): Text => ({
   },
 });
 const NESTED = [nested('[', ']'), nested('{"a":', '}')];
-/** Passes Luhn's check nowhere, so each of its parts is tried. */
+/** No part of these digits passes the Luhn check, so every part is tried. */
 const DIGITS = [repeated('4 2 '), repeated('1783999999999999981, ')];
 
-/** @returns whether each reader takes time linear in the length of the text. */
+/** @returns whether each reader's time is linear in the length of the text */
 export const benchReaders = async (): Promise<boolean> => {
   const found: string[] = [];
   const measure = async (name: string, read: (text: string) => unknown, texts?: readonly Text[]): Promise<void> => {

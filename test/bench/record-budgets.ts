@@ -1,13 +1,13 @@
 import type { Budget } from './budget.ts';
 
 /**
- * Writes of customers, methods and addresses take at most 3 requests in 3 levels, besides the provider call. Write
- * units are the measured values, as a bound against growth.
+ * Writes of customers, methods and addresses take at most 3 requests in 3 levels, without the provider call. Write
+ * units are the measured values and guard against growth.
  */
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const write = (of: string, writeUnits: number): Budget => ({ of, requests: 3, levels: 3, writeUnits, dueUnits: 0 });
 const get = (of: string): Budget => ({ of, requests: 1, levels: 1, ...nothingWritten });
-/** A page that holds its whole list. */
+/** The budget of a list on a single page. */
 const list = (of: string): Budget => ({ of, requests: 2, levels: 2, ...nothingWritten });
 const WITH_DEFAULT = { requests: 3, because: 'the default is one read more, beside the others' };
 
@@ -16,7 +16,7 @@ const GOES_WITH_IT =
 const USED = 'what uses it is looked for, before and after';
 const IS_DEFAULT = 'as an include: whether it is the default is one read more';
 
-/** Due work then handles the subscriptions that the member's own methods pay. */
+/** Due work later handles the subscriptions that the member's own methods pay for. */
 const ENDED = { dueUnits: 1, because: 'the end of the membership is written with it, and is due at once' };
 
 export const RECORD_BUDGETS = {

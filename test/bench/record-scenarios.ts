@@ -14,7 +14,7 @@ const write = (target: string, { headers }: BenchUser, body?: unknown): Ask => (
   ...(body !== undefined && { body }),
 });
 
-/** A request of a person about an existing record. */
+/** A person's request about an existing record. */
 const having =
   (
     make: (service: Service, who: BenchUser) => Promise<Json>,
@@ -69,7 +69,7 @@ const inCompany =
 
 const admin = async (service: Service): Promise<BenchUser> => person(service, { is_admin: true });
 
-/** A search for a payment of another user. */
+/** A search for another user's payment. */
 const searching =
   (textOf: (payment: Json, payer: BenchUser) => string): Scenario =>
   async (service) => {

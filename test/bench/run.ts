@@ -16,8 +16,8 @@ import { benchVersus } from './versus/versus.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 /**
- * `npm run bench` runs all benches, and exits with code 1 if a budget is exceeded. `-- NAME` runs one bench; `-- long`
- * measures lists of a million.
+ * `npm run bench` runs all benches and exits with code 1 if a budget is exceeded. `-- NAME` runs one bench; `-- long`
+ * measures lists with a million records.
  */
 const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
   endpoints: benchEndpoints,
@@ -51,7 +51,7 @@ const only = async (bench: string): Promise<boolean> => {
   return false;
 };
 
-/** Each bench runs in its own process, without state of the others. */
+/** Each bench runs in its own process, so benches share no state. */
 const all = (): boolean => {
   const failed = Object.keys(BENCHES).filter((bench) => {
     say(`\n== ${bench}\n`);

@@ -8,30 +8,28 @@ import { additionsOf, type Share, sharesOf } from '../../shared/payments/summary
 import type { Item } from '../../shared/platform/table.ts';
 import { openClient, type Service } from './service.ts';
 
-/** Payments of one owner with their sums, as the service stores them, written directly to the table. */
+/** Payments of one owner with their sums, in the service's own form, written directly to the table. */
 export interface Seeding {
   readonly userId: string;
   readonly count: number;
-  /** From the first to the last payment, evenly. */
+  /** Creation times are evenly distributed from `from` over `days`. */
   readonly from: Instant;
   readonly days: number;
 }
 
-/** One in a thousand. */
+/** The status of one payment in a thousand. */
 export const RARE: PaymentStatus = 'pending';
 const RARE_EVERY = 1_000;
-/** The text of one payment in a hundred, for a search. */
+/** A search text in one payment of a hundred. */
 export const TERM = 'festival';
 const TERM_EVERY = 100;
 
-/**
- * As many items as a transaction accepts. The engine is four times as fast with transactions as with BatchWriteItem.
- */
+/** The maximum items of a transaction. The engine is four times as fast with transactions as with BatchWriteItem. */
 const BATCH = 100;
-/** The next transaction is prepared while one is written. */
+/** Two lanes, so that one prepares a transaction while the other writes. */
 const LANES = 2;
 
-/** @param shares what the payments add to the sums; those of earlier calls count, too. */
+/** @param shares the payments' contributions to the sums, including those of earlier calls */
 export const seed = async (service: Service, seedings: readonly Seeding[], shares: Share[] = []): Promise<void> => {
   await withoutStream(service);
   for (const seeding of seedings) await writeItems(service, itemsOf(seeding, shares));
@@ -41,7 +39,7 @@ export const seed = async (service: Service, seedings: readonly Seeding[], share
   );
 };
 
-/** No scenario reads the history, and writing it would nearly double the time. */
+/** Turns off the stream. No scenario reads the history, and writing it would nearly double the time. */
 export const withoutStream = async (service: Service): Promise<void> => {
   const client = openClient(service.dynamoEndpoint);
   const StreamSpecification = { StreamEnabled: false };
@@ -68,7 +66,7 @@ const write = async (client: DynamoDBClient, tableName: string, all: Iterable<It
   await Promise.all(Array.from({ length: LANES }, lane));
 };
 
-/** All items, made as they are asked for. */
+/** All items in batches, generated on demand. */
 function* batchesOf(items: Iterable<Item>): Generator<readonly Item[]> {
   let batch: Item[] = [];
   for (const item of items) {
@@ -90,7 +88,7 @@ function* itemsOf(seeding: Seeding, shares: Share[]): Generator<Item> {
 
 const instantAfter = ({ from, days }: Seeding): Instant => from + days * DAY_MS;
 
-/** One payment of a seeding. */
+/** A single seeded payment. */
 export const seededPayment = ({ userId, count, from, days }: Seeding, index: number): Payment => {
   const at = iso(from + Math.floor((index * days * DAY_MS) / count));
   const totalCents = 100 + ((index * 7_919) % 99_900);

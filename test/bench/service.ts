@@ -10,7 +10,7 @@ import { onDynoxide } from '../engine/engine-database.ts';
 import { openMeter, type Run } from './meter.ts';
 import type { Attributes } from './units.ts';
 
-/** The whole service on a clock that stands still, with a meter between its functions and DynamoDB. */
+/** The whole service on a frozen clock, with a meter between its functions and DynamoDB. */
 export type Json = ReturnType<typeof JSON.parse>;
 
 export interface Ask {
@@ -22,7 +22,7 @@ export interface Ask {
 
 export interface ServiceAnswer {
   readonly status: number;
-  /** The text if it is not JSON. */
+  /** The parsed JSON, or else the text. */
   readonly body: Json;
   /** The path of the next page. */
   readonly link: string | undefined;
@@ -32,7 +32,7 @@ const nextOf = (link: string | null): string | undefined => /<([^>]+)>; rel="nex
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 
-/** @param wanted the triggers that run; all by default. @param more further settings */
+/** @param wanted selects the triggers; all by default. @param more further settings */
 export const startService = async (
   wanted: (trigger: Trigger) => boolean = () => true,
   more: Readonly<Record<string, string>> = {},
@@ -41,14 +41,14 @@ export const startService = async (
   const meter = await openMeter(() => running?.dynamoEndpoint ?? '');
   const host = await startHost({
     dataDir: ':memory:',
-    // Budgets are counted on an engine that is not this project's own.
+    // Uses an engine from another project, so budgets do not depend on this project's own engine.
     openDatabase: onDynoxide,
     env: { RATE_LIMITS: 'on', ...more },
     catalogue: { endpoints, triggers: triggers.filter(wanted), load: meter.measured(loadEntry) },
   });
   running = host;
   host.clock.freeze(true);
-  // The functions alone go through the meter; the host's own stream and schedules do not.
+  // Only the functions use the meter; the host's own stream and schedules do not.
   setHost({ env: { ...host.env, AWS_ENDPOINT_URL_DYNAMODB: meter.endpoint }, now: host.clock.now });
   const items = openItems(host);
 
@@ -63,7 +63,7 @@ export const startService = async (
     const body = text === '' ? undefined : isJson ? JSON.parse(text) : text;
     return { status: response.status, body, link: nextOf(response.headers.get('link')) };
   };
-  /** @throws unless the request succeeds, because the preparation of a measurement must work. */
+  /** @throws if the request fails, because the setup of a measurement must succeed */
   const must = async (question: Ask): Promise<Json> => {
     const { status, body } = await ask(question);
     if (status < 300) return body;
@@ -81,7 +81,7 @@ export const startService = async (
     advance: (seconds: number) => control('/clock', { advance: seconds }),
     ...items,
     busEvents: (): number => host.observed.busEvents().length,
-    /** The runs since the last call, once all is quiet. */
+    /** Returns the runs since the last call, after all work has settled. */
     take: async (): Promise<readonly Run[]> => {
       await control('/settle');
       return meter.take();
@@ -93,7 +93,7 @@ export const startService = async (
   };
 };
 
-/** The table itself, for records without a route and for reading stored items. */
+/** Direct table access, for records without a route and for stored items. */
 const openItems = ({ dynamoEndpoint, env }: Host) => {
   const client = openClient(dynamoEndpoint);
   const TableName = env['TABLE_NAME'] ?? '';
@@ -102,7 +102,7 @@ const openItems = ({ dynamoEndpoint, env }: Host) => {
     store: async (key: Key, fields: Readonly<Record<string, unknown>>): Promise<void> => {
       await client.send(new PutItemCommand({ TableName, Item: marshall({ ...key, ...fields }) }));
     },
-    /** As stored, in wire form. */
+    /** The stored item in wire form. */
     stored: async (key: Key): Promise<Attributes> => {
       const Key = marshall({ ...key });
       const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));

@@ -1,6 +1,6 @@
 import { stdout } from 'node:process';
 
-/** Prints rows in columns of minimal width, with the first column left-aligned, the others by their content. */
+/** Prints rows in columns of minimal width. The first column is left-aligned; the others are aligned by content. */
 export const say = (line = ''): void => {
   stdout.write(`${line}\n`);
 };

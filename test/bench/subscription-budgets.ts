@@ -1,12 +1,14 @@
 import type { Budget } from './budget.ts';
 
-/** Writes of subscriptions take at most 3 requests in 3 levels if nothing is charged. Write units are as measured. */
+/**
+ * Writes of subscriptions without a charge take at most 3 requests in 3 levels. Write units are the measured values.
+ */
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
-/** A subscription exceeds 1 KB, so a write costs two units, and one more if its list row changes. */
+/** A subscription exceeds 1 KB. A write therefore costs two units, and three if its list row changes. */
 const subscription = { requests: 2, levels: 2, writeUnits: 3, dueUnits: 0 };
 const LINKS = 'what leads to it from its customer and its method goes with it, in one transaction';
 const USES_METHOD = 'a subscription that runs again may charge its method: the rule of use reads the method first';
-/** The windows of declines are read together. */
+/** One request reads all windows of declines. */
 const COUNTS_DECLINES = { windows: 1 } as const;
 const CREATES = { ...COUNTS_DECLINES, countsTwice: true } as const;
 const chargedNow = {

@@ -13,7 +13,7 @@ import {
 import type { Ask, Json, Service } from './service.ts';
 import type { SubscriptionRow } from './subscription-budgets.ts';
 
-/** Subscriptions at a provider without its own billing, so that the service's billing is counted. */
+/** A provider without its own billing, so the bench measures the service's billing. */
 const PROVIDER = { provider_id: 'provider_c' };
 const PLAN = {
   ...{ subtotal_cents: 2_900, total_cents: 2_900, currency: 'USD' },
@@ -38,7 +38,7 @@ const payer = async (service: Service): Promise<Payer> => {
 
 const TIMES = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' };
 
-/** A product that carries a membership tier. */
+/** A product that includes a membership tier. */
 const productOf = async (service: Service): Promise<string> => {
   const id = 'plan-gold';
   await service.store(referenceKey('products', id), {
@@ -66,7 +66,7 @@ const patch = (path: string, who: BenchUser, body: Fields): Ask => ({
   headers: who.headers,
 });
 
-/** @param ask the measured request about an active subscription. */
+/** @param ask creates the measured request about an active subscription */
 const onSubscription =
   (
     ask: (id: string, who: Payer, service: Service) => Ask | Promise<Ask>,
@@ -85,7 +85,7 @@ const command =
   (id: string, who: Payer): Ask =>
     post(`/subscriptions/${id}/${name}`, who, body);
 
-/** A product of a higher price, without a membership. */
+/** A product with a higher price and without a membership. */
 const dearPlan = async (service: Service): Promise<string> => {
   const id = 'plan-dear';
   await service.store(referenceKey('products', id), {
@@ -96,7 +96,7 @@ const dearPlan = async (service: Service): Promise<string> => {
   return id;
 };
 
-/** @param route what follows the subscription in the path */
+/** @param route the path after the subscription's id */
 const toPlan = (route: string, body: Fields): Scenario =>
   onSubscription(async (id, who, service) =>
     post(`/subscriptions/${id}/${route}`, who, { product_id: await dearPlan(service), ...body }),

@@ -1,18 +1,18 @@
 import type { Level, Run, TableCall } from './meter.ts';
 import { type CapacityUnits, NO_UNITS, sumOf } from './units.ts';
 
-/** Totals of runs, for the part before the caller's response and for the work after it. */
+/** Totals of runs, separately for the time before the caller's response and for later work. */
 export interface Cost {
   readonly requests: number;
   readonly levels: number;
   readonly units: CapacityUnits;
 }
 
-/** Parts of a request that have separate budgets, recognized by their items. */
+/** Parts of a request with separate budgets, identified by the kinds of their items. */
 const PARTS = { RATE: 'limits', IDEM: 'key', CACHE: 'epoch' } as const;
 export type Part = 'own' | (typeof PARTS)[keyof typeof PARTS];
 
-/** Functions that run after the response; a log entry is recognized by its item. */
+/** Names of the work after the response, by function. A write of a log entry counts as `log` in every function. */
 const WORKERS: Readonly<Record<string, string>> = {
   'workers.publish-changes': 'publish',
   'workers.project-changes': 'project',
@@ -29,11 +29,11 @@ export interface Tally {
   readonly levels: readonly Level[];
   readonly later: ReadonlyMap<string, CapacityUnits>;
   readonly waitedFor: Run;
-  /** Functions that ran after the response, each called by itself. */
+  /** Functions that ran after the response, each as a separate call. */
   readonly runsLater: readonly Run[];
 }
 
-/** @throws if the endpoint was not called. */
+/** @throws if the endpoint was not called */
 export const tallyOf = (runs: readonly Run[], functionId: string): Tally => {
   const waitedFor = runs.find((run) => run.functionId === functionId);
   if (!waitedFor) throw new Error(`${functionId} was not called`);
@@ -56,14 +56,14 @@ export const tallyOf = (runs: readonly Run[], functionId: string): Tally => {
 const isPartName = (about: string): about is keyof typeof PARTS => Object.hasOwn(PARTS, about);
 const partOf = ({ about }: TableCall): Part => (isPartName(about) ? PARTS[about] : 'own');
 
-/** A level with several parts counts for each part, so concurrent parts would show one level too many. */
+/** A level that contains several parts counts for each part. Concurrent parts thus add one level too many. */
 const costOf = (levels: readonly Level[], part: Part): Cost => {
   const own = levels.map((level) => level.filter((call) => partOf(call) === part)).filter((level) => level.length > 0);
   const calls = own.flat();
   return { requests: calls.length, levels: own.length, units: sumOf(calls.map(({ units }) => units)) };
 };
 
-/** Units by the function that spends them. */
+/** Capacity units per function. */
 export const workOf = (runs: readonly Run[]): ReadonlyMap<string, CapacityUnits> => {
   const work = new Map<string, CapacityUnits>(Object.values(WORKERS).map((name) => [name, NO_UNITS]));
   for (const { functionId, levels } of runs) {

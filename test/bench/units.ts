@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Capacity units as DynamoDB counts them, from the engine, whose figures follow AWS's rules (its item sizes equal those
- * counted here to the byte), or from the item size if the response has no units.
+ * Capacity units as the engine reports them. The engine follows AWS's rules; its item sizes equal `itemBytes` to the
+ * byte. If a response has no units, they are computed from the item size.
  */
 const KILOBYTE = 1_024;
 
@@ -10,7 +10,7 @@ const attributeSchema = z.record(z.string(), z.unknown());
 export type Attributes = z.infer<typeof attributeSchema>;
 
 /**
- * Bytes of an item (attribute values in wire form, or as the SDK has them).
+ * Bytes of an item, with attribute values in wire form or in the SDK's form.
  * Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */
 export const itemBytes = (item: Attributes): number =>
@@ -47,7 +47,7 @@ const valueBytes = (value: unknown): number => {
   }
 };
 
-/** One byte per two significant digits, one more byte, and one for a sign. */
+/** One byte per two significant digits, plus one, plus one for a minus sign. */
 const numberBytes = (text: string): number => {
   const digits = text.replace(/^-|\.|e.*$/gi, '').replace(/^0+|0+$/g, '');
   return Math.ceil(digits.length / 2) + 1 + (text.startsWith('-') ? 1 : 0);
@@ -57,7 +57,7 @@ export const writeUnitsOf = (bytes: number): number => Math.max(1, Math.ceil(byt
 
 export interface CapacityUnits {
   readonly read: number;
-  /** Units of the table and of the indexes that lists read. */
+  /** Units of the table and of the list indexes. */
   readonly write: number;
   /** Units of the `due` index only. */
   readonly due: number;
@@ -80,7 +80,7 @@ const answerSchema = z.object({
   ConsumedCapacity: z.union([consumedSchema.transform((one) => [one]), z.array(consumedSchema)]),
 });
 const stoodInTheWay = z.object({ Item: attributeSchema.optional() });
-/** Other refused requests are not measured. */
+/** Only these refused requests are measured. */
 const refusedSchema = stoodInTheWay.extend({
   __type: z.string().regex(/(ConditionalCheckFailed|TransactionCanceled)Exception$/),
   CancellationReasons: z.array(stoodInTheWay).optional(),
@@ -90,10 +90,10 @@ const TRANSACTION_FACTOR = 2;
 
 const READS: readonly string[] = ['GetItem', 'BatchGetItem', 'Query', 'Scan', 'TransactGetItems'];
 
-/** The cost of one request. @param body the engine's response, with its consumed capacity. */
+/** The cost of one request. @param body the engine's response, which includes its consumed capacity */
 export const unitsOf = (operation: string, status: number, body: unknown): CapacityUnits => {
   if (status === 200) return consumedUnits(operation, body);
-  // A write whose condition fails costs the size of the existing item; the response has no units.
+  // A write with a failed condition costs the size of the existing item, and its response has no units.
   const { CancellationReasons, ...single } = refusedSchema.parse(body);
   const items = (CancellationReasons ?? [single]).map(({ Item }) => (Item ? writeUnitsOf(itemBytes(Item)) : 1));
   const write = items.reduce((sum, units) => sum + units, 0) * (CancellationReasons ? TRANSACTION_FACTOR : 1);

@@ -1,6 +1,6 @@
 import { type Budget, MEMBERSHIP, oneMore } from './budget.ts';
 
-/** Webhook logs, tests and replays; the design names no bounds for them. */
+/** Webhook logs, tests and replays. The design has no budgets for them. */
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const logs = {
   of: 'webhooks.list-logs',

@@ -19,7 +19,7 @@ const PAYMENTS_PUBLISHED = 4;
 const logsOf = (who: Pick<BenchUser, 'headers'>, query = ''): Ask =>
   get(`/webhooks/logs?limit=3&event_type=payment.created${query}`, who);
 
-/** Payments of a user, delivered to the only target, and the log entries of these deliveries. */
+/** A user's payments, delivered to the only target, and the log entries of these deliveries. */
 const delivered = async (service: Service, who: BenchUser, fields: Fields = {}): Promise<Json[]> => {
   for (let made = 0; made < PAYMENTS_PUBLISHED; made += 1) await intent(service, who, fields);
   await service.settle();
@@ -34,7 +34,7 @@ const logs =
     return warmed(who, logsOf(who, query));
   };
 
-/** An organization, and its owner with a session of that organization, whose membership is not cached. */
+/** An organization, and its owner with a session of that organization. The owner's membership is not cached. */
 const organizationWithLogs = async (service: Service): Promise<{ boss: BenchUser; entry: Json }> => {
   const owner = await person(service);
   const organization_id = await storeOrganization(service, owner);

@@ -7,9 +7,9 @@ import { inRounds, median, medianRatio, quantile, withSpread } from './median.ts
 import { say, sheet } from './sheet.ts';
 
 /**
- * Outbound webhooks on the local host, measured by deliveries per second, the cost of a delivery compared with a bare
- * POST, and the wait of the other targets while one target hangs.
- * @returns whether a delivery keeps within its bound, and no other target waits for the target that hangs.
+ * Outbound webhooks on the local host: deliveries per second, the cost of a delivery compared with a bare POST, and the
+ * delay of other targets while one target hangs.
+ * @returns whether a delivery is within its bound and a hanging target delays no other target
  */
 export const benchWebhooks = async (): Promise<boolean> => {
   const burst = await throughput();
@@ -50,7 +50,10 @@ export const benchWebhooks = async (): Promise<boolean> => {
   return holds && isCheap;
 };
 
-/** The local host plays the bus, two queues, the table and the target, too. */
+/**
+ * The maximum ratio to a bare POST. It is above 1 because the local host also runs the bus, two queues, the table and
+ * the target.
+ */
 const MAX_RATIO = 4;
 const ROUNDS = { least: 3, most: 9 } as const;
 const AT_ONCE = 100;
@@ -59,10 +62,10 @@ const EVENTS = 1_000;
 const PACED = 300;
 const PER_SECOND = 20;
 const HANGS_MS = 10_000;
-/** A fraction of the time that the target hangs, and more than the variation of this machine. */
+/** Less than the time that the target hangs, but more than this machine's variation. */
 const TOLERATED_MS = 1_000;
 const MILLISECONDS = 1_000;
-/** Until every function has run often. */
+/** Events until every function is warm. */
 const WARM = 300;
 
 const named = (name: string, count: number): readonly string[] =>
@@ -93,7 +96,7 @@ const throughput = async (): Promise<Throughput> =>
     return found;
   });
 
-/** @returns the processor time of one delivery, and the seconds of all. */
+/** @returns the processor time per delivery, and the total seconds */
 const measured = async (work: () => Promise<void>): Promise<{ readonly cpuMs: number; readonly seconds: number }> => {
   const [before, startedAt] = [process.cpuUsage(), performance.now()];
   await work();
@@ -102,7 +105,7 @@ const measured = async (work: () => Promise<void>): Promise<{ readonly cpuMs: nu
   return { cpuMs: (user + system) / MILLISECONDS / (EVENTS * TARGETS), seconds };
 };
 
-/** As many POSTs as a burst has deliveries, of a body of the same size. */
+/** One POST per delivery of a burst, with a body of the same size. */
 const barePosts = async ({ baseUrl }: Host): Promise<void> => {
   const post = openPost({ timeoutMs: HANGS_MS, allowPrivate: true });
   const body = Buffer.from(JSON.stringify({ event: 'customer.created', data: { text: 'x'.repeat(300) } }));
@@ -116,7 +119,7 @@ const barePosts = async ({ baseUrl }: Host): Promise<void> => {
   await Promise.all(Array.from({ length: AT_ONCE }, caller));
 };
 
-/** Milliseconds from each event's change to its arrival at the targets that do not hang. */
+/** Milliseconds from each change to the event's arrival at the targets that do not hang. */
 const waits = (hangsMs: number): Promise<readonly number[]> =>
   withHost(async (host) => {
     await storeCustomers(host, named('warm', WARM));
@@ -149,7 +152,7 @@ const withHost = async <T>(work: (host: Host) => Promise<T>): Promise<T> => {
   try {
     return await work(host);
   } finally {
-    // Hanging calls are not awaited.
+    // Does not wait for hanging calls.
     await Promise.race([host.stop(), new Promise((resolve) => setTimeout(resolve, HANGS_MS))]);
   }
 };

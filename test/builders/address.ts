@@ -1,4 +1,4 @@
-/** Bodies of POST /addresses, valid by default; a test gives only the fields that it needs. */
+/** Valid default bodies of POST /addresses; a test overrides only relevant fields. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const partialAddress = (fields: Fields = {}): Fields => ({ country: 'US', is_partial: true, ...fields });

@@ -6,13 +6,13 @@ interface Sent {
   readonly query?: string;
   readonly params?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string is sent as it is, anything else as JSON. */
+  /** A string is sent unchanged, any other value as JSON. */
   readonly body?: unknown;
   readonly base64?: boolean;
   readonly sourceIp?: string;
 }
 
-/** An event of the gateway (payload 2.0) with the fields that the service reads. */
+/** A gateway event (payload 2.0) with the fields that the service reads. */
 export const apiEvent = (sent: Sent = {}): APIGatewayProxyEventV2 => {
   const { method = 'POST', path = '/items', query = '', params, headers = {}, body, base64 = false } = sent;
   const { sourceIp = '203.0.113.7' } = sent;
@@ -41,7 +41,7 @@ export const apiEvent = (sent: Sent = {}): APIGatewayProxyEventV2 => {
   };
 };
 
-/** A function's context, of which the service reads the request id only. */
+/** A function's context. The service reads only its request id. */
 export const apiContext = (): Context => ({
   awsRequestId: 'invocation-1',
   callbackWaitsForEmptyEventLoop: false,

@@ -30,7 +30,7 @@ export const arrived = (fields: Partial<ArrivedRequest> = {}): ArrivedRequest =>
   ...fields,
 });
 
-/** A parsed request, as a rule or use case receives it. */
+/** A parsed request, as rules and use cases receive it. */
 export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
   caller: session(),
   params: {},

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { targetOf } from './target-of.ts';
 
-/** Generated invalid requests for all payment routes, each with one reason. */
+/** Generated invalid requests for all payment routes, each with one fault. */
 export interface BadRequest {
   readonly method: string;
   readonly path: string;
@@ -9,7 +9,7 @@ export interface BadRequest {
   readonly body: string | Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** The subjects of the requests, a credential and payments that must not change. */
+/** The session and payments that the requests name. The payments must not change. */
 export interface RequestTarget {
   readonly session: string;
   readonly unconfirmedId: string;
@@ -85,7 +85,7 @@ const badMetadata: Arb<unknown> = fc.oneof(
   among({ '': 'empty' }),
 );
 
-/** Values that each field refuses; null and "" are absent fields. */
+/** Values that each field refuses. Excludes null and "", which mean absent. */
 const BAD_FIELDS: Readonly<Record<string, Arb<unknown>>> = {
   subtotal_cents: badCents,
   tax_cents: badCents,
@@ -137,7 +137,7 @@ const oneBadField = (fields: readonly string[] = Object.keys(BAD_FIELDS)): Arb<R
 const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 const json = (value: unknown): string => JSON.stringify(value);
 
-/** Bodies that are not a JSON object of at most ten levels and 256 KB, sent as application/json. */
+/** Invalid bodies, sent as application/json. A valid body is a JSON object of at most ten levels and 256 KB. */
 const badBody: Arb<BadRequest['body']> = fc.oneof(
   { weight: 6, arbitrary: notObject.map((value) => json(value)) },
   {
@@ -231,7 +231,7 @@ const badCredential: Arb<{ headers: Record<string, string>; query: string }> = f
   text.map((value) => ({ headers: {}, query: `?token=${segment(value)}` })),
 );
 
-/** @returns an arbitrary of requests that are all refused. */
+/** @returns an arbitrary of requests that must all be refused */
 export const badRequests = (target: RequestTarget): Arb<BadRequest> => {
   const signedIn = { 'x-session-id': target.session, 'content-type': 'application/json' };
   const commands = [
@@ -276,7 +276,7 @@ export const badRequests = (target: RequestTarget): Arb<BadRequest> => {
       ),
     },
     {
-      // Prices and currency are on the prototype only, or absent.
+      // Prices and currency are absent, or exist only on the prototype.
       weight: 1,
       arbitrary: fc
         .tuple(among(...CREATES), among('__proto__', 'constructor', 'prototype', 'body'))

@@ -1,4 +1,4 @@
-/** A card number made of these digits and their Luhn check digit. */
+/** A card number from these digits and their Luhn check digit. */
 export const cardNumber = (digits: string): string => {
   const sum = [...digits].toReversed().reduce((total, digit, at) => {
     const value = Number(digit) * (at % 2 === 0 ? 2 : 1);

@@ -16,11 +16,11 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories about people of the merchant who pay, and about members who lend their cards. */
+/** Histories of merchant staff who are also payers, and of members who lend their cards to an organization. */
 
 const KEY = 'key_1';
 
-/** Ada founds the organization, and Fay and Root join it at second 10. */
+/** Ada creates the organization. Fay and Root become members at second 10. */
 const JOINED: readonly HistoryExchange[] = [
   exchangeOf({
     ...{ method: 'POST', path: '/organizations' },
@@ -36,7 +36,7 @@ const JOINED: readonly HistoryExchange[] = [
 const removal = (at: number): HistoryExchange =>
   exchangeOf({ at, method: 'DELETE', path: `/organizations/${ORGANIZATION}/members/${MEMBER_OF_HISTORY}0` });
 
-/** Root's key. */
+/** Root creates the key. */
 const KEY_MADE = exchangeOf({
   ...{ person: ROOT.name, method: 'POST', path: '/admin/keys', status: 201, body: { data: { id: KEY } } },
 });
@@ -47,7 +47,7 @@ const withPeople = (parts: Parameters<typeof historyWith>[0]): History => histor
 
 const OF_ORGANIZATION = { organizationId: ORGANIZATION, userId: BEN.userId };
 
-/** A refund that the user or the key made at that second. */
+/** The user or the key creates a refund at second 200. */
 const refunded = (createdBy: string, payment: HistoryJson, exchanges: readonly HistoryExchange[] = []): History =>
   withPeople({
     exchanges: [...JOINED, KEY_MADE, ...exchanges],
@@ -111,7 +111,7 @@ interface Changed {
   readonly version?: HistoryJson;
 }
 
-/** The organization's subscription is paid by a card of Ada, and another person changes its plan at second 100. */
+/** Ada's card pays the organization's subscription, and another person changes the plan at second 100. */
 const changed = ({ person = BEN.name, parts, body, method = {}, before = LENT, version }: Changed = {}): History =>
   withPeople({
     items: [

@@ -2,11 +2,11 @@ import * as z from 'zod';
 
 /** Every explanatory text of the API document, with the group of operations that shows it. */
 export interface Described {
-  /** The group of the first operation that shows it. */
+  /** The first operation's group. */
   readonly group: string;
   readonly at: string;
   readonly kind: 'operation' | 'parameter' | 'header' | 'field' | 'schema' | 'response';
-  /** The name; a text that only repeats the name is refused. */
+  /** The described name. A text that only repeats the name is refused. */
   readonly name: string;
   readonly text: string | undefined;
 }
@@ -50,7 +50,7 @@ const walker = ({ root, group, seen, found }: Walk) => {
     found.push({ group, ...one });
   };
 
-  /** The target of a reference, and its address. */
+  /** The target of a JSON reference, with the reference itself. */
   const resolved = (value: unknown): readonly [Node, string | undefined] => {
     const reference = textOf(asNode(value)['$ref']);
     if (reference === undefined) return [asNode(value), undefined];
@@ -122,7 +122,7 @@ const wordsOf = (text: string): readonly string[] =>
 
 const FEWEST_NEW_WORDS = 2;
 
-/** The fault of a text; undefined if the text is a proper sentence that says more than the name. */
+/** The fault of a text; undefined if the text is a complete sentence and adds to the name. */
 export const faultOf = ({ kind, name, text }: Described): string | undefined => {
   if (text === undefined || text.trim() === '') return 'is not described';
   if (kind === 'response') return undefined;

@@ -2,11 +2,11 @@ import type { History, HistoryItem, HistoryJson } from '../simulation/model/hist
 import { exchangeOf, historyPayment, historyWith, SUBSCRIPTION, subscriptionItem, versionItem } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories about discount codes. */
+/** Histories of discount codes. */
 const FEW = { code: 'FEW', percentBp: 3_333, cents: 666, redemption: 'rdm_1', payer: 'USER#user_ada' };
 const PRICES = { subtotalCents: 1_999, taxCents: 0, discountCents: 666, totalCents: 1_333 };
 
-/** A payment whose price the code reduces. */
+/** A payment with the code's discount. */
 const coded = (fields: HistoryJson = {}): HistoryItem => historyPayment({ discount: FEW, ...PRICES, ...fields });
 const another = (number: number, fields: HistoryJson = {}): HistoryItem => ({
   ...coded({ ...fields, discount: { ...FEW, redemption: `rdm_${number}` } }),
@@ -29,7 +29,7 @@ const began = {
 const ran = { ...versionItem(1, { status: 'active' }), pk: `SUB#${SUBSCRIPTION}` };
 const holds = (...items: readonly HistoryItem[]): History => historyWith({ items });
 
-/** A change to three of the monthly product, at that total, of a subscription that began with the code. */
+/** A subscription that began with the code changes to three of the monthly product, at this total. */
 const changedTo = (totalCents: number): History =>
   historyWith({
     items: [
@@ -84,7 +84,7 @@ export const DISCOUNT_CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Further histories, by their sentences. */
+/** Further histories, by invariant. */
 export const MORE_DISCOUNT_CASES: readonly (readonly [string, string, Case])[] = [
   [
     'the uses of a payer',

@@ -11,7 +11,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories about the disputes of a payment. */
+/** Histories of a payment's disputes. */
 const DISPUTE = `dsp_${'7'.repeat(24)}`;
 const REFUND = `ref_${'8'.repeat(24)}`;
 const DUE = historyTime(7 * 86_400);
@@ -21,14 +21,14 @@ const there = (fields: HistoryJson = {}): HistoryJson => ({
   ...{ currency: 'USD', reason: 'fraudulent', evidence_due_by: DUE, ...fields },
 });
 
-/** A payment whose record counts these disputes, beside a lost one at its provider. */
+/** A payment whose record has these disputes, with one lost dispute at the provider. */
 const counted = (disputes: readonly HistoryJson[]): History =>
   historyWith({
     items: [historyPayment({ disputes })],
     ledger: { charges: [chargeRow()], disputes: [there({ status: 'lost' })] },
   });
 
-/** @param here fields of the record; @param ledger fields of the provider's dispute */
+/** @param here overrides of the record; @param ledger overrides of the provider's dispute */
 const disputed = (here: HistoryJson = {}, ledger: HistoryJson = {}, events: readonly HistoryJson[] = []): History =>
   historyWith({
     items: [
@@ -52,7 +52,7 @@ const OPENED = { status: 'needs_response' };
 const LOST = { status: 'lost' };
 const WON = { status: 'won' };
 
-/** A refund that was claimed after the second version, in which the dispute is as named. */
+/** A refund that is claimed after the dispute reached this status. */
 const refunded = (status: string, despite: boolean | undefined, fields: HistoryJson = {}): History =>
   historyWith({
     items: [

@@ -26,7 +26,7 @@ const DISPUTE = `dsp_${'9'.repeat(24)}`;
 const OTHER = `pay_${'2'.repeat(24)}`;
 const ERASURE = 'ers_1';
 
-/** An erasure that is requested at second 500, and is done at second 1000. */
+/** An erasure, requested at second 500 and done at second 1000. */
 const erasing = (sent: HistoryJson) => ({
   exchange: exchangeOf({
     ...{ at: 500, person: ROOT.name, method: 'POST', path: '/admin/erasures', status: 202 },
@@ -67,7 +67,7 @@ const entry = (version: number, fields: HistoryJson): HistoryItem => ({
   ...versionItem(version, { periodEnd: historyTime(30 * DAY_SECONDS * version), ...fields }),
   pk: `SUB#${SUBSCRIPTION}`,
 });
-/** A subscription with a membership that was created, paid for a second period and canceled; and its customer. */
+/** A subscription with a membership and a customer. It was created, renewed once, and canceled. */
 const subscribed = (...names: readonly string[]): History =>
   historyWith({
     items: [
@@ -90,7 +90,7 @@ const ALL_OF_SUBSCRIPTION = [
   `${CUSTOMER}:1:customer.created`,
 ];
 
-/** A plan with a tier took effect, in this status, of a subscription that had no membership before. */
+/** A subscription without a membership that changes to a plan with a tier, while in this status. */
 const joinedIn = (status: string): History =>
   historyWith({
     items: [
@@ -104,7 +104,7 @@ const joinedIn = (status: string): History =>
     ),
   });
 
-/** A payment with a refund of 6.00 that succeeded and a dispute that was lost, won, opened again and changed. */
+/** A payment with a succeeded refund of 6.00, and a dispute that was lost, won, reopened and changed. */
 const moneyBack = (...names: readonly string[]): History =>
   historyWith({
     items: [
@@ -145,7 +145,7 @@ const billedBy = (amount: number): History =>
     items: [subscriptionItem({ currency: 'USD' })],
     bus: [historyEvent(`${SUBSCRIPTION}:1:subscription.created`, { amount, currency: 'USD' })],
   });
-/** A subscription at this version, over 10.00, that was created over 9.00, with its history up to a version. */
+/** A subscription created at 9.00 and now at 10.00, with `shown` versions in its history. */
 const repricedAt = (version: number, shown: number): History =>
   historyWith({
     items: [
@@ -250,7 +250,7 @@ const sentTwice = (sent: HistoryJson, again: HistoryJson): History => {
     })),
   });
 };
-/** A provider's event that names the e-mail address of the erased person, but none of the person's records. */
+/** A provider event with the erased person's e-mail address, without ids of the person's records. */
 const sentAsReceived = (again: HistoryJson): History => {
   const object = { email: 'ada@shop.example.com', name: 'Ada', balance: 0 };
   const bodies = [object, { ...object, ...again }].map((data) => ({ data }));
@@ -265,7 +265,7 @@ const sentAsReceived = (again: HistoryJson): History => {
 };
 const chargedUnseen = (): History =>
   historyWith({ items: [erasing({ user_id: BEN.userId }).item], ledger: { charges: [chargeRow()] } });
-/** The payer paid at this second. */
+/** The payer pays in the browser at this second. */
 const paidInBrowser = (history: History, seconds: number, fields: Partial<HistoryAct> = {}): History => ({
   ...history,
   acts: [
@@ -276,7 +276,7 @@ const paidInBrowser = (history: History, seconds: number, fields: Partial<Histor
   ],
   ledger: { ...history.ledger, payment_intents: [intentRow()] },
 });
-/** A failed attempt that has succeeded later; its charge is of second 200. */
+/** A failed attempt that later succeeds. Its charge is at second 200. */
 const failedThenSucceeded = (): History =>
   historyWith({
     ledger: { charges: [chargeRow({ created_at: historyTime(200) })] },
@@ -287,7 +287,7 @@ const failedThenSucceeded = (): History =>
     ],
   });
 const chargedAlone = (): History => historyWith({ items: [historyPayment()], ledger: { charges: [chargeRow()] } });
-/** A direct debit is under way; a second attempt begins for this actor. */
+/** A direct debit is pending when this actor starts a second attempt. */
 const claimedWhilePending = (type: string): History =>
   historyWith({
     items: [
@@ -302,7 +302,7 @@ const failedOnce = (history: History): History => ({
   items: [...history.items, versionItem(1, { status: 'failed' })],
 });
 
-/** More histories for sentences that have a case elsewhere, each with a description. */
+/** Further histories for invariants with cases elsewhere, each with a description. */
 export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Case])[] = [
   [
     'two payments for one month, ten seconds apart',

@@ -1,7 +1,7 @@
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Ledger } from '../simulation/model/history.ts';
 import { ADA, BEN, GUS, ROOT } from '../simulation/world/people.ts';
 
-/** A history of the simulation in which nothing has happened. Times are seconds after its start. */
+/** An empty history of the simulation. Times are seconds after its start. */
 const START = Date.parse('2026-01-05T09:00:00.000Z');
 const LATER_S = 10 * 86_400;
 
@@ -52,7 +52,7 @@ export const ORGANIZATION = `org_${'4'.repeat(24)}`;
 export const MEMBER_OF_HISTORY = `mem_${'5'.repeat(24)}`;
 export const CUSTOMER = `cust_${'6'.repeat(24)}`;
 
-/** A request of Ada that got 200 one second later. */
+/** Ada's request, with a 200 response one second later. */
 export const exchangeOf = (parts: Partial<HistoryExchange> & { readonly at?: number }): HistoryExchange => {
   const { at = 0, ...rest } = parts;
   return {
@@ -86,7 +86,7 @@ const stored = (kind: string, id: string, fields: HistoryJson): HistoryItem => (
   ...fields,
 });
 
-/** A paid payment of Ada over 10.00 USD. */
+/** Ada's paid payment of 10.00 USD. */
 export const historyPayment = (fields: HistoryJson = {}): HistoryItem =>
   stored('PAY', PAYMENT, {
     ...{
@@ -111,7 +111,7 @@ export const subscriptionItem = (fields: HistoryJson = {}): HistoryItem =>
 export const customerItem = (fields: HistoryJson = {}): HistoryItem =>
   stored('CUS', CUSTOMER, { providerId: 'provider_a', providerCustomerId: 'cus_1', ...fields });
 
-/** A version of the payment, as its history keeps it. */
+/** A version of the payment in its history. */
 export const versionItem = (version: number, fields: HistoryJson): HistoryItem => ({
   pk: `PAY#${PAYMENT}`,
   sk: `HIST#${String(version).padStart(6, '0')}`,
@@ -120,7 +120,7 @@ export const versionItem = (version: number, fields: HistoryJson): HistoryItem =
   ...fields,
 });
 
-/** A charge of the payment at its provider, with its intent. */
+/** A charge of the payment's intent at its provider. */
 export const chargeRow = (fields: HistoryJson = {}) => ({
   provider: 'provider_a',
   id: 'ch_1',

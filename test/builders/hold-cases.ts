@@ -12,7 +12,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories about holds, and how they end. */
+/** Histories of holds and their ends. */
 
 const HELD = { status: 'pending', authorized: 1_000, captured: 0, released: 0 };
 const CAPTURED = { status: 'succeeded', authorized: 1_000, captured: 600, released: 400 };
@@ -66,7 +66,7 @@ const expired = (...events: readonly string[]): History =>
     bus: events.map((event) => historyEvent(`${PAYMENT}:${event}`)),
   });
 
-/** A hold of 1,000 whose capture took 600, after an attempt that failed. */
+/** A failed attempt, then a hold of 1,000 with a capture of 600. */
 const failedFirst = (failedAt: number, amount: number): History =>
   historyWith({
     items: [
@@ -77,7 +77,9 @@ const failedFirst = (failedAt: number, amount: number): History =>
     bus: [historyEvent(`${PAYMENT}:${failedAt}:payment.failed`, { amount, currency: 'USD' })],
   });
 
-/** A capture that was refused after a second, and a read of its hold in the next second, whose response arrives or not. */
+/**
+ * A capture that is refused after one second. One second later the service reads the hold, with or without a response.
+ */
 const refusedThenRead = (isAnswered: boolean, status = 402, call = 'capture'): History =>
   historyWith({
     items: [

@@ -1,6 +1,5 @@
 /**
- * @module Every place of every route that accepts input, filled with a long text; from the catalogue, so that a new
- * route is included.
+ * @module Every input of every route, filled with a long text. Derived from the catalogue, so new routes are included.
  */
 import * as z from 'zod';
 import { endpoints } from '../../functions/api/catalogue.ts';
@@ -21,7 +20,7 @@ import { NOON } from './payment.ts';
 
 type Sent = NonNullable<Parameters<typeof apiEvent>[0]>;
 
-/** A part of a route's request that holds a caller's text. */
+/** A part of a route's request that accepts a caller's text. */
 export interface HostilePlace {
   readonly endpoint: Endpoint;
   readonly name: string;
@@ -33,7 +32,7 @@ const SESSION = { 'x-session-id': 'admin' };
 export const fieldsOf = (schema: unknown): readonly string[] =>
   schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 
-/** Read on every route, whether or not its document names them. */
+/** Headers that every route reads, even if the API document does not list them for the route. */
 const HEADERS = [
   'x-session-id',
   'authorization',
@@ -98,7 +97,7 @@ const authenticate = async ({ sessionId, authorization }: Credentials): Promise<
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
 
-/** The chain of an endpoint, on an empty table and with a use case that does nothing, to measure a refused request. */
+/** An endpoint's chain with an empty table and a use case that does nothing, to measure refused requests. */
 export const chainOf = (endpoint: Endpoint): ((sent: Sent) => Promise<number>) => {
   const now = () => NOON;
   const { table } = memoryTable({ now });

@@ -1,4 +1,4 @@
-/** @module Twelve kinds of long text that cost a reader more than plain letters do. */
+/** @module Twelve kinds of long text, most of them costlier to read than plain letters. */
 
 const repeated = (unit: string, length: number): string =>
   unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
@@ -15,7 +15,7 @@ const wide = (length: number): unknown =>
 
 export interface HostileText {
   readonly name: string;
-  /** The text, as it stands in a header, a path or a query. */
+  /** The raw text, for a header, a path or a query. */
   readonly text: string;
   /** JSON of the same kind for a field of a body; at most 256 KB. */
   readonly json: string;
@@ -49,7 +49,7 @@ const UNITS: readonly (readonly [name: string, unit: string])[] = [
   ['control characters', '\u0000\n\t\u001b'],
 ];
 
-/** The first is plain. */
+/** The first text is plain letters. */
 export const hostileTexts = (characters: number): readonly HostileText[] => [
   ...UNITS.map(([name, unit]) => asText(name, unit, characters)),
   asJson('deep JSON', nested(characters)),

@@ -27,7 +27,7 @@ const octets = (address: string): number[] => address.split('.').map(Number);
 const asNumber = (address: string): number => octets(address).reduce((sum, octet) => sum * 256 + octet, 0);
 const each = (address: string, write: (octet: number) => string): string => octets(address).map(write).join('.');
 
-/** The ways of writing an IPv4 address that a URL parser accepts. */
+/** The notations of an IPv4 address that URL parsers accept. */
 const WAYS: readonly ((address: string) => string)[] = [
   (address) => address,
   (address) => `${address}.`,
@@ -54,7 +54,7 @@ export const HOSTILE_URLS: readonly string[] = [
   ...['', ' ', '//hooks.example', 'hooks.example/in', 'https://', 'https://[fe80::1%25eth0]/'],
 ];
 
-/** Forbidden addresses that a name may resolve to; one among public addresses is enough for a refusal. */
+/** Forbidden results of a name's DNS lookup. One forbidden address among public addresses causes a refusal. */
 export const FORBIDDEN_ADDRESSES: readonly string[] = [
   ...FORBIDDEN_V4,
   ...FORBIDDEN_V6,

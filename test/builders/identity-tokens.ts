@@ -1,4 +1,4 @@
-/** @module Claims in the shapes of the tokens that Cognito, Auth0, Clerk and Keycloak issue. */
+/** @module Claims in the form of tokens from Cognito, Auth0, Clerk and Keycloak. */
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -36,7 +36,7 @@ export const AUTH0_ID: Claims = {
   'https://example.com/role': 'finance',
 };
 
-/** An access token for an API and for Auth0's own `/userinfo`. */
+/** An access token for both an API and Auth0's own `/userinfo`. */
 export const AUTH0_ACCESS: Claims = {
   sub: 'auth0|5f7c8ec7c33c6c004bbafe82',
   iss: 'https://shop.eu.auth0.com/',

@@ -1,12 +1,12 @@
-/** Bodies of POST /payments/intents, valid by default; a test gives only the fields that it needs. */
+/** Valid default bodies of POST /payments/intents; a test overrides only relevant fields. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const intentBody = (fields: Fields = {}): Fields => ({ total_cents: 2_500, currency: 'USD', ...fields });
 
-/** A body with a method that succeeds. */
+/** A body with a payment method that succeeds. */
 export const paidIntentBody = (fields: Fields = {}): Fields => intentBody({ payment_method_id: VISA, ...fields });
 
-/** The body of a guest; each call is another guest unless an e-mail is given. */
+/** A guest's body. Each call creates another guest unless an e-mail is given. */
 export const guestIntentBody = (fields: Fields = {}, guest: Fields = {}): Fields =>
   intentBody({ guest_data: { email: nextEmail(), name: 'Guest', ...guest }, ...fields });
 

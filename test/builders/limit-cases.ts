@@ -7,14 +7,14 @@ type Parts = Parameters<typeof exchangeOf>[0];
 
 const DECLINED = { method: 'POST', status: 402, body: { code: 'PAYMENT_DECLINED' } } as const;
 
-/** One request every ten seconds, from the beginning of the hour. */
+/** One request every ten seconds. */
 const times = (count: number, parts: (index: number) => Parts): readonly HistoryExchange[] =>
   Array.from({ length: count }, (_, index) => exchangeOf({ at: 10 + index * 10, ...parts(index) }));
 
 const limited = (exchanges: readonly HistoryExchange[], limits = true): History =>
   historyWith({ limits, exchanges, items: [historyPayment({ organizationId: ORGANIZATION, userId: BEN.userId })] });
 
-/** On three routes in turn, and on payments that are new each time. */
+/** Three routes in turn. Each confirmation names another payment. */
 const ROUTES = ['/subscriptions', '/payment-methods', '/payments/confirm'] as const;
 const declines = (count: number, parts: Parts = {}): readonly HistoryExchange[] =>
   times(count, (index) => {

@@ -7,7 +7,7 @@ export interface LogLine {
   readonly fields: LogFields;
 }
 
-/** A log that keeps its lines. */
+/** A log that records its lines. */
 export const logLines = (): { readonly log: Log; readonly lines: readonly LogLine[] } => {
   const lines: LogLine[] = [];
   const keep = (level: LogLine['level']) => (message: LogMessage, fields: LogFields) => {

@@ -5,13 +5,10 @@ import { customerShape } from '../../shared/customers/customer.ts';
 import type { Item } from '../../shared/platform/table.ts';
 import { recordItem } from '../../shared/platform/versioned-record.ts';
 
-/** As many as a transaction accepts. */
+/** The maximum of a transaction. */
 const BATCH = 100;
 
-/**
- * Customers, written directly to the table as the service would store them. Each makes one event.
- * @returns their ids.
- */
+/** Stores customers directly in the table, in the service's own form. Each causes one event. @returns their ids */
 export const storeCustomers = async (
   { connection, clock }: Pick<Host, 'connection' | 'clock'>,
   names: readonly string[],

@@ -13,7 +13,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories about subscriptions that their provider bills, and that dashboards change. */
+/** Histories of provider-billed subscriptions that change in dashboards. */
 const DAY_SECONDS = 86_400;
 const ENDS = historyTime(30 * DAY_SECONDS);
 
@@ -50,7 +50,7 @@ const renewed = (...ends: readonly number[]): History =>
     ],
   });
 
-/** Two renewals until day 30, with an invoice that is paid for each of these periods. */
+/** Two renewals until day 30, with one paid invoice for each given period. */
 const renewedFor = (...periods: readonly (readonly [start: number, end: number])[]): History => ({
   ...renewed(30, 30),
   ledger: historyWith({
@@ -68,7 +68,7 @@ const act = (name: string, path: string, seconds: number) => ({
   at: Date.parse(historyTime(seconds)),
 });
 
-/** An ending gets its response on day 0, and its invoice is charged on day 2. */
+/** A pause or cancellation succeeds on day 0, and an invoice of the subscription is charged on day 2. */
 const chargedAfter = (tail: 'pause' | 'cancel', name: string, seconds: number): History =>
   historyWith({
     items: [item(), historyPayment({ subscriptionId: SUBSCRIPTION })],

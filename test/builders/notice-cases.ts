@@ -10,7 +10,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories about the notice before a renewal, which is ten days after the beginning. */
+/** Histories of the notice before a renewal. The renewal is on day 10. */
 const DAY_SECONDS = 86_400;
 const RENEWAL = historyTime(10 * DAY_SECONDS);
 
@@ -68,7 +68,7 @@ export const NOTICE_CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Further histories, by their sentences. */
+/** Further histories, by invariant. */
 export const MORE_NOTICE_CASES: readonly (readonly [string, string, Case])[] = [
   ['a time', ONCE, { broken: historyWith({ bus: [notice('1', 7)] }), sound: historyWith({ bus: [notice('1', 9.9)] }) }],
   [

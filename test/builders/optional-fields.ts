@@ -1,11 +1,10 @@
 /**
- * @module The optional fields of a request, read from the JSON schema that the API document publishes, so that tests cover
- * every field that a route declares.
+ * @module The optional fields of a request, from the published JSON schema, so that tests cover every declared field.
  */
 import * as z from 'zod';
 
 export interface OptionalField {
-  /** The names from the body to the field, such as `['guest_data', 'phone']`. */
+  /** The path of names in the body, such as `['guest_data', 'phone']`. */
   readonly path: readonly string[];
   /** True if the schema accepts null. */
   readonly isNullable: boolean;

@@ -1,6 +1,4 @@
-/**
- * Bodies of POST /customers and POST /payment-methods, valid by default; a test gives only the fields that it needs.
- */
+/** Valid default bodies of POST /customers and POST /payment-methods; a test overrides only relevant fields. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const customerBody = (fields: Fields = {}): Fields => ({
@@ -9,7 +7,7 @@ export const customerBody = (fields: Fields = {}): Fields => ({
   ...fields,
 });
 
-/** A card that succeeds. */
+/** A body with a card that succeeds. */
 export const methodBody = (fields: Fields = {}): Fields => ({
   provider_id: 'provider_a',
   provider_payment_method_token: 'pm_card_visa',

@@ -1,6 +1,6 @@
 /**
- * @module One stored payment, a clock that the test moves, and a provider whose responses the test scripts. Any call that a test
- * does not script has an unknown outcome.
+ * @module One stored payment, a clock that the test moves, and a provider with scripted responses. Calls without a
+ * script have an unknown outcome.
  */
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { type Instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
@@ -20,7 +20,7 @@ import { answers, stripeThatAnswers } from './stripe.ts';
 
 export type Script = Partial<PaymentProvider>;
 
-/** The provider's report of the builders' payment, as the outcome of a call. */
+/** The outcome of a provider call that reports the builders' payment. */
 export const reported = (
   status: ReportedStatus,
   fields: Partial<ProviderPayment> = {},
@@ -70,20 +70,20 @@ export const paymentWork = async (record: Payment, script: Script, others: reado
     clock,
     table,
     lines,
-    /** The names of the calls to the provider, in order. */
+    /** The names of the provider calls, in order. */
     calls,
-    /** The provider slots that were opened, each with the required capability. */
+    /** The opened provider slots, each with the required capability. */
     opened,
     load,
     deps: { table, now, log, providers, ids: testIds, isChargeOpen: async () => true },
-    /** When work is next due, as epoch milliseconds; undefined if none is. */
+    /** The due time in epoch milliseconds; undefined without due work. */
     dueAt: async (): Promise<number | undefined> => {
       const dueAt = (await load())?.['due_at'];
       return dueAt === undefined ? undefined : Date.parse(String(dueAt));
     },
     /** Moves the due time, as the sweep does when it queues the work. */
     lease: () => table.update(paymentKey(record.id), { set: { due_at: iso(now() + LEASE_MS) } }),
-    /** Another function commits a version of the payment. */
+    /** Commits a version of the payment, as a concurrent function would. */
     overtake: async (fields: Partial<VisiblePayment>): Promise<void> => {
       const found = await paymentStore(table, now).loadVisible(record.id);
       if (!found) throw new Error('no payment');

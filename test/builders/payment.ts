@@ -4,7 +4,7 @@ import type { Draft, VisiblePayment } from '../../shared/payments/payment.ts';
 /** Noon of an ordinary day, the creation time of every record of these builders. */
 export const NOON = Date.parse('2026-03-10T12:00:00.000Z');
 
-/** A user's unconfirmed payment of 25.00 USD; a test gives only the fields that it needs. */
+/** A user's unconfirmed payment of 25.00 USD; a test overrides only relevant fields. */
 export const payment = (fields: Partial<VisiblePayment> = {}): VisiblePayment => ({
   id: 'pay_00000000000000000000000a',
   version: 1,

@@ -14,7 +14,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories about subscriptions whose plan changes. */
+/** Histories of plan changes. */
 
 const DAY_SECONDS = 86_400;
 const ENDS = historyTime(30 * DAY_SECONDS);
@@ -22,7 +22,7 @@ const MONTHLY = 'prod_monthly';
 const WAS = { productId: MONTHLY, quantity: 1, totalCents: 1_900 };
 const PLAN = { productId: MONTHLY, quantity: 3, totalCents: 5_700 };
 
-/** A version of the subscription at that second. */
+/** A version of the subscription at this second. */
 const version = (second: number, fields: HistoryJson): HistoryItem => ({
   ...versionItem(second, { status: 'active', periodEnd: ENDS, ...fields }),
   pk: `SUB#${SUBSCRIPTION}`,
@@ -71,7 +71,7 @@ const tried = (sent: HistoryJson, fields: HistoryJson = {}): History =>
 
 const MEMBERSHIP = { pk: 'MBR#mbr_1', sk: 'MBR', subscriptionId: SUBSCRIPTION, status: 'active' };
 
-/** A membership of a subscription whose plan came with a scheduled change, and one payment of the subscription. */
+/** A membership and one payment of a subscription whose plan took effect by a scheduled change. */
 const tierPaidBy = (payment: HistoryJson, fields: HistoryJson = {}): History =>
   historyWith({
     items: [
@@ -100,7 +100,7 @@ const trying = (productId: string | undefined, days: number): History =>
     items: [subscriptionItem({ status: 'trialing', productId, trialEnd: historyTime(days * DAY_SECONDS) })],
   });
 
-/** A change in the middle of a month of 10.00, after so much of it came back. */
+/** A change in mid-month of a subscription over 10.00, after a refund of `back`. */
 const credited = (cents: number, back: number): History => {
   const half = historyTime(15 * DAY_SECONDS);
   const unused = { kind: 'unused', amountCents: -cents, periodStart: half, periodEnd: ENDS };

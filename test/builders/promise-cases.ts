@@ -18,7 +18,7 @@ import {
   versionItem,
 } from './history.ts';
 
-/** A history that breaks a sentence, and a similar history that does not. */
+/** A history that violates an invariant, and a similar history that satisfies it. */
 export interface Case {
   readonly broken: History;
   readonly sound: History;
@@ -31,7 +31,7 @@ const atSquare = (...statuses: readonly string[]): History =>
       ...statuses.map((status, index) => versionItem(index + 1, { status, cause: 'answer' })),
     ],
   });
-/** Two attempts; the first has this status when the second begins. */
+/** Two attempts. The first has this status when the second begins. */
 const claimedAgainWhen = (status: string): History =>
   historyWith({
     items: [
@@ -52,7 +52,7 @@ const answered503 = (charges: readonly unknown[]): History =>
     ],
     ledger: { charges },
   });
-/** Stripe is out of reach from second 0 on. */
+/** An outage of Stripe from second 0. */
 const confirmedDuringOutage = (body: object): History =>
   historyWith({
     items: [historyPayment()],
@@ -72,7 +72,7 @@ const intentOver = (amount: number): History =>
     items: [historyPayment({ providerIntentId: 'pi_1' })],
     ledger: { payment_intents: [intentRow({ amount, currency: 'USD' })] },
   });
-/** Ben belongs to the organization in the role. */
+/** Ben, with this role in the organization, creates a payment for the organization. */
 const createdBy = (role: string): History =>
   historyWith({
     exchanges: [
@@ -113,7 +113,7 @@ const erased = (userEmail: string | undefined): History =>
     items: [historyPayment({ userEmail })],
     exchanges: [exchangeOf({ at: 500, path: '/admin/erasures', status: 202, sent: { user_id: 'user_ada' } })],
   });
-/** Ada is erased at second 500; the event came before. */
+/** An event from before the erasure of Ada at second 500. */
 const eventOfErased = (name: string | null): History =>
   historyWith({
     items: [
@@ -142,7 +142,7 @@ const endsAt = (chargedAt: number): History =>
     ],
     ledger: { charges: [chargeRow({ created_at: historyTime(chargedAt) })] },
   });
-/** The second intent is created at second 50. */
+/** A second intent of the payment, created at second 50. */
 const twoIntents = (claimedAt: string): History =>
   historyWith({
     items: [historyPayment(), { ...versionItem(2, { status: 'processing', cause: 'claim' }), at: claimedAt }],
@@ -163,7 +163,7 @@ const month = (days: number): History =>
     ],
   });
 
-/** Created at second 0, confirmed 20 hours later, and expired that many hours after its confirmation. */
+/** Created at second 0, confirmed 20 hours later, and expired this many hours after its confirmation. */
 const expiredAfter = (hours: number): History =>
   historyWith({
     items: [
@@ -173,7 +173,7 @@ const expiredAfter = (hours: number): History =>
       versionItem(3, { status: 'canceled', cause: 'expiry', at: historyTime((20 + hours) * HOUR_S) }),
     ],
   });
-/** An event of Stripe that was applied at second 10 and received at this second. */
+/** A Stripe event, received at this second and applied at second 10. */
 const receivedAt = (seconds: number): History =>
   historyWith({
     items: [
@@ -184,7 +184,7 @@ const receivedAt = (seconds: number): History =>
       },
     ],
   });
-/** A sync of second 100 shows this refundable rest of 10.00 USD; Stripe has refunded 4.00 at second 50. */
+/** Stripe refunds 4.00 of 10.00 USD at second 50. A sync at second 100 shows this refundable amount. */
 const syncedWith = (refundable: number): History =>
   historyWith({
     items: [historyPayment()],

@@ -1,6 +1,6 @@
 import type { TestProviderEvent } from '../flow/host.ts';
 
-/** The fields of a payment's events, from the service's view of the payment. */
+/** A payment's fields in events, from the service's view of the payment. */
 interface ReportedPayment {
   readonly provider_payment_id: string;
   readonly total_cents: number;
@@ -9,7 +9,7 @@ interface ReportedPayment {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An event of provider_a that agrees with the record. `object` overrides the payment's fields in it. */
+/** A provider_a event that agrees with the record. `object` overrides the payment's fields in the event. */
 export const intentEvent = (
   payment: ReportedPayment,
   type: string,

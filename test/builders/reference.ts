@@ -1,4 +1,4 @@
-/** Bodies of PUT /admin/{kind}/{id}: valid by default; a test gives only the fields that it needs. */
+/** Valid default bodies of PUT /admin/{kind}/{id}; a test overrides only relevant fields. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const productBody = (fields: Fields = {}): Fields => ({

@@ -1,6 +1,6 @@
 import { DomainError } from '../../shared/core/errors.ts';
 
-/** The domain error of a call; any other result fails the test. */
+/** The domain error of a call. Fails the test if the call does not throw a domain error. */
 export const refusalOf = (call: () => unknown): DomainError => {
   try {
     call();

@@ -16,7 +16,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Ada founds the organization; Ben joins it at second 10 in the role. */
+/** Ada creates the organization. Ben joins with this role at second 10. */
 const joined = (role: string): readonly HistoryExchange[] => [
   exchangeOf({
     method: 'POST',
@@ -32,13 +32,13 @@ const MEMBER = `/organizations/${ORGANIZATION}/members/${MEMBER_OF_HISTORY}`;
 
 type Parts = Parameters<typeof exchangeOf>[0];
 
-/** Ben belongs to the organization in the role, and the request is carried out. */
+/** Ben, with this role in the organization, makes a request that succeeds. */
 const doneIn = (role: string, parts: Parts): History =>
   historyWith({ exchanges: [...joined(role), exchangeOf({ at: 20, person: BEN.name, ...parts })] });
 const done = (items: readonly HistoryItem[], parts: Parts): History =>
   historyWith({ items, exchanges: [exchangeOf(parts)] });
 
-/** A person of the merchant does it to a payment or a subscription of Ada. */
+/** A staff person's request about Ada's payment or subscription. */
 const doneByStaff = (person: Person, parts: Parts): History =>
   historyWith({
     people: [ADA, FAY, OLI],
@@ -56,7 +56,7 @@ const erasing = { method: 'POST', path: '/admin/erasures', status: 202, sent: { 
 const paying = { method: 'POST', path: '/payments/intents', status: 201 } as const;
 const PROJECT_ITEM = { pk: `PROJECT#${PROJECT}`, sk: 'PROJECT', id: PROJECT, owner_user_id: ADA.userId };
 const withMethod = { ...paying, sent: { payment_method_id: METHOD } };
-/** Ben names the method of Ada at second 100; its provider detaches it at this second. */
+/** Ben uses Ada's method at second 100. The provider detaches the method at this second. */
 const namedWhenDetached = (seconds: number): History => ({
   ...historyWith({
     exchanges: [
@@ -84,7 +84,7 @@ const withProject = { ...paying, sent: { project_id: PROJECT } };
 
 const OF_ORGANIZATION = { organization_id: ORGANIZATION };
 
-/** Ben has the role and a session of the organization, and resends one of its events. */
+/** Ben, with this role and a session of the organization, resends one of the organization's events. */
 const sending = (role: string): History => {
   const entry = { pk: `LOG#${ENTRY}`, sk: 'LOG', id: ENTRY, organizationId: ORGANIZATION };
   const { exchanges, ...rest } = doneIn(role, { method: 'POST', path: `/webhooks/logs/${ENTRY}/replay` });
@@ -95,7 +95,7 @@ const sending = (role: string): History => {
   };
 };
 
-/** The entry has expired, and was listed before. */
+/** Resends an entry that has expired but was listed before. */
 const sendingExpired = (role: string): History => {
   const { exchanges, ...rest } = sending(role);
   const body = [{ id: ENTRY, payload: { data: { payment_id: PAYMENT } } }];
@@ -106,7 +106,7 @@ const sendingExpired = (role: string): History => {
   };
 };
 
-/** Ben, an admin until second 101, claims an attempt at a payment of the organization. */
+/** Ben, an admin until about second 101, claims an attempt for the organization's payment at this second. */
 const claiming = (at: number, exchange: Parts = { method: 'DELETE', path: MEMBER }): History =>
   historyWith({
     exchanges: [...joined('admin'), exchangeOf({ at: 100, ...exchange })],
@@ -160,14 +160,14 @@ const CLAIMED = 'An attempt that a person has claimed';
 const READ = 'No response shows a record';
 const SENT = 'Events are sent by';
 
-/** Ben, an admin, confirms at second 100; a claim in his name is stored at each time. */
+/** Ben, an admin, confirms at second 100. The attempts in his name are claimed at these seconds. */
 interface Confirmed {
   readonly claims: readonly number[];
-  /** He confirms again at this second, after his removal at second 200. */
+  /** The second of another confirmation, after Ben's removal at second 200. */
   readonly againAt?: number;
   readonly status?: number;
   readonly confirmedAt?: number;
-  /** A second later if absent. */
+  /** By default one second later. */
   readonly answeredAt?: number;
   readonly payment?: Readonly<Record<string, unknown>>;
 }
@@ -220,7 +220,7 @@ const guestConfirms = (guestId: string, guestRecord?: string): History =>
   done([historyPayment({ userId: undefined, guestId: 'guest_1' })], {
     ...{ person: GUS.name, guestId, guestRecord, method: 'POST', path: `/payments/confirm/${PAYMENT}` },
   });
-/** A guest with the token of guest_1, which may open one record only, reads. */
+/** A read by a guest with a token of guest_1, which may be limited to one record. */
 const guestReads = (path: string, guestRecord?: string, body?: HistoryJson): History =>
   done([historyPayment({ userId: undefined, guestId: 'guest_1' }), REFUND], {
     ...{ person: GUS.name, guestId: 'guest_1', guestRecord, path, body },
@@ -231,7 +231,7 @@ const REFUND = { pk: `RFD#${REFUND_ID}`, sk: 'RFD', paymentId: PAYMENT };
 const GUESTS_METHOD = methodItem({ userId: undefined, guestId: 'guest_1', guestEmail: GUS.email });
 const GUESTS_PAYMENT = historyPayment({ userId: undefined, guestId: 'guest_1', guestEmail: GUS.email });
 
-/** Gus names a record of guest_1 without a token, this many seconds after its creation. */
+/** Gus names a record of guest_1 without a token, this many seconds after the record's creation. */
 const goesOn = (parts: {
   readonly sent: object;
   readonly at: number;
@@ -250,7 +250,7 @@ const goesOn = (parts: {
 const tokenOf = (guest_id: string, email: string): string =>
   `head.${Buffer.from(JSON.stringify({ guest_id, email })).toString('base64url')}.signature`;
 
-/** Gus has a token for this e-mail address, and names a new method of guest_1 with his own. */
+/** Gus has a token for this e-mail address, and uses a new method of guest_1 with his own address. */
 const goesOnWithToken = (email: string): History => {
   const sent = { payment_method_id: METHOD, guest_data: { email: GUS.email, name: 'Gus' } };
   return historyWith({
@@ -262,7 +262,7 @@ const goesOnWithToken = (email: string): History => {
   });
 };
 
-/** A guest creates a payment once or twice under a key; the response no longer names the guest of the record. */
+/** A guest creates a payment once or twice under one key. The response no longer names the guest. */
 const createdAgain = (times: number): History =>
   historyWith({
     items: [GUESTS_PAYMENT],
@@ -276,7 +276,7 @@ const createdAgain = (times: number): History =>
     ),
   });
 
-/** Further histories of a sentence, and whether they break it. */
+/** Further histories of an invariant, and whether they violate it. */
 export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, History])[] = [
   [LOST, 'a member who is demoted meanwhile', true, claiming(101.1, { ...promoting, sent: { role: 'member' } })],
   [LOST, 'a member of an organization that is deleted meanwhile', true, claiming(101.1, deleting)],

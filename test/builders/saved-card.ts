@@ -2,7 +2,7 @@ import { iso } from '../../shared/core/time.ts';
 import type { PaymentMethod } from '../../shared/payment-methods/payment-method.ts';
 import { NOON } from './payment.ts';
 
-/** A user's saved card at provider_a; a test gives only the fields that it needs. */
+/** A user's saved card at provider_a; a test overrides only relevant fields. */
 export const savedCard = (fields: Partial<PaymentMethod> = {}): PaymentMethod => ({
   id: 'pmt_00000000000000000000000a',
   version: 1,

@@ -1,8 +1,8 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 
-/** Times in whole seconds, the unit of the local host's clock, of sessions and of the providers. */
+/** Times in seconds, the unit of the local host's clock, of sessions and of the providers. */
 export const MINUTE_SECONDS = MINUTE_MS / SECOND_MS;
 export const HOUR_SECONDS = HOUR_MS / SECOND_MS;
 export const DAY_SECONDS = DAY_MS / SECOND_MS;
-/** A leap year, which is longer than any test moves the clock in a session of a year. */
+/** A leap year, so longer than a year's session. */
 export const YEAR_SECONDS = 366 * DAY_SECONDS;

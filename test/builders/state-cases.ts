@@ -17,7 +17,7 @@ import type { Case } from './promise-cases.ts';
 const DAY_SECONDS = 86_400;
 const SYSTEM = { type: 'system', id: 'run-due' };
 
-/** The renewal fails on day 0; attempts follow on these days, and each fails immediately. */
+/** A renewal that fails on day 0, with attempts on these days that fail immediately. */
 const triedOn = (days: readonly number[], code = 'insufficient_funds'): readonly HistoryItem[] =>
   [0, ...days].flatMap((day, index) => [
     {
@@ -42,11 +42,11 @@ interface Renewal {
   /** Days after the first failure. */
   readonly until: number;
   readonly end?: HistoryJson;
-  /** The method was changed on this day, to the method that is stored now. */
+  /** Set if the method was changed on this day, to the currently stored method. */
   readonly change?: { readonly day: number; readonly to?: string };
 }
 
-/** A subscription that the service bills is past due from day 0 on. */
+/** A service-billed subscription that is past due from day 0. */
 export const renewal = ({ days, code = 'insufficient_funds', until, end, change }: Renewal): History => {
   const start = historyWith({}).startedAt;
   return {
@@ -159,7 +159,7 @@ export const STATE_CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Further histories that break a sentence, beside the one in its case. */
+/** Further histories that violate an invariant. */
 export const FURTHER_BROKEN: readonly (readonly [sentence: string, what: string, history: History])[] = [
   [
     'A failed renewal is retried 1, 3, 7 and 14 days later, and not in between',

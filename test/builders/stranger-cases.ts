@@ -4,7 +4,7 @@ import { GUS, STRANGER } from '../simulation/world/people.ts';
 import { exchangeOf, historyPayment, historyWith, METHOD, methodItem, PAYMENT } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories about guests who go on without a token, and a stranger who knows their e-mails, keys and ids. */
+/** Histories of guests who continue without a token, and of a stranger who knows their e-mails, keys and ids. */
 
 const PAID = `pay_${'8'.repeat(24)}`;
 
@@ -20,7 +20,7 @@ const byEmail = {
   idempotencyKey: 'order-1',
 } as const;
 
-/** Gus saves a method without a token, and gets one. */
+/** Gus saves a method without a token, and receives a token. */
 const SAVED = exchangeOf({
   ...{ ...byEmail, path: '/payment-methods', sent: { guest_data } },
   body: { id: METHOD, guest_token: tokenOf('guest_1') },
@@ -30,7 +30,7 @@ const GUESTS_METHOD = methodItem({ userId: undefined, guestId: 'guest_1', guestE
 
 type Parts = HistoryJson;
 
-/** A person names the method at second 60, and pays with it. */
+/** A person names the saved method at second 60 and pays with it. */
 const namedBy = (parts: Parts): History =>
   historyWith({
     people: [GUS, STRANGER],

@@ -6,7 +6,7 @@ import { logLines } from './log-lines.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A PaymentIntent as Stripe returns it; a test gives only the fields that it needs. */
+/** A PaymentIntent as Stripe returns it; a test overrides only relevant fields. */
 export const paymentIntent = (fields: Json = {}): Json => ({
   id: 'pi_1',
   object: 'payment_intent',
@@ -22,7 +22,7 @@ export const paymentIntent = (fields: Json = {}): Json => ({
   ...fields,
 });
 
-/** One call that has reached Stripe. */
+/** One call to Stripe. */
 export interface ReceivedCall {
   readonly method: string;
   readonly path: string;
@@ -38,7 +38,7 @@ export const answers = (status: number, body: unknown): Answer => {
 };
 export const refuses = (status: number, error: Json): Answer => answers(status, { error });
 
-/** An adapter whose calls all get the same response. */
+/** An adapter whose calls all get this response. */
 export const stripeThatAnswers = (answer: Answer, env: Readonly<Record<string, string>> = {}) => {
   const calls: ReceivedCall[] = [];
   const { log, lines } = logLines();

@@ -3,8 +3,8 @@ import type { Subscription } from '../../shared/subscriptions/record/subscriptio
 import { NOON } from './payment.ts';
 
 /**
- * A user's monthly subscription of 19.00 USD, made at noon and not charged yet; a test gives only the fields that it
- * needs.
+ * A user's monthly subscription of 19.00 USD, created at noon and not charged yet; a test overrides only relevant
+ * fields.
  */
 export const subscription = (fields: Partial<Subscription> = {}): Subscription => ({
   id: 'subs_00000000000000000000000a',
@@ -38,7 +38,7 @@ export const subscription = (fields: Partial<Subscription> = {}): Subscription =
   ...fields,
 });
 
-/** The same with a trial of this many days. */
+/** The same subscription with a trial of this many days. */
 export const trial = (days: number, fields: Partial<Subscription> = {}): Subscription => {
   const trialEnd = iso(NOON + days * DAY_MS);
   return subscription({ anchor: trialEnd, period: -1, currentPeriodEnd: trialEnd, trialEnd, ...fields });
@@ -46,7 +46,7 @@ export const trial = (days: number, fields: Partial<Subscription> = {}): Subscri
 
 export const DUNNING = { days: [1, 3, 7, 14], finalAction: 'cancel' } as const;
 
-/** Bodies of POST /subscriptions, valid by default; a test gives only the fields that it needs. */
+/** Valid default bodies of POST /subscriptions; a test overrides only relevant fields. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const subscriptionBody = (fields: Fields = {}): Fields => ({

@@ -1,4 +1,4 @@
-/** `GET /payments` as its method and its path. */
+/** Splits `GET /payments` into its method and its path. */
 export const targetOf = (target: string): { readonly method: Method; readonly path: string } => {
   const space = target.indexOf(' ');
   const method = METHODS.find((one) => one === target.slice(0, space));

@@ -1,10 +1,10 @@
 import { vi } from 'vitest';
 import { runInSpan } from '../../shared/core/trace.ts';
 
-/** Half of the longest wait is drawn each time, so the waits are known. */
+/** Every random wait is half of its maximum, so tests know the waits. */
 const DRAWN = 0.5;
 
-/** Runs the call without its waits. @returns the waits, ms */
+/** Runs the call and skips its waits. @returns the waits, ms */
 export const waitsOf = async (call: () => Promise<unknown>): Promise<readonly number[]> => {
   const waits: number[] = [];
   vi.spyOn(Math, 'random').mockReturnValue(DRAWN);
@@ -23,7 +23,7 @@ export const waitsOf = async (call: () => Promise<unknown>): Promise<readonly nu
 
 let left = 0;
 
-/** Runs the call as the work of a function that is stopped after this time, of which only waits take any. */
+/** Runs the call within a function's remaining time. Only waits use up this time. */
 export const inTime = <T>(timeMs: number, call: () => Promise<T>): Promise<T> => {
   left = timeMs;
   const span = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), isSampled: true };

@@ -12,7 +12,7 @@ import { openTable } from '../../shared/platform/table.ts';
 import { NOON } from '../builders/payment.ts';
 import { type StubReply, withAwsStub } from './aws-stub.ts';
 
-/** The service while AWS refuses, throttles, fails, breaks off or does not respond. */
+/** The service's calls while AWS refuses, throttles, fails, drops connections or does not respond. */
 const stub = withAwsStub();
 
 const environment = (): Environment => ({
@@ -52,10 +52,10 @@ const md5 = (text: string): string => hash('md5', text);
 const ONCE = 1;
 const ATTEMPTS = 4;
 
-/** The time-outs of silent connections, ms. */
+/** The timeouts of silent connections, in ms. */
 const timeouts = new Set<number>();
 
-/** Retries come without a wait, and a silent connection times out as soon as the stub is silent. */
+/** Retries have no delay, and a silent connection times out immediately. */
 beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const waiting = new Set<Socket>();
@@ -101,7 +101,7 @@ describe('a call to DynamoDB', () => {
     expect(stub.requests).toHaveLength(attempts);
   });
 
-  test('ends within 10 s, the shortest deadline of a function with a table, if no attempt gets a response', async () => {
+  test('fails within 10 s, the shortest function deadline, if every attempt gets no response', async () => {
     timeouts.clear();
     stub.answer({ broken: 'silent' });
     await expect(put()).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -120,7 +120,7 @@ describe('a call to DynamoDB', () => {
     expect(stub.requests).toHaveLength(2);
   });
 
-  test('sends the same token with every attempt of a transaction, and another token with the next transaction', async () => {
+  test('keeps a transaction’s token across attempts, and uses a new token for the next transaction', async () => {
     const table = openConnection();
     stub.answer({ broken: 'before' }, {}, {});
     await table.transact([{ put: KEY }]);
@@ -146,7 +146,7 @@ describe('a call to DynamoDB', () => {
     expect(await openConnection().transact([step, step])).toEqual({ ok: false, failed: [1], found });
   });
 
-  test('leaves out undefined fields of an item', async () => {
+  test('omits undefined fields of an item', async () => {
     await openConnection().putItem({ ...KEY, name: undefined, nested: { a: undefined, b: 1 } }, []);
     expect(stub.requests[0]?.body.Item).toEqual(marshall({ ...KEY, nested: { b: 1 } }));
   });
@@ -157,13 +157,13 @@ describe('a call to DynamoDB', () => {
     ['an integer that a double cannot hold', 2 ** 53],
     ['an empty set', new Set()],
     ['a Date', new Date(0)],
-  ])('refuses to store %s, and sends nothing', async (_, value) => {
+  ])('refuses to store %s without sending a request', async (_, value) => {
     await expect(openConnection().putItem({ ...KEY, value }, [])).rejects.toThrow();
     expect(stub.requests).toEqual([]);
   });
 });
 
-describe('a call that AWS carries out in part', () => {
+describe('partial success of an AWS call', () => {
   const openPatient = () => openTable(openConnection(), () => NOON);
   const OTHER = { pk: 'PAY#2', sk: 'PAY' };
   const canceled = (...codes: readonly string[]) =>
@@ -202,7 +202,7 @@ describe('a call that AWS carries out in part', () => {
     expect(retried).toBe(first);
   });
 
-  test('does not repeat a transaction with a failed condition, nor one that DynamoDB refuses', async () => {
+  test('does not repeat a transaction whose condition failed or that DynamoDB refuses', async () => {
     const steps = [{ put: KEY }, { put: OTHER, if: [{ absent: true }] }] as const;
     stub.answer(canceled('ThrottlingError', 'ConditionalCheckFailed'));
     expect(await openPatient().transact(steps)).toMatchObject({ ok: false, failed: [1] });
@@ -212,7 +212,7 @@ describe('a call that AWS carries out in part', () => {
     expect(stub.requests).toHaveLength(ONCE);
   });
 
-  test('gives up a transaction that stays throttled, under the name of its error', async () => {
+  test('throws the throttling error once a transaction exhausts its attempts', async () => {
     stub.answer(canceled('ThrottlingError'));
     await expect(openPatient().transact([{ put: KEY }])).rejects.toMatchObject({
       name: 'TransactionCanceledException',
@@ -220,7 +220,7 @@ describe('a call that AWS carries out in part', () => {
     expect(stub.requests).toHaveLength(10);
   });
 
-  test('publishes only the refused entries of PutEvents again', async () => {
+  test('republishes only the refused entries of PutEvents', async () => {
     const throttled = { ErrorCode: 'ThrottlingException', ErrorMessage: 'Rate exceeded' };
     stub.answer(
       { body: { FailedEntryCount: 1, Entries: [throttled] } },
@@ -230,7 +230,7 @@ describe('a call that AWS carries out in part', () => {
     expect(stub.requests.map(({ body }) => body.Entries.length)).toEqual([1, 1]);
   });
 
-  test('sends only the refused messages of SendMessageBatch again', async () => {
+  test('resends only the refused messages of SendMessageBatch', async () => {
     const accepted = (Id: string, body: string) => ({ Id, MessageId: Id, MD5OfMessageBody: md5(body) });
     stub.answer(
       {
@@ -267,7 +267,7 @@ describe('a call to another service', () => {
     ]);
   });
 
-  test('throws when the queue accepted a message with another body', async () => {
+  test('throws if the queue’s checksum differs from the message body', async () => {
     stub.answer({ body: { Successful: [{ Id: '0', MD5OfMessageBody: 'of another' }] } });
     await expect(openServices().send()).rejects.toThrow();
   });

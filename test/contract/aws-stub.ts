@@ -1,13 +1,13 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
-/** An AWS service that responds as the test says, and records the requests. */
+/** An AWS stub that returns the test's replies and records the requests. */
 export interface StubReply {
   readonly status?: number;
-  /** JSON; a text is sent as it is. */
+  /** JSON; a string is sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The connection ends before or within the response, or the response never starts or never finishes. */
+  /** The connection ends before or during the response, or the response never starts or never finishes. */
   readonly broken?: 'before' | 'within' | 'silent' | 'stalled';
 }
 
@@ -22,13 +22,13 @@ export interface AwsStub {
   readonly endpoint: () => string;
   /** The requests of this test, oldest first. */
   readonly requests: readonly StubRequest[];
-  /** One reply per request; the last is repeated. */
+  /** One reply per request; the last reply is repeated. */
   readonly answer: (...replies: readonly StubReply[]) => void;
-  /** @param noticed called when a reply does not come, or stops */
+  /** @param noticed called when a reply is missing or stops */
   readonly onSilence: (noticed: () => void) => void;
 }
 
-/** Long enough for the client to receive what was written. */
+/** Leaves the client time to receive the written part. */
 const NOTICED_AFTER_MS = 20;
 
 export const withAwsStub = (): AwsStub => {

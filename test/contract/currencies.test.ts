@@ -10,8 +10,8 @@ import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
 /**
- * Every currency of an adapter's table against the simulator, which counts and refuses by a separate table. A mistake
- * in either shows as another amount in the ledger or as a refusal on one side only.
+ * Compares every currency of an adapter's table with the simulator, which has a separate table. A mistake in either
+ * table shows as a different ledger amount or as a refusal on one side only.
  */
 interface Ledger {
   readonly payment_intents: readonly {
@@ -24,7 +24,7 @@ interface Ledger {
 const PROVIDERS: readonly (readonly [ProviderSubject, CurrencyTable])[] = [
   [STRIPE, STRIPE_CURRENCIES],
   [PAYPAL, PAYPAL_CURRENCIES],
-  // The location of the simulator accepts one of them.
+  // The simulated Square location accepts only USD.
   [SQUARE, new Map([...SQUARE_CURRENCIES].filter(([code]) => code === 'USD'))],
 ];
 
@@ -60,7 +60,7 @@ describe.each(PROVIDERS.map(([subject, table]) => ({ name: subject.name, subject
       expect(payment_intents).toMatchObject([{ amount: amountCents, currency }]);
     });
 
-    test('is refused by the provider if the adapter refuses it, and the next greater amount is accepted by both', async () => {
+    test('below the minimum is refused by adapter and provider, and the minimum is accepted by both', async () => {
       for (const [currency, { minimumCents }] of table) {
         if (minimumCents === undefined) continue;
         const below = { currency, amountCents: minimumCents - 1 };
@@ -75,7 +75,7 @@ describe.each(PROVIDERS.map(([subject, table]) => ({ name: subject.name, subject
       }
     });
 
-    test('is refused without a call if the provider cannot express it', async () => {
+    test('refuses an amount that the provider cannot express without calling the provider', async () => {
       for (const [currency, rule] of table) {
         const refusal = await rig.provider.checkAmount({ currency, amountCents: 1_234_561 });
         if (refusal?.kind !== 'not expressible') continue;
@@ -97,7 +97,7 @@ describe('the currency of a Square location', () => {
 
   const reads = (): number => rig.exchanges.filter(({ path }) => path.endsWith('/v2/locations/LOCAL')).length;
 
-  test('is read once for any number of concurrent payments', async () => {
+  test('is read once for concurrent payments', async () => {
     const asked = Array.from({ length: 5 }, () => rig.provider.checkAmount({ amountCents: 500, currency: 'USD' }));
     expect(await Promise.all(asked)).toEqual(Array(5).fill(undefined));
     expect(await rig.provider.checkAmount({ amountCents: 500, currency: 'EUR' })).toEqual({
@@ -107,7 +107,7 @@ describe('the currency of a Square location', () => {
     expect(reads()).toBe(1);
   });
 
-  test('is reported, or else the reason why the location cannot be used is reported', async () => {
+  test('is reported, or the reason why the location is unusable', async () => {
     expect(await rig.reopen(SQUARE.settings)?.onlyCurrency?.()).toEqual({ kind: 'done', value: 'USD' });
     const elsewhere = rig.reopen({ ...SQUARE.settings, LOCATION_ID: 'ELSEWHERE' });
     expect(await elsewhere?.onlyCurrency?.()).toMatchObject({ kind: 'refused', reason: 'NOT_FOUND' });
@@ -129,7 +129,7 @@ describe('the currency of a Square location', () => {
     expect(reads()).toBe(before);
   });
 
-  test('is read again by the next payment after a failed read', async () => {
+  test('is read again by the next payment if a read fails', async () => {
     const fresh = rig.reopen(SQUARE.settings);
     await rig.control('POST', '/faults', { path: '/v2/locations', action: 'error_500', times: 1 });
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toMatchObject({ kind: 'not known' });

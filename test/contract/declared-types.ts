@@ -1,4 +1,7 @@
-/** @module Reads the fields of an interface, and the literals of a type, from a file of declarations; no other file is loaded. */
+/**
+ * @module Reads the fields of an interface, and the literals of a type, from a declaration file. It loads no other
+ * file.
+ */
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
@@ -9,7 +12,7 @@ export const declaredFields = (file: string, path: string): readonly string[] =>
   return declaration.members.flatMap(({ name }) => (name && ts.isIdentifier(name) ? name.text : []));
 };
 
-/** The texts of a union, an enum or an object of constants. */
+/** The string values of a union, an enum or an object of constants. */
 export const declaredTexts = (file: string, path: string): readonly string[] => {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -20,7 +23,7 @@ export const declaredTexts = (file: string, path: string): readonly string[] => 
   return [...new Set(found)];
 };
 
-/** Words in the comment on a field, for a field whose type is any text. */
+/** The words in a field's comment, for a field of type string. */
 export const documentedWords = (file: string, path: string, word: RegExp): readonly string[] => {
   const [field = '', ...names] = path.split('.').reverse();
   const declaration = declarationIn(file, names.reverse().join('.'));

@@ -1,10 +1,10 @@
-/** @module Reads a form of Stripe as the value that its schema describes. A form holds text only. */
+/** @module Parses a Stripe form to the value that its schema describes. A form contains only strings. */
 
 import { check, type OpenApi, optionsOf, type SchemaNode, schemaPartsOf } from './openapi-check.ts';
 
 type Fields = { [name: string]: string | Fields };
 
-/** `items[0][price]=x` as `{ items: { 0: { price: 'x' } } }`. */
+/** Parses `items[0][price]=x` to `{ items: { 0: { price: 'x' } } }`. */
 const nestedFields = (form: string): Fields => {
   const fields: Fields = {};
   for (const [name, text] of new URLSearchParams(form)) {
@@ -48,6 +48,6 @@ const typedText = (type: string | undefined, text: string): unknown => {
   return type === 'boolean' && ['true', 'false'].includes(text) ? text === 'true' : text;
 };
 
-/** The parameters of a query of Stripe, by name. */
+/** The parameters of a Stripe query, by name. */
 export const queryFields = (search: string): readonly (readonly [name: string, given: string | Fields])[] =>
   Object.entries(nestedFields(search.replace(/^\?/, '')));

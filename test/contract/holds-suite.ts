@@ -9,26 +9,29 @@ import { REFUND_EXCEEDS } from '../../shared/providers/refund-port.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
-/** A call of the provider's API, for faults. */
+/** An API call of the provider, for fault injection. */
 interface FaultedCall {
   readonly method: 'POST' | 'PUT';
   /** A part of the path. */
   readonly path: string;
 }
 
-/** The contract of holds for every adapter that captures later. An adapter's test names its provider's test values. */
+/**
+ * The contract of holds for every adapter with delayed capture. Each adapter's test supplies its provider's test
+ * values.
+ */
 export interface HoldsSubject {
   readonly subject: ProviderSubject;
-  /** How long the provider holds an amount. */
+  /** The number of days that the provider holds an amount. */
   readonly days: number;
-  /** How long the provider guarantees the capture, if it says so. */
+  /** The number of days for which the provider guarantees the capture, if any. */
   readonly guaranteedDays?: number;
   readonly methods: { readonly captureDeclined: string; readonly endsInAnHour: string };
-  /** Whether an amount can be held on a method. */
+  /** Whether the method supports a hold. */
   readonly takes: readonly (readonly [id: string, kind: MethodKind | undefined, expected: boolean])[];
-  /** The call that holds the amount, and the call that releases it. */
+  /** The provider's calls for a hold and for a release. */
   readonly calls: { readonly hold: FaultedCall; readonly release: FaultedCall };
-  /** The calls that capture all and a part, in their order. The last one takes the money. */
+  /** The provider's calls for a full and a partial capture, in order. The last call takes the money. */
   readonly captures: { readonly all: readonly FaultedCall[]; readonly part: readonly FaultedCall[] };
 }
 
@@ -112,7 +115,7 @@ const knownOf = ({ intentId, method }: Manual, report?: ProviderPayment): KnownP
   captureMethod: 'manual',
 });
 
-/** Reads the payment as the service does, with the attempt that it knows. */
+/** Reads the payment as the service does, with the known attempt. */
 const read = async (held: Held): Promise<ProviderPayment> =>
   doneValue(await provider.findPayment(knownOf(held, held.report)));
 
@@ -140,7 +143,7 @@ interface Sums {
   readonly released: number;
 }
 
-/** The holds of the payment in the provider's books. */
+/** The payment's holds in the provider's ledger. */
 const holdsOf = async ({ ourId }: Manual): Promise<readonly Sums[]> => {
   const { charges } = await rig.control<{ charges: readonly Sums[] }>('GET', `/ledger?payment_id=${ourId}`);
   const sums = charges.map(({ authorized, captured, released }) => ({ authorized, captured, released }));
@@ -149,7 +152,7 @@ const holdsOf = async ({ ourId }: Manual): Promise<readonly Sums[]> => {
 
 const sums = (captured: number, released: number): readonly Sums[] => [{ authorized: HELD, captured, released }];
 
-/** Each fault, the outcome that the adapter must report, and whether the provider has done it. */
+/** Each fault, the outcome that the adapter must report, and whether the provider executed the call. */
 const FAULTS = [
   ['timeout_before', 'timeout', false],
   ['timeout_after', 'timeout', true],
@@ -160,7 +163,7 @@ const FAULTS = [
 
 const fail = (action: string, call: FaultedCall) => rig.control('POST', '/faults', { ...call, action, times: 1 });
 
-/** The adapter for a call under a fault, with a short time-out for a call without a response. */
+/** The adapter for a call under a fault. Its timeout is short if the fault suppresses the response. */
 const struck = (action: string): PaymentProvider => (action.startsWith('timeout') ? rig.impatient : provider);
 
 export const testHolds = (wanted: HoldsSubject): void => {
@@ -181,7 +184,7 @@ const testHolding = ({ subject, days, guaranteedDays, takes, methods }: HoldsSub
   const { name } = subject;
   const { succeeds, declines } = subject.methods;
   describe(`a hold at ${name}`, () => {
-    test('keeps the amount for the merchant until its time, and takes nothing', async () => {
+    test('reserves the amount until the capture deadline and takes no money', async () => {
       const held = await hold(succeeds);
       expect(held.report).toMatchObject({ status: 'requires_capture', amountCents: HELD, currency: 'USD' });
       expect(held.report.intentId).toBe(held.intentId);
@@ -193,13 +196,13 @@ const testHolding = ({ subject, days, guaranteedDays, takes, methods }: HoldsSub
       expect(await holdsOf(held)).toEqual(sums(0, 0));
     });
 
-    test('is made once under its key', async () => {
+    test('is created once under its idempotency key', async () => {
       const held = await hold(succeeds);
       expect(doneValue(await confirm(held))).toMatchObject({ status: 'requires_capture' });
       expect(await holdsOf(held)).toEqual(sums(0, 0));
     });
 
-    test('is not made by a declined method, and another method can still hold the amount', async () => {
+    test('is not created by a declined method, and another method can then hold the amount', async () => {
       const [declined = ''] = Object.keys(declines);
       const manual = await create(declined);
       expect(await confirm(manual)).toMatchObject({ kind: 'declined' });
@@ -209,7 +212,7 @@ const testHolding = ({ subject, days, guaranteedDays, takes, methods }: HoldsSub
       expect(await holdsOf(manual)).toEqual(sums(0, 0));
     });
 
-    test('is not made by a payment that an update has changed to an automatic capture', async () => {
+    test('is not created if an update switched the payment to automatic capture', async () => {
       const manual = await create(succeeds);
       const update = (captureMethod: 'manual' | 'automatic', key: number) =>
         provider.updateIntent({
@@ -232,11 +235,11 @@ const testHolding = ({ subject, days, guaranteedDays, takes, methods }: HoldsSub
       expect(paid.hold).toBeUndefined();
     });
 
-    test.each(takes)('on %s (%s) is possible: %s', (id, kind, expected) => {
+    test.each(takes)('with method %s (%s) is supported: %s', (id, kind, expected) => {
       expect(port().takes({ id, kind })).toBe(expected);
     });
 
-    test('ends an hour later on the test method for it', async () => {
+    test('expires after an hour with the test method for early expiry', async () => {
       const held = await hold(methods.endsInAnHour);
       expect(held.report.hold?.captureBefore).toBe(iso(rig.clock.now() + HOUR_MS));
       await rig.clock.advance(HOUR_MS);
@@ -263,7 +266,7 @@ const testCaptures = ({ subject, methods }: HoldsSubject): void => {
       expect(await holdsOf(held)).toEqual(sums(amountCents, HELD - amountCents));
     });
 
-    test.each([HELD, PART])('of %i takes it once, under the same key and under another', async (amountCents) => {
+    test.each([HELD, PART])('of %i takes money once, under the same or another key', async (amountCents) => {
       const held = await hold(succeeds);
       doneValue(await capture(held, amountCents));
       expect(doneValue(await capture(held, amountCents))).toMatchObject({ status: 'succeeded', amountCents });
@@ -272,21 +275,21 @@ const testCaptures = ({ subject, methods }: HoldsSubject): void => {
       expect(await holdsOf(held)).toEqual(sums(amountCents, HELD - amountCents));
     });
 
-    test('of more than the held amount is refused, and the amount stays held', async () => {
+    test('above the held amount is refused and leaves the hold unchanged', async () => {
       const held = await hold(succeeds);
       expect((await capture(held, HELD + 1)).kind).toBe('refused');
       expect(await read(held)).toMatchObject({ status: 'requires_capture', hold: { capturableCents: HELD } });
       expect(await holdsOf(held)).toEqual(sums(0, 0));
     });
 
-    test('that the bank declines takes nothing, and the payment stays held', async () => {
+    test('takes no money if the bank declines it, and the payment stays held', async () => {
       const held = await hold(methods.captureDeclined);
       expect(await capture(held)).toMatchObject({ kind: 'declined', code: 'do_not_honor' });
       expect(await read(held)).toMatchObject({ status: 'requires_capture', hold: { capturableCents: HELD } });
       expect(await holdsOf(held)).toEqual(sums(0, 0));
     });
 
-    test('of a part can be refunded up to that part', async () => {
+    test('limits refunds to the captured part', async () => {
       const held = await hold(succeeds);
       const { intentId, paymentId } = doneValue(await capture(held, PART));
       const refund = (amountCents: number) =>
@@ -315,7 +318,7 @@ const testEnds = ({ subject, days }: HoldsSubject): void => {
       intentId: held.intentId,
     });
 
-    test('is its release, after which nothing can be captured', async () => {
+    test('follows a release, and later captures are refused', async () => {
       const held = await hold(succeeds);
       expect(doneValue(await release(held))).toMatchObject(hasEnded(held));
       expect(await read(held)).toMatchObject(hasEnded(held));
@@ -326,7 +329,7 @@ const testEnds = ({ subject, days }: HoldsSubject): void => {
       expect(await holdsOf(held)).toEqual(sums(0, HELD));
     });
 
-    test('is its capture, after which nothing can be released', async () => {
+    test('follows a capture, and later releases are refused', async () => {
       const held = await hold(succeeds);
       doneValue(await capture(held, PART));
       expect((await release(held)).kind).toBe('refused');
@@ -334,7 +337,7 @@ const testEnds = ({ subject, days }: HoldsSubject): void => {
       expect(await holdsOf(held)).toEqual(sums(PART, HELD - PART));
     });
 
-    test('comes by the clock, after which nothing can be captured or released', async () => {
+    test('follows the capture deadline, and later captures and releases are refused', async () => {
       const held = await hold(succeeds);
       await rig.clock.advance(days * DAY_MS - 1_000);
       expect(await read(held)).toMatchObject({ status: 'requires_capture' });
@@ -345,14 +348,14 @@ const testEnds = ({ subject, days }: HoldsSubject): void => {
       expect(await holdsOf(held)).toEqual(sums(0, HELD));
     });
 
-    test('comes by hand at the provider', async () => {
+    test('follows a manual release at the provider', async () => {
       const held = await hold(succeeds);
       await rig.control('POST', `/payments/${held.ourId}/release`);
       expect(await read(held)).toMatchObject(hasEnded(held));
       expect(await holdsOf(held)).toEqual(sums(0, HELD));
     });
 
-    test('is one of many captures and releases at the same time', async () => {
+    test('happens once under concurrent captures and releases', async () => {
       const held = await hold(succeeds);
       const outcomes = await Promise.all(
         [HELD, PART, PART + 1, PART + 2].flatMap((amountCents, n) => [
@@ -386,7 +389,7 @@ const testLostResponses = ({ subject, calls, captures }: HoldsSubject): void => 
   );
 
   describe(`a call without a response at ${name}`, () => {
-    test.each(FAULTS)('that holds meets %s, is looked up, and holds once by the retry', async (...fault) => {
+    test.each(FAULTS)('to confirm meets %s, is looked up, and the retry holds once', async (...fault) => {
       const [action, reason, reached] = fault;
       const manual = await create(succeeds);
       await fail(action, calls.hold);
@@ -402,7 +405,7 @@ const testLostResponses = ({ subject, calls, captures }: HoldsSubject): void => 
     });
 
     test.each(captureFaults)(
-      'that captures $taken ($label) meets $action, is looked up, and captures once by the retry',
+      'to capture $taken ($label) meets $action, is looked up, and the retry captures once',
       async ({ taken, call, action, reason, takes }) => {
         const amountCents = taken === 'all' ? HELD : PART;
         const held = await hold(succeeds);
@@ -418,7 +421,7 @@ const testLostResponses = ({ subject, calls, captures }: HoldsSubject): void => 
       },
     );
 
-    test.each(FAULTS)('that releases meets %s, is looked up, and releases once by the retry', async (...fault) => {
+    test.each(FAULTS)('to release meets %s, is looked up, and the retry releases once', async (...fault) => {
       const [action, reason, reached] = fault;
       const held = await hold(succeeds);
       await fail(action, calls.release);
@@ -432,7 +435,7 @@ const testLostResponses = ({ subject, calls, captures }: HoldsSubject): void => 
   });
 };
 
-/** The events of the payment that the service has received so far, each one verified. */
+/** The payment's events that the service has received so far. Each is verified. */
 const eventsOf = async ({ ourId, intentId }: Manual, paymentId: string) => {
   const sent = await rig.delivered();
   for (const { headers, body, at } of sent) {
@@ -456,7 +459,7 @@ const testHoldEvents = ({ subject, days }: HoldsSubject): void => {
     events.flatMap(({ type }) => (type !== undefined && EVENTS.includes(type) ? [type] : []));
 
   describe(`the events of a hold at ${name}`, () => {
-    test('say what is held, under an id that the service knew before the hold', async () => {
+    test('report the held amount under an id that the service already knew', async () => {
       const held = await hold(succeeds);
       const events = await eventsOf(held, held.report.paymentId);
       expect(typesOf(events)).toEqual(['payment_intent.amount_capturable_updated']);
@@ -464,13 +467,13 @@ const testHoldEvents = ({ subject, days }: HoldsSubject): void => {
       const { captureBefore, ...amounts } = event?.object.hold ?? {};
       expect(event?.object).toMatchObject({ amountCents: HELD, currency: 'USD' });
       expect(amounts).toMatchObject({ authorizedCents: HELD, capturableCents: HELD });
-      // Some events do not tell the end of the hold.
+      // Some events do not contain the end of the hold.
       expect([held.report.hold?.captureBefore, undefined]).toContain(captureBefore);
       expect([event?.object.id, event?.object.intentId]).toContain(held.intentId);
       expect(event?.object.attemptRef).toBe(held.report.attemptRef);
     });
 
-    test.each([HELD, PART])('say that %i was captured', async (amountCents) => {
+    test.each([HELD, PART])('report the capture of %i', async (amountCents) => {
       const held = await hold(succeeds);
       await rig.clock.advance(HOUR_MS);
       const { paymentId } = doneValue(await capture(held, amountCents));
@@ -480,7 +483,7 @@ const testHoldEvents = ({ subject, days }: HoldsSubject): void => {
       expect(last?.object).toMatchObject({ amountCents, currency: 'USD' });
     });
 
-    test.each(['by a release', 'by hand at the provider', 'by the clock'])('say that it ended %s', async (how) => {
+    test.each(['by a release', 'by hand at the provider', 'by the clock'])('report that it ended %s', async (how) => {
       const held = await hold(succeeds);
       await rig.clock.advance(HOUR_MS);
       if (how === 'by a release') doneValue(await release(held));

@@ -1,11 +1,13 @@
 /**
- * @module The fields of the providers' objects that have a record here. `read` names what the adapters read, with the
- * paths of nested fields; `ignored` names the other fields, which the service knows and does not need.
+ * @module The fields of the providers' objects. `read` lists the fields that adapters read, with the paths of nested
+ * fields. `ignored` lists the other known fields.
  */
 export interface ObjectFields {
   readonly read: string;
   readonly ignored: string;
-  /** Fields that the current published type lacks: those of earlier versions, of events or of lists. */
+  /**
+   * Fields that are missing in the current published type, because they belong to earlier versions, events or lists.
+   */
   readonly elsewhere?: string;
 }
 

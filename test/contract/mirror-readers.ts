@@ -1,4 +1,4 @@
-/** @module The fields that the adapters read of the objects in mirror-fields.ts, and the result of each status. */
+/** @module The fields that the adapters read from the objects in mirror-fields.ts, and the result of each status. */
 import type Stripe from 'stripe';
 import type { ReportedStatus } from '../../shared/providers/payment-port.ts';
 import { readPayPalDispute, readPayPalRefund } from '../../shared/providers/paypal/refunds.ts';
@@ -32,7 +32,7 @@ import { readStripeInvoice, readStripeSubscription } from '../../shared/provider
 import { stripeSubscriptions } from '../../shared/providers/stripe/subscriptions.ts';
 import { pathsOfSchema, watched } from './read-paths.ts';
 
-/** The paths of the fields of an object that its adapter reads. */
+/** The paths of an object's fields that its adapter reads. */
 export const fieldsReadBy = async (key: string): Promise<readonly string[]> => {
   const readings = STRIPE_READINGS[key];
   const found = readings ? await pathsRead(readings) : (SCHEMAS[key] ?? []).flatMap((schema) => pathsOfSchema(schema));
@@ -41,13 +41,13 @@ export const fieldsReadBy = async (key: string): Promise<readonly string[]> => {
 };
 
 /**
- * Every status that the adapter reports for a value of the field, whatever the other fields and the record say.
+ * Every status that the adapter reports for a field value, for any other fields and records.
  * @param field with its object, such as `Stripe: Refund.status`
  */
 export const reportedStatuses = async (field: string, value: string): Promise<ReadonlySet<string>> =>
   new Set(await STATUSES[field]?.(value));
 
-/** Objects within an object that have a separate table, or whose fields all have the same use. */
+/** Nested objects with a separate table, or whose fields all have the same use. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   'Stripe: PaymentIntent': ['latest_charge', 'last_payment_error.payment_method'],
   'Stripe: Charge': ['payment_method_details', 'balance_transaction'],
@@ -66,7 +66,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   'Square: PaymentRefund': ['processing_fee'],
 };
 
-/** Fields of the interface's own payload and of other objects, which are read of every event. */
+/** Fields of the interface's own payload and of other objects. The adapter reads them in every event. */
 const EVENT_FIELDS = ['type', 'card', 'email', 'name', 'phone', 'latest_charge', 'last_payment_error'];
 
 const NOISE: Readonly<Record<string, readonly string[]>> = {
@@ -104,7 +104,7 @@ const pathsRead = async (readings: readonly Reading[]): Promise<readonly string[
       paths.push(...seen.paths());
     }
   }
-  // A field that is absent in one object has parts in another object.
+  // A field that is missing in one object has nested fields in another object.
   return paths.filter((path) => !paths.some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[`)));
 };
 
@@ -146,7 +146,7 @@ const INTENT_STATUSES = [
 ];
 const everyIntent = INTENT_STATUSES.flatMap(intentsOf);
 
-/** The charge of an intent that succeeded, and of an intent whose attempt was declined without a network code. */
+/** Reads the charge of a succeeded intent, and of an intent declined without a network code. */
 const readCharge = (charge: object): unknown =>
   [null, { ...ERROR, network_decline_code: null }].map((error) =>
     readStripePayment({
@@ -229,7 +229,7 @@ const subscriptionsOf = (status: string): readonly Stripe.Subscription[] =>
       }),
   );
 
-/** The outcome of a call is Stripe's response. */
+/** Returns Stripe's response as the outcome. */
 const call: StripeCall = async (send, read) => ({ kind: 'done', value: read(await send()) });
 
 const answering = (customer: unknown) =>
@@ -299,7 +299,7 @@ const paypalOrder = (status: string, captures: readonly string[], authorizations
   ],
 });
 
-/** The captures that an authorization may have. Only a captured one may have a capture that has taken money. */
+/** The possible captures of an authorization. Only a captured authorization may have a completed capture. */
 const capturesFor = (authorization: string): readonly (readonly string[])[] =>
   authorization.endsWith('CAPTURED') ? [[], ['PENDING'], ['COMPLETED']] : [[], ['DECLINED']];
 const paypalDispute = (status: string, outcome_code?: string) =>
@@ -311,7 +311,7 @@ const paypalDispute = (status: string, outcome_code?: string) =>
     dispute_outcome: { outcome_code },
   });
 
-/** A subscription whose newest invoice is paid while an older one is open. */
+/** A subscription whose newest invoice is paid while an older invoice is open. */
 const owing = (status: string) => {
   const [subscription] = subscriptionsOf(status);
   const lastResponse = { headers: {} };

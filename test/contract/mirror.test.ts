@@ -26,7 +26,7 @@ const fieldsOf = ({ read, ignored }: ObjectFields): string[] => [
 ];
 const topOf = (path: string): string => /^\w+/.exec(path)?.[0] ?? path;
 
-/** The statuses here that docs/mirror.md gives for each value, by object and field (`Stripe: Refund.status`). */
+/** Our statuses in docs/mirror.md per provider value, by object and field (`Stripe: Refund.status`). */
 const PAGE = ((): ReadonlyMap<string, ReadonlyMap<string, readonly string[]>> => {
   const text = readFileSync(resolve(import.meta.dirname, '../../docs/mirror.md'), 'utf8');
   const named = (cell: string): string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
@@ -50,11 +50,11 @@ const PAGE = ((): ReadonlyMap<string, ReadonlyMap<string, readonly string[]>> =>
 
 const statusesOf = (key: string, field: string): string[] => [...(PAGE.get(`${key}.${field}`)?.keys() ?? [])];
 
-/** The fields that hold a status of the object. */
+/** The status fields of the object. */
 const statusFieldsOf = (key: string): string[] =>
   [...PAGE.keys()].filter((name) => name.startsWith(`${key}.`)).map((name) => name.slice(key.length + 1));
 
-/** The difference between two lists of names; empty if they have the same names. */
+/** The difference between two lists of names; empty if they are equal. */
 const difference = (table: readonly string[], theirs: readonly string[]) => ({
   unnamed: theirs.filter((name) => !table.includes(name)).sort(),
   unknown: table.filter((name) => !theirs.includes(name)).sort(),
@@ -66,7 +66,7 @@ const stripe = (file: string): string => resolve(MODULES, 'stripe/esm/resources'
 const onTheWire = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 interface Published {
   readonly fields: () => readonly string[];
-  /** By the field that holds the status. */
+  /** By the name of the status field. */
   readonly statuses?: Readonly<Record<string, () => readonly string[]>>;
 }
 
@@ -88,7 +88,7 @@ const ofRecordedSdk = (vendor: keyof typeof RECORDED_SDKS): Readonly<Record<stri
     ]),
   );
 
-/** PayPal's SDK has no disputes. */
+/** PayPal's SDK has no dispute type. */
 const PUBLISHED: Readonly<Record<string, Published>> = {
   'Stripe: PaymentIntent': ofStripe('PaymentIntents', 'PaymentIntent', true),
   'Stripe: Charge': ofStripe('Charges', 'Charge'),
@@ -107,7 +107,7 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
 
 describe('a mirrored object', () => {
   test.each(Object.entries(PUBLISHED))(
-    '%s has every field that the SDK declares, read or ignored, and no other',
+    '%s has exactly the fields that the SDK declares, each read or ignored',
     (key, { fields }) => {
       const known = fieldsIn(key);
       const named = fieldsOf(known).filter((field) => !split(known.elsewhere).includes(field));
@@ -117,7 +117,7 @@ describe('a mirrored object', () => {
   );
 
   test.each(Object.entries(PUBLISHED))(
-    '%s has a row in docs/mirror.md for every status that the SDK declares, and no other',
+    '%s has exactly one row in docs/mirror.md per status of the SDK',
     (key, { statuses = {} }) => {
       expect(statusFieldsOf(key)).toEqual(Object.keys(statuses));
       for (const [field, values] of Object.entries(statuses)) {
@@ -130,7 +130,7 @@ describe('a mirrored object', () => {
     expect(OBJECTS.map(([key]) => key).filter((key) => !(key in PUBLISHED))).toEqual(['PayPal: Dispute']);
   });
 
-  test.each(OBJECTS)('%s names each field once, and only known fields as available elsewhere', (_key, known) => {
+  test.each(OBJECTS)('%s lists each field once, and names only known fields as sources of others', (_key, known) => {
     const names = [...split(known.read), ...split(known.ignored)];
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
     const used = split(known.read).map(topOf);
@@ -142,14 +142,14 @@ describe('a mirrored object', () => {
     expect(difference(split(read), await fieldsReadBy(key))).toEqual(NONE);
   });
 
-  test.each([...PAGE])('the statuses of %s in docs/mirror.md are those of the adapter', async (key, rows) => {
+  test.each([...PAGE])('the statuses of %s in docs/mirror.md equal the adapter’s', async (key, rows) => {
     for (const [value, statuses] of rows) {
       expect([value, [...(await reportedStatuses(key, value))].sort()]).toEqual([value, [...statuses].sort()]);
     }
   });
 });
 
-/** The file and the name of the schema. */
+/** The file and the schema name. */
 const DESCRIBED: Readonly<Record<string, readonly [file: string, schema: string]>> = {
   'Stripe: PaymentIntent': ['stripe/spec3.2026-10-28.json', 'payment_intent'],
   'Stripe: Charge': ['stripe/spec3.2026-10-28.json', 'charge'],
@@ -198,7 +198,7 @@ describe.runIf(contractsFolder !== undefined)('a mirrored object in the provider
     }
   });
 
-  test('of Stripe has every field of the newest examples', () => {
+  test('has every field of Stripe’s newest examples', () => {
     const { resources } = exampleSchema.parse(JSON.parse(read(EXAMPLES)));
     for (const [key, known] of OBJECTS.filter(([name]) => name.startsWith('Stripe: '))) {
       const example = resources[onTheWire(key.slice('Stripe: '.length)).slice(1)];
@@ -209,7 +209,7 @@ describe.runIf(contractsFolder !== undefined)('a mirrored object in the provider
 });
 
 describe('the comparison with a published type', () => {
-  test('reports a field that is not named, and a field that is not published', () => {
+  test('reports unlisted fields and unpublished fields', () => {
     const published = PUBLISHED['Stripe: Refund']?.fields() ?? [];
     const named = fieldsOf(fieldsIn('Stripe: Refund'));
     expect(difference(named, [...published, 'added_by_stripe']).unnamed).toEqual(['added_by_stripe']);

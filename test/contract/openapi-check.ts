@@ -62,11 +62,11 @@ const documentSchema = z.object({
 export type OpenApi = z.output<typeof documentSchema>;
 export const parseOpenApi = (text: string): OpenApi => documentSchema.parse(JSON.parse(text));
 
-/** The problems, one line each; empty when the value follows the schema. */
+/** The problems, one line each; empty if the value matches the schema. */
 export const schemaProblemsOf = (api: OpenApi, name: string, value: unknown): string[] =>
   check(api, { $ref: `#/components/schemas/${name}` }, { value, at: name });
 
-/** A value, and the place in which it was found. */
+/** A value with its location. */
 interface Found {
   readonly value: unknown;
   readonly at: string;
@@ -150,7 +150,7 @@ const checkObject = (api: OpenApi, schema: SchemaNode, { value, at }: Found): st
   return [...missing, ...wrong];
 };
 
-/** Fields of a value that its schema does not describe. A provider refuses some of them and drops the rest. */
+/** Fields of a value that its schema does not describe. A provider refuses or ignores such fields. */
 export const strangersIn = (api: OpenApi, schema: SchemaNode | undefined, { value, at }: Found): string[] => {
   const parts = schemaPartsOf(api, schema);
   const options = optionsOf(parts);
@@ -160,7 +160,7 @@ export const strangersIn = (api: OpenApi, schema: SchemaNode | undefined, { valu
     return value.flatMap((item, index) => strangersIn(api, items, { value: item, at: `${at}[${index}]` }));
   }
   const described = Object.assign({}, ...parts.map(({ properties }) => properties));
-  // A schema without fields describes an object of any fields.
+  // A schema without fields allows any fields.
   if (typeof value !== 'object' || value === null || Object.keys(described).length === 0) return [];
   return Object.entries(value).flatMap(([field, inner]) =>
     Object.hasOwn(described, field)
@@ -172,11 +172,11 @@ export const strangersIn = (api: OpenApi, schema: SchemaNode | undefined, { valu
 export const optionsOf = (parts: readonly SchemaNode[]): SchemaNode[] =>
   parts.flatMap(({ anyOf, oneOf }) => anyOf ?? oneOf ?? []);
 
-/** The first schema that the value follows, or the first schema. */
+/** The first matching schema, else the first schema. */
 const optionFor = (api: OpenApi, options: readonly SchemaNode[], value: unknown): SchemaNode | undefined =>
   options.find((option) => check(api, option, { value, at: '' }).length === 0) ?? options[0];
 
-/** The schema, and the schemas that it is made of. */
+/** The schema and the schemas that it combines. */
 export const schemaPartsOf = (api: OpenApi, schema: SchemaNode | undefined): SchemaNode[] => {
   if (schema?.$ref !== undefined) {
     return schemaPartsOf(api, api.components.schemas[schema.$ref.slice('#/components/schemas/'.length)]);
@@ -192,11 +192,11 @@ const operation = z.object({
 });
 const pathsSchema = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
-/** An operation as a document describes it, with its query, its request, and its responses by status. */
+/** An operation of an API description, with its query, its request, and its responses by status. */
 export interface DescribedOperation {
   readonly api: OpenApi;
   readonly method: string;
-  /** With `{id}` for the variable parts. */
+  /** The path, with `{id}` for variable parts. */
   readonly path: string;
   readonly query: readonly Parameter[];
   readonly request: SchemaNode | undefined;
@@ -223,7 +223,7 @@ const parameterOf = (api: OpenApi, described: Parameter | { readonly $ref: strin
   return target ? [target] : [];
 };
 
-/** The parameters of a query that are missing, have another form, or are not in the document. */
+/** Query parameters that are missing, invalid or not in the document. */
 export const queryProblems = ({ api, method, path, query }: DescribedOperation, search: string): string[] => {
   const sent = new URLSearchParams(search);
   const missing = query.filter(({ name, required }) => required === true && !sent.has(name));
@@ -238,7 +238,7 @@ export const queryProblems = ({ api, method, path, query }: DescribedOperation, 
   ];
 };
 
-/** A query holds text only, so this returns the value that the text stands for. */
+/** Converts the query's string to the described type. */
 const readValue = ({ type }: SchemaNode, text: string): unknown => {
   if (type === 'integer' || type === 'number') return text.trim() === '' ? text : Number(text);
   return type === 'boolean' && ['true', 'false'].includes(text) ? text === 'true' : text;

@@ -1,4 +1,4 @@
-/** @module The facts of a payment, as each adapter reads them of samples in the forms of its vendor's documents. */
+/** @module The facts of a payment that each adapter reads, from samples in the format of the vendor's documentation. */
 import type Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import type { MethodDetails } from '../../shared/core/payment-facts.ts';
@@ -21,8 +21,8 @@ const { slots } = parseSettings({ FINGERPRINT_SECRET: 'secret' });
 const fingerprintOf = fingerprintsOf({ slot: 'provider_a', settings: slots.provider_a });
 const OURS = expect.stringMatching(/^fp_[0-9a-f]{24}$/);
 
-describe('our fingerprint', () => {
-  test('is equal for equal cards of a slot, and differs by card, slot and secret', () => {
+describe('our card fingerprint', () => {
+  test('is equal for the same card and slot, and differs by card, slot and secret', () => {
     const other = parseSettings({ FINGERPRINT_SECRET: 'other' }).slots;
     const all = [
       fingerprintOf('a'),
@@ -35,7 +35,7 @@ describe('our fingerprint', () => {
     expect(fingerprintOf('a')).toBe(all[0]);
   });
 
-  test('is unknown without a secret, and if the provider tells none', () => {
+  test('is undefined without a secret or without the provider’s fingerprint', () => {
     const { provider_a } = parseSettings({}).slots;
     expect(fingerprintsOf({ slot: 'provider_a', settings: provider_a })('a')).toBeUndefined();
     expect([null, undefined, ''].map(fingerprintOf)).toEqual([undefined, undefined, undefined]);
@@ -66,7 +66,7 @@ const charged = (details: object, more: object = {}) =>
     fingerprintOf,
   );
 
-describe('a charge of Stripe', () => {
+describe('a Stripe charge', () => {
   test.each<[string, object, Partial<MethodDetails>]>([
     ['a card', {}, {}],
     ['a prepaid card', { funding: 'prepaid' }, { funding: 'prepaid' }],
@@ -86,7 +86,7 @@ describe('a charge of Stripe', () => {
       { threeDSecure: { result, version: '2.2.0' } },
     ]),
     ['a card without 3-D Secure', { three_d_secure: { result: 'not_supported' } }, { threeDSecure: undefined }],
-  ])('is read with the details of %s', (_, said, read) => {
+  ])('shows the details of %s', (_, said, read) => {
     expect(charged({ type: 'card', card: { ...CARD, ...said } })).toMatchObject({ attemptRef: 'ch_1' });
     expect(charged({ type: 'card', card: { ...CARD, ...said } }).facts).toEqual({ details: { ...VISA, ...read } });
   });
@@ -104,11 +104,11 @@ describe('a charge of Stripe', () => {
     ],
     ['link', { country: 'DE' }, { type: 'wallet', walletType: 'link' }],
     ['paypal', { payer_email: 'a@example.com' }, { type: 'wallet', walletType: 'paypal' }],
-  ])('is read with the details of %s', (type, said, details) => {
+  ])('shows the details of %s', (type, said, details) => {
     expect(charged({ type, [type]: said }).facts).toEqual({ details });
   });
 
-  test('is read with the fee and the net amount in the currency of the settlement', () => {
+  test('shows fee and net amount in the settlement currency', () => {
     const balance_transaction = {
       ...{ id: 'txn_1', object: 'balance_transaction', amount: 2_710, fee: 109, net: 2_601, currency: 'usd' },
       ...{ exchange_rate: 1.0842, available_on: 1_893_628_800 },
@@ -122,7 +122,7 @@ describe('a charge of Stripe', () => {
     });
   });
 
-  test('is not read while its outcome is not known', () => {
+  test('has no facts while its outcome is unknown', () => {
     expect(charged({ type: 'card', card: CARD }, { status: 'pending' }).facts).toBeUndefined();
   });
 });
@@ -143,7 +143,7 @@ const declined = (error: object, latest_charge: unknown = 'ch_1') =>
   ).facts;
 
 describe('a declined attempt at Stripe', () => {
-  test('is read with its method and the words of Stripe and of the network', () => {
+  test('shows its method and the decline codes of Stripe and the card network', () => {
     const decline = { providerCode: 'insufficient_funds', networkCode: '51' };
     expect(declined(ERROR)).toEqual({ details: VISA, decline });
     const body = { id: 'evt_1', object: 'event', type: 'payment_intent.payment_failed', created: 1 };
@@ -154,14 +154,14 @@ describe('a declined attempt at Stripe', () => {
     });
   });
 
-  test('has the details of its own charge, and not those of an earlier charge', () => {
+  test('shows the details of its own charge instead of an earlier charge', () => {
     const authenticated = { ...CARD, three_d_secure: { result: 'authenticated', version: '2.2.0' } };
     const failed = charge({ type: 'card', card: authenticated }, { status: 'failed' });
     expect(declined(ERROR, failed)?.details).toMatchObject({ threeDSecure: { result: 'authenticated' } });
     expect(declined(ERROR, { ...failed, id: 'ch_0' })?.details).toEqual(VISA);
   });
 
-  test('shows a failed authentication, which makes no charge', () => {
+  test('shows a failed authentication without a charge', () => {
     const { charge: _, decline_code: __, network_decline_code: ___, ...error } = ERROR;
     expect(declined({ ...error, code: 'payment_intent_authentication_failure' })).toEqual({
       details: { ...VISA, threeDSecure: { result: 'failed' } },
@@ -169,7 +169,7 @@ describe('a declined attempt at Stripe', () => {
     });
   });
 
-  test('is applied without facts if the event words them in an unknown form', () => {
+  test('is applied without facts if the event has unknown fields', () => {
     const object = { ...paymentIntent(), last_payment_error: { ...ERROR, payment_method: { card: 'visa' } } };
     const body = { id: 'evt_1', object: 'event', type: 'payment_intent.payment_failed', created: 1, data: { object } };
     expect(readStripeEvent(body)).toMatchObject({ type: 'payment_intent.failed' });
@@ -177,7 +177,7 @@ describe('a declined attempt at Stripe', () => {
   });
 });
 
-test('a refund of Stripe is read with the fee of its balance transaction', () => {
+test('a Stripe refund shows the fee of its balance transaction', () => {
   const refund = { id: 're_1', amount: 500, currency: 'usd', created: 1, status: 'succeeded' };
   const transaction = { fee: 0, net: -500, currency: 'usd', exchange_rate: null, available_on: 1_893_628_800 };
   expect(readStripeRefund({ ...refund, balance_transaction: transaction }).settlement).toMatchObject({
@@ -210,14 +210,14 @@ const PAYPAL_VISA = {
   ...{ funding: 'debit', country: 'GB', bankName: 'Bank of X' },
 };
 
-describe('an order of PayPal', () => {
+describe('a PayPal order', () => {
   test.each<[string, object, object]>([
     ['a card', { card: PAYPAL_CARD }, PAYPAL_VISA],
     ['a card in Apple Pay', { apple_pay: { card: PAYPAL_CARD } }, { ...PAYPAL_VISA, walletType: 'apple_pay' }],
     ['a card in Google Pay', { google_pay: { card: PAYPAL_CARD } }, { ...PAYPAL_VISA, walletType: 'google_pay' }],
     ['a PayPal account', { paypal: { account_id: 'X' } }, { type: 'wallet', walletType: 'paypal' }],
     ['a Venmo account', { venmo: { user_name: 'x' } }, { type: 'wallet', walletType: 'venmo' }],
-  ])('is read with the details of %s', (_, source, details) => {
+  ])('shows the details of %s', (_, source, details) => {
     expect(paypalFacts(source, {})).toEqual({ details });
   });
 
@@ -231,7 +231,7 @@ describe('an order of PayPal', () => {
     ['U', 'Y', 'NO', undefined],
     [undefined, 'U', 'UNKNOWN', undefined],
   ])(
-    'is read with status %s and enrollment %s of 3-D Secure',
+    'shows the 3-D Secure result for status %s and enrollment %s',
     (...[status, enrolled, liability_shift, threeDSecure]) => {
       const three_d_secure = { authentication_status: status, enrollment_status: enrolled };
       const card = { ...PAYPAL_CARD, authentication_result: { liability_shift, three_d_secure } };
@@ -239,7 +239,7 @@ describe('an order of PayPal', () => {
     },
   );
 
-  test('is read with the fee of its capture, which an event of the capture has too', () => {
+  test('shows its capture’s fee, and so does the capture’s event', () => {
     const seller_receivable_breakdown = {
       gross_amount: usd('25.00'),
       paypal_fee: usd('1.36'),
@@ -253,7 +253,7 @@ describe('an order of PayPal', () => {
     });
   });
 
-  test('is read with the fee in the currency of the seller’s account', () => {
+  test('shows the fee in the currency of the seller’s account', () => {
     const seller_receivable_breakdown = {
       ...{ gross_amount: usd('25.00'), paypal_fee: usd('1.36'), net_amount: usd('23.64') },
       ...{ paypal_fee_in_receivable_currency: eur('1.25'), receivable_amount: eur('21.80') },
@@ -267,7 +267,7 @@ describe('an order of PayPal', () => {
     });
   });
 
-  test('is read with the code of the processor for a declined card', () => {
+  test('shows the processor’s code for a declined card', () => {
     const more = { status: 'DECLINED', processor_response: { response_code: '5120' } };
     expect(paypalFacts({ card: PAYPAL_CARD }, more)).toEqual({
       details: PAYPAL_VISA,
@@ -275,7 +275,7 @@ describe('an order of PayPal', () => {
     });
   });
 
-  test('has no facts while the capture is pending, and its source after a refusal', () => {
+  test('has no facts while its capture is pending, and shows its source after a refusal', () => {
     expect(paypalFacts({ card: PAYPAL_CARD }, { status: 'PENDING' })).toBeUndefined();
     expect(paypalFacts({ paypal: {} }, undefined, 'failed')).toBeUndefined();
     const refused = { ...paypalOrder({ paypal: {} }, []), status: 'APPROVED' };
@@ -284,7 +284,7 @@ describe('an order of PayPal', () => {
     });
   });
 
-  test('is readable if PayPal words the facts in an unknown form', () => {
+  test('is read even if PayPal sends the facts in an unknown form', () => {
     const source = { card: { ...PAYPAL_CARD, type: 7, bin_details: 'x' }, apple_pay: [] };
     expect(paypalFacts(source, { seller_receivable_breakdown: { paypal_fee: 'x' } })).toEqual({
       details: { ...PAYPAL_VISA, funding: undefined, country: undefined, bankName: undefined },
@@ -292,7 +292,7 @@ describe('an order of PayPal', () => {
   });
 });
 
-test('a refund of PayPal is read with the fee that PayPal gives back', () => {
+test('a PayPal refund shows the fee that PayPal returns', () => {
   const refund = { id: 'R1', status: 'COMPLETED', amount: usd('10.00'), create_time: '2030-01-01T00:00:00Z' };
   const seller_payable_breakdown = { gross_amount: usd('10.00'), paypal_fee: usd('0.35'), net_amount: usd('9.65') };
   const read = (more: object) => readPayPalRefund(paypalRefundSchema.parse({ ...refund, ...more }))?.settlement;
@@ -316,7 +316,7 @@ const AMEX = {
 const squareFacts = (more: object) =>
   readSquarePayment(squarePaymentSchema.parse({ ...SQUARE_PAYMENT, ...more }), fingerprintOf).facts;
 
-describe('a payment of Square', () => {
+describe('a Square payment', () => {
   test.each<[string, object, object]>([
     ['a card', { card_details: { card: SQUARE_CARD } }, AMEX],
     [
@@ -336,11 +336,11 @@ describe('a payment of Square', () => {
     ],
     ['Cash App', { wallet_details: { brand: 'CASH_APP' } }, { type: 'wallet', walletType: 'cash_app' }],
     ['an unknown wallet', { wallet_details: { brand: 'UNKNOWN' } }, { type: 'wallet' }],
-  ])('is read with the details of %s', (_, source, details) => {
+  ])('shows the details of %s', (_, source, details) => {
     expect(squareFacts(source)).toEqual({ details });
   });
 
-  test('is read with the sum of Square’s fees, as soon as Square tells them', () => {
+  test('shows the sum of Square’s fees once Square reports them', () => {
     const fee = (amount: number, type: string) => ({ type, amount_money: { amount, currency: 'USD' } });
     const processing_fee = [fee(103, 'INITIAL'), fee(-3, 'ADJUSTMENT')];
     const settlement = { feeCents: 100, netCents: 2_400, currency: 'USD' };
@@ -351,7 +351,7 @@ describe('a payment of Square', () => {
     expect(readSquareEvent({ ...event, data }, fingerprintOf)?.object.facts).toEqual({ settlement });
   });
 
-  test('is read with the words of Square and of the issuer for a declined card', () => {
+  test('shows the decline codes of Square and the issuer for a declined card', () => {
     const card_details = { card: SQUARE_CARD, errors: [{ code: 'INSUFFICIENT_FUNDS' }], auth_result_code: '51' };
     expect(squareFacts({ status: 'FAILED', card_details })).toEqual({
       details: AMEX,
@@ -359,13 +359,13 @@ describe('a payment of Square', () => {
     });
   });
 
-  test('has no facts while its outcome is not known, and is readable if Square words them in an unknown form', () => {
+  test('has no facts while its outcome is unknown, and is read even with facts in an unknown form', () => {
     expect(squareFacts({ status: 'PENDING', card_details: { card: SQUARE_CARD } })).toBeUndefined();
     expect(squareFacts({ card_details: { card: 'x' }, wallet_details: 'x', processing_fee: {} })).toBeUndefined();
   });
 });
 
-test('a refund of Square is read with the fee that Square gives back', () => {
+test('a Square refund shows the fee that Square returns', () => {
   const refund = { id: 'SR1', status: 'COMPLETED', amount_money: { amount: 1_000, currency: 'USD' } };
   const fees = [{ type: 'INITIAL', amount_money: { amount: -30, currency: 'USD' } }];
   const read = (more: object) =>

@@ -109,8 +109,8 @@ const charges = async () =>
   (await rig.control<{ charges: { status: string; authorized: number; captured: number }[] }>('GET', '/ledger'))
     .charges;
 
-describe('an order whose payer approves a hold', () => {
-  test('waits for its authorization after the approval, and is then held, not captured', async () => {
+describe('an order with a hold that the payer approves', () => {
+  test('waits for its authorization after the approval, and is then held without a capture', async () => {
     const made = await create();
     expect(sentTo('/orders')[0]).toMatchObject({ intent: 'AUTHORIZE' });
     expect(doneValue(await confirm(made))).toMatchObject({ status: 'pending', nextAction: made.nextAction });
@@ -128,7 +128,7 @@ describe('an order whose payer approves a hold', () => {
     expect(await charges()).toMatchObject([{ status: 'pending', authorized: 2_500, captured: 0 }]);
   });
 
-  test('is held once, however often it is confirmed', async () => {
+  test('is authorized once, however often it is confirmed', async () => {
     const made = await create();
     await approve();
     const first = doneValue(await confirm(made));
@@ -136,7 +136,7 @@ describe('an order whose payer approves a hold', () => {
     expect(await charges()).toHaveLength(1);
   });
 
-  test('has an intent that an update replaces only if it differs', async () => {
+  test('has its intent replaced only by a different capture method', async () => {
     const made = await create();
     for (const captureMethod of ['manual', undefined, undefined, 'manual'] as const)
       expect(await update(made, captureMethod)).toMatchObject({ kind: 'done' });
@@ -150,7 +150,7 @@ describe('an order whose payer approves a hold', () => {
   test.each([
     ['manual', undefined],
     [undefined, 'manual'],
-  ] as const)('takes and holds nothing if it was made %s and is confirmed %s', async (captureMethod, confirmed) => {
+  ] as const)('takes and holds nothing if created as %s and confirmed as %s', async (captureMethod, confirmed) => {
     const made = await create('SIM-OK', { captureMethod });
     expect(await confirm(made, 'SIM-OK', { captureMethod: confirmed })).toMatchObject({
       kind: 'refused',
@@ -161,7 +161,7 @@ describe('an order whose payer approves a hold', () => {
 });
 
 describe('an authorization at PayPal', () => {
-  test('that a card’s bank denies is a decline, and the order cannot be authorized again', async () => {
+  test('reports a decline if the bank denies the card, and the order cannot be authorized again', async () => {
     const made = await create('SIM-NSF');
     const denied = await confirm(made, 'SIM-NSF');
     expect(denied).toMatchObject({
@@ -177,7 +177,7 @@ describe('an authorization at PayPal', () => {
   test.each([
     ['SIM-PENDING-OK', 'requires_capture', 'payment_intent.amount_capturable_updated'],
     ['SIM-PENDING-FAIL', 'failed', undefined],
-  ])('that is pending on %s is processing, and then %s', async (method, status, type) => {
+  ])('on %s is processing while pending, and then %s', async (method, status, type) => {
     const made = await create(method);
     const pending = doneValue(await confirm(made, method));
     expect(pending).toMatchObject({ status: 'processing' });
@@ -190,7 +190,7 @@ describe('an authorization at PayPal', () => {
     expect(events).toEqual(['payment_intent.processing', ...(type ? [type] : [])]);
   });
 
-  test('is not ended by the cancellation of its order', async () => {
+  test('remains after a cancellation of its order', async () => {
     const made = await create('SIM-OK');
     const report = doneValue(await confirm(made, 'SIM-OK'));
     expect(await rig.provider.cancelIntent({ ...known(report), idempotencyKey: 'cancel' })).toMatchObject({
@@ -199,7 +199,7 @@ describe('an authorization at PayPal', () => {
     expect(await find(report, 'requires_capture')).toMatchObject({ status: 'requires_capture' });
   });
 
-  test('is captured by one call, which ends it and names our payment', async () => {
+  test('is captured by one call, which ends the hold and names our payment', async () => {
     rig.exchanges.length = 0;
     const report = doneValue(await confirm(await create('SIM-OK'), 'SIM-OK', { methodKind: 'wallet' }));
     rig.exchanges.length = 0;
@@ -217,7 +217,7 @@ describe('an authorization at PayPal', () => {
     });
   });
 
-  test('is released by one call, after which the order shows what was taken', async () => {
+  test('is released by one call, and a read of the order confirms the release', async () => {
     const report = doneValue(await confirm(await create('SIM-OK'), 'SIM-OK'));
     await rig.clock.advance(HOUR_MS);
     rig.exchanges.length = 0;
@@ -228,7 +228,7 @@ describe('an authorization at PayPal', () => {
     expect(calls()).toEqual(['POST void', `GET ${report.intentId}`]);
   });
 
-  test('is captured without a call only if PayPal can express the amount', async () => {
+  test('is captured only in amounts that PayPal can express, and refused without a call otherwise', async () => {
     const report = doneValue(await confirm(await create('SIM-OK', { currency: 'HUF' }), 'SIM-OK', { currency: 'HUF' }));
     rig.exchanges.length = 0;
     const part = { ...held(report, 1_250), currency: 'HUF' };
@@ -237,7 +237,7 @@ describe('an authorization at PayPal', () => {
     expect(doneValue(await holds().capture({ ...part, amountCents: 1_200 }))).toMatchObject({ amountCents: 1_200 });
   });
 
-  test('stays as it was after a declined capture, whose event asks for a read', async () => {
+  test('is unchanged by a declined capture, whose event triggers a read', async () => {
     const report = doneValue(await confirm(await create('SIM-CAPTURE-DECLINED'), 'SIM-CAPTURE-DECLINED'));
     expect(await holds().capture(held(report))).toMatchObject({ kind: 'declined', attemptRef: report.attemptRef });
     const events = (await rig.delivered()).map(({ body }) => rig.provider.readEvent(JSON.parse(body)));
@@ -252,7 +252,7 @@ describe('an authorization at PayPal', () => {
     });
   });
 
-  test('stays held with nothing left to capture while its capture is pending, and is then captured', async () => {
+  test('stays held with nothing capturable during a pending capture, and is then captured', async () => {
     const report = doneValue(await confirm(await create('SIM-CAPTURE-PENDING'), 'SIM-CAPTURE-PENDING'));
     const pending = { status: 'requires_capture', paymentId: report.paymentId, hold: { capturableCents: 0 } };
     expect(doneValue(await holds().capture(held(report, 1_000)))).toMatchObject({ ...pending, amountCents: 2_500 });
@@ -267,7 +267,7 @@ describe('an authorization at PayPal', () => {
     expect(events.at(-2)?.object).toMatchObject({ amountCents: 1_000, attemptRef: report.attemptRef });
   });
 
-  test('has the shop’s text on the payer’s statement', async () => {
+  test('shows the merchant’s descriptor on the payer’s statement', async () => {
     const provider = rig.reopen({ ...PAYPAL.settings, STATEMENT_DESCRIPTOR: 'Gold Club' });
     const report = doneValue(await confirm(await create('SIM-OK'), 'SIM-OK'));
     doneValue((await provider?.holds?.capture(held(report))) ?? { kind: 'refused', reason: 'closed' });

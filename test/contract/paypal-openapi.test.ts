@@ -25,7 +25,7 @@ const DOCUMENTS = [
   'notifications_webhooks_v1.json',
 ];
 
-/** Operations and responses that the tour below meets. */
+/** Operations and responses that the calls below cover. */
 const COVERED: readonly string[] = [
   'DELETE /v3/vault/payment-tokens/{id} 204',
   'GET /v2/checkout/orders/{id} 200',
@@ -61,7 +61,7 @@ const COVERED: readonly string[] = [
   'POST /v3/vault/payment-tokens 422',
 ];
 
-/** The operation whose response is the resource of an event. */
+/** The operation whose response has the same schema as an event's resource. */
 const RESOURCES: Readonly<Record<string, string>> = {
   authorization: '/v2/payments/authorizations/{authorization_id}',
   capture: '/v2/payments/captures/{capture_id}',
@@ -69,7 +69,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   'checkout-order': '/v2/checkout/orders/{id}',
 };
 
-/** Differences of PayPal's description of 2024 from its current documentation. */
+/** Differences between PayPal's 2024 description and its current documentation. */
 const NEWER: readonly RegExp[] = [
   /payment_source\.token\.type: "SETUP_TOKEN" is not one of BILLING_AGREEMENT/,
   /customer\.merchant_customer_id: is not in the document/,
@@ -86,7 +86,7 @@ const OUR_CUSTOMER = 'cust_000000000000000000000001';
 const AMOUNT = { amountCents: 2_500, currency: 'USD', customerId: undefined, returnUrl: 'https://shop.example/back' };
 
 describe.skipIf(folder === undefined)(
-  'requests to PayPal and responses of the simulator (skipped unless PayPal’s API description lies beside the project)',
+  'requests to PayPal and responses of the simulator (skipped without PayPal’s API description)',
   () => {
     let rig: ProviderRig;
     let operations: readonly DescribedOperation[] = [];
@@ -194,7 +194,7 @@ describe.skipIf(folder === undefined)(
       }
     };
 
-    /** Holds that are captured, declined, voided, refused and ended by the clock, both confirmed directly and after an approval. */
+    /** Holds that are captured, declined, voided, refused or expired, confirmed directly and after an approval. */
     const held = async (): Promise<void> => {
       for (const method of ['SIM-CARD', 'SIM-NSF', 'SIM-DECLINED', 'SIM-PENDING-OK', 'SIM-CARD-3DS'])
         await hold(method);
@@ -236,7 +236,7 @@ describe.skipIf(folder === undefined)(
     const release = (authorization: Hold) =>
       holdsOf(rig.provider).release({ ...authorization, idempotencyKey: `${authorization.paymentId}:release` });
 
-    /** Calls that the adapter does not make, as another client would. */
+    /** Calls of another client that the adapter does not make. */
     const plainly = async (): Promise<void> => {
       const token = await fetch(`${rig.url}/v1/oauth2/token`, {
         method: 'POST',
@@ -278,7 +278,7 @@ describe.skipIf(folder === undefined)(
       throw new Error('PayPal must have holds; absence is a bug');
     };
 
-    /** An order whose payer stores the wallet. */
+    /** An order that saves the payer's wallet. */
     const vaulted = async (customerId: string): Promise<void> => {
       const { provider } = rig;
       const waiting = await intent({ saveMethod: true, customerId });
@@ -291,8 +291,8 @@ describe.skipIf(folder === undefined)(
     };
 
     /**
-     * A charge with a partial refund and a refused refund over the remaining amount. PayPal's disputes are not in the
-     * documents.
+     * A charge with a partial refund, and a refund above the remaining amount that PayPal refuses. PayPal's disputes
+     * are not in the description.
      */
     const refunded = async (method: string): Promise<void> => {
       const made = await intent({ method });
@@ -320,7 +320,7 @@ describe.skipIf(folder === undefined)(
       throw new Error('PayPal must have refunds; absence is a bug');
     };
 
-    /** The adapter for an order that shows only the ids of its refunds, so it reads each refund. */
+    /** The adapter for an order that lists only the ids of its refunds, so the adapter reads each refund. */
     const listingIdsOnly = (): PaymentProvider => {
       const provider = rig.reopen(PAYPAL.settings, async (input, init) => {
         const response = await fetch(input, init);
@@ -372,14 +372,14 @@ describe.skipIf(folder === undefined)(
       ].filter((problem) => !NEWER.some((newer) => newer.test(problem)));
     };
 
-    test('every request and every response matches PayPal’s description', () => {
+    test('match PayPal’s description', () => {
       const described = rig.exchanges.filter(({ path }) => path !== '/paypal/v1/oauth2/token');
       expect(described.flatMap(problemsIn)).toEqual([]);
       const covered = new Set(described.map((one) => `${one.method} ${operationOf(one)?.path} ${one.status}`));
       expect([...covered].toSorted()).toEqual(COVERED);
     });
 
-    test('every event and its authorization, capture, refund or order matches PayPal’s description', async () => {
+    test('match PayPal’s description in every event and its object', async () => {
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
       const schemaOf = (resource: string): DescribedOperation | undefined =>
         operations.find(({ method, path }) => method === 'GET' && path === RESOURCES[resource]);
@@ -396,7 +396,7 @@ describe.skipIf(folder === undefined)(
       }
     });
 
-    test('the check finds a violation', () => {
+    test('are reported if they violate the description', () => {
       const order = rig.exchanges.find(({ method, path }) => method === 'POST' && path.endsWith('/orders'));
       if (!order) throw new Error('no order was made');
       const body = JSON.parse(order.sent);

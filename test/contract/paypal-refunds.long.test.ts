@@ -142,7 +142,7 @@ describe('a refund', () => {
     expect((await ledger()).refunds).toMatchObject([{ id: made.refundId, refund_id: REFUND_ID, amount: 2_500 }]);
   });
 
-  test('sends PayPal the amount and our id only, because the payer would read a note', async () => {
+  test('sends PayPal only the amount and our id, because the payer would read a note', async () => {
     const payment = await pay();
     await refund(payment, { amountCents: 1_005 });
     const { sent, path } = rig.exchanges.find((exchange) => exchange.path.endsWith('/refund')) ?? {
@@ -162,7 +162,7 @@ describe('a refund', () => {
     expect((await ledger()).charges).toMatchObject([{ amount_refunded: 1_000 }]);
   });
 
-  test('can be made in parts until nothing is left; the order shows each part, and the payment stays succeeded', async () => {
+  test('can be made in parts until nothing is left, and the order lists every part', async () => {
     const payment = await pay();
     const found = async () =>
       doneValue(
@@ -182,7 +182,7 @@ describe('a refund', () => {
     });
   });
 
-  test('never exceeds the capture, for fifty concurrent requests', async () => {
+  test('never exceeds the capture among fifty concurrent requests', async () => {
     const payment = await pay();
     const all = await Promise.all(
       Array.from({ length: 50 }, (_, n) => refund(payment, { amountCents: 100, refundId: numbered(n) })),
@@ -229,7 +229,7 @@ describe('a refund', () => {
     ['SIM-REFUND-PENDING-FAIL', ['pending', 'failed'], 'ECHECK'],
     ['SIM-REFUND-FAIL-LATER', ['succeeded', 'failed'], 'ECHECK'],
   ])(
-    'goes, for a payer with %s, through the statuses %j in a minute',
+    'for a payer with %s passes through the statuses %j within a minute',
     async (method, [now = '', later = ''], failureCode) => {
       const payment = await pay({ method });
       const made = doneValue(await refund(payment, { amountCents: 2_000 }));
@@ -238,7 +238,7 @@ describe('a refund', () => {
       await rig.clock.advance(MINUTE_MS);
       const settlement = later === 'succeeded' ? { feeCents: 0, netCents: -2_000, currency: 'USD' } : undefined;
       expect(await refunds(payment)).toEqual([{ ...made, status: later, failureCode, settlement }]);
-      // The amount of a failed refund can be refunded again.
+      // The amount of a failed refund becomes refundable again.
       const again = await refund(payment, { amountCents: 2_500, refundId: numbered(2) });
       expect(again.kind).toBe(later === 'failed' ? 'done' : 'refused');
     },
@@ -251,7 +251,7 @@ describe('a refund', () => {
     expect(await refunds(payment)).toMatchObject([{ refundId, status: 'canceled', failureCode: undefined }]);
   });
 
-  test('is refused as disputed for a part of a disputed payment, and accepted for the whole', async () => {
+  test('of a disputed payment is refused in part and accepted in full', async () => {
     const payment = await pay();
     await dispute();
     const part = await refund(payment, { amountCents: 100 });
@@ -264,12 +264,12 @@ describe('a refund', () => {
     expect(await refund(pending)).toMatchObject({ kind: 'refused', reason: 'PENDING_CAPTURE' });
   });
 
-  test('is refused if the payer’s account is closed, although a charge is declined for the same issue', async () => {
+  test('is refused if the payer’s account is closed, unlike a charge with the same issue', async () => {
     const closed = await mocked(await pay(), 'PAYER_ACCOUNT_LOCKED_OR_CLOSED');
     expect(closed).toEqual({ kind: 'refused', reason: 'PAYER_ACCOUNT_LOCKED_OR_CLOSED' });
   });
 
-  test('is refused half a year after the payment', async () => {
+  test('is refused after 180 days', async () => {
     const payment = await pay();
     await rig.clock.advance(181 * DAY_MS);
     expect(await refund(payment)).toMatchObject({ kind: 'refused', reason: 'REFUND_TIME_LIMIT_EXCEEDED' });
@@ -282,7 +282,7 @@ describe('a refund', () => {
     expect(await disputes(absent)).toEqual([]);
   });
 
-  test('is read by its id if a response or list lacks a field, else its outcome is unknown', async () => {
+  test('is read by id if a response or list lacks a field, else its outcome is unknown', async () => {
     const payment = await pay();
     const made = doneValue(await refund(payment, { amountCents: 1_000 }));
     const bare = (path: string, body: { id?: string; purchase_units?: [{ payments: { refunds: object[] } }] }) => {
@@ -297,7 +297,7 @@ describe('a refund', () => {
 });
 
 describe('the outcome of a refund call', () => {
-  test('is unknown or equals the first one for two concurrent calls under one key', async () => {
+  test('is unknown or equals the first outcome for two concurrent calls under one key', async () => {
     const payment = await pay();
     const both = await Promise.all([refund(payment), refund(payment)]);
     expect(both.filter(({ kind }) => kind === 'done').length).toBeGreaterThan(0);
@@ -331,7 +331,7 @@ describe('the disputes of a PayPal payment', () => {
     [{ status: 'won' }, 'won', 'RESOLVED'],
     [{ status: 'lost' }, 'lost', 'RESOLVED'],
     [{ status: 'closed' }, 'closed', 'RESOLVED'],
-  ])('have, for a dispute raised as %j, our status %s and PayPal’s status %s', async (wish, status, atPayPalStatus) => {
+  ])('of type %j have our status %s and PayPal’s status %s when raised', async (wish, status, atPayPalStatus) => {
     const payment = await pay();
     expect(await disputes(payment)).toEqual([]);
     const raised = await dispute({ ...wish, amount: 1_900, reason: 'product_not_received' });
@@ -455,7 +455,7 @@ describe('a PayPal event', () => {
     expect([events.at(-1)?.object.refund]).toEqual(await refunds(payment));
   });
 
-  test('carries a reversal’s refund with its capture, as the list does', async () => {
+  test('carries a reversal’s refund with its capture, like the list', async () => {
     const payment = await pay();
     await rig.control('POST', `/payments/${PAYMENT_ID}/refunds`, { reversed: true });
     const events = (await sentEvents()).map((event) => read(bodyOf(event)));
@@ -465,7 +465,7 @@ describe('a PayPal event', () => {
     expect([events[0]?.object.refund]).toEqual(await refunds(payment));
   });
 
-  test('names the charge if a reversal carries the capture alone', async () => {
+  test('names the charge if a reversal carries only the capture', async () => {
     const { paymentId } = await pay();
     const links = [{ rel: 'self', href: `https://api.paypal.com/v2/payments/captures/${paymentId}` }];
     const amount = { currency_code: 'USD', value: '25.00' };
@@ -517,7 +517,7 @@ describe('a PayPal event', () => {
     expect(broken(disputed, 'dispute_amount', { currency_code: 'dollar', value: '5.00' })).toBeUndefined();
   });
 
-  test('triggers a read of the refunds at PayPal if it names the capture of an unreadable refund', async () => {
+  test('triggers a read of the refunds if it names the capture of an unreadable refund', async () => {
     const { paymentId } = await pay();
     await atPayPal();
     const [refunded] = (await sentEvents()).map(bodyOf);
@@ -532,7 +532,7 @@ describe('a PayPal event', () => {
 
 type Change = (path: string, body: never) => unknown;
 
-/** The adapter, with changed responses from PayPal. */
+/** The adapter with modified responses from PayPal. */
 const changed = (change: Change, status?: number): PaymentProvider =>
   opened(async (input, init) => {
     const response = await fetch(input, init);

@@ -6,7 +6,7 @@ import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { openRig, type ProviderRig, SHORT_DEADLINE_MS } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
-/** PayPal's webhooks, verified by PayPal, with the call, its outcomes, and the events that need no call. */
+/** PayPal webhooks that PayPal verifies, with the call's outcomes and the events that need no call. */
 let rig: ProviderRig;
 beforeEach(async () => {
   rig = await openRig(PAYPAL);
@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rig.close());
 
 const SERVICE = '/v1/notifications/verify-webhook-signature';
-/** JSON in a form that JSON.stringify does not produce. */
+/** JSON formatted unlike JSON.stringify. */
 const EVENT = `{"id":"WH-1", "event_type":"PAYMENT.CAPTURE.COMPLETED","create_time":"2030-01-01T00:00:00.000Z",
   "resource": {"id":"C1","amount":{"value":"25.00","currency_code":"USD"},"rate":1.0,"zero":1e0,"text":"a\\u00e9\\/b"}}`;
 
@@ -46,7 +46,7 @@ describe('a signed PayPal event', () => {
     expect(asked()).toBe(1);
   });
 
-  test('does not make another event with the same transmission id valid', async () => {
+  test('does not validate another event with the same transmission id', async () => {
     const headers = signed();
     await verify(headers);
     expect(await verify(headers, EVENT.replace('25.00', '99.00'))).toBe('invalid');
@@ -69,7 +69,7 @@ describe('a signed PayPal event', () => {
     ['in an hour, by PayPal’s clock', 60 * MINUTE_MS, 'valid'],
     ['30 days ago, as long as its id is known', -30 * DAY_MS, 'valid'],
     ['longer ago than its id is known', -30 * DAY_MS - 1_000, 'invalid'],
-  ] as const)('was first sent %s (%d ms), and is %s', async (_, offset, verdict) => {
+  ] as const)('that was first sent %s (%d ms) is %s', async (_, offset, verdict) => {
     expect(await verify(signed(EVENT, 'valid', rig.clock.now() + offset))).toBe(verdict);
   });
 });
@@ -94,12 +94,12 @@ describe('a forged PayPal event', () => {
     expect(asked()).toBe(0);
   });
 
-  test('is rejected for a certificate elsewhere, unless the operator has overridden the base URL', async () => {
+  test('is rejected for a certificate on another host, unless the operator has overridden the base URL', async () => {
     const elsewhere = { ...signed(), 'paypal-cert-url': 'https://proxy.example:8443/certs/1' };
     expect(await verify(elsewhere)).toBe('invalid');
     expect(asked()).toBe(0);
     const bound = rig.reopenReceiver({ ...PAYPAL.settings, BASE_URL });
-    // Nothing listens there, but the call was made.
+    // No server listens there, but the adapter made the call.
     expect(bound && (await verify(elsewhere, EVENT, bound))).toBe('unavailable');
     expect(bound && (await verify({ ...elsewhere, 'paypal-cert-url': 'https://proxy.example/c' }, EVENT, bound))).toBe(
       'invalid',
@@ -131,13 +131,13 @@ describe('a forged PayPal event', () => {
     expect(asked()).toBe(0);
   });
 
-  test('is not received if the webhook has no id', () => {
+  test('is not received if the webhook id is not configured', () => {
     expect(rig.reopenReceiver({ ...PAYPAL.settings, WEBHOOK_ID: '' })).toBeUndefined();
   });
 });
 
 describe('the PayPal verification service', () => {
-  // A call that certainly did nothing is retried once, immediately.
+  // A call that was certainly not executed is retried once, immediately.
   test.each([
     ['error_500', 1],
     ['rate_limit', 2],
@@ -203,7 +203,7 @@ describe('the verification of altered events', () => {
       if ((await verify(mutated.headers, mutated.raw)) !== 'invalid') accepted.push(mutated);
     }
     expect(accepted).toEqual([]);
-    // The checks before the call did not refuse all of them.
+    // Some events passed the checks before the call.
     expect(asked()).toBeGreaterThan(MUTATIONS / 5);
   }, 60_000);
 });

@@ -38,7 +38,7 @@ interface Wish {
 
 const PAYMENT_ID = 'pay_000000000000000000000001';
 const OUR_CUSTOMER = 'cust_000000000000000000000001';
-/** The form of the ids that PayPal gives to customers. */
+/** The format of PayPal's customer ids. */
 const GIVEN_ID = /^[0-9A-Z]{1,22}$/;
 
 const createIntent = ({ saveMethod = false, ...wish }: Wish = {}) =>
@@ -103,7 +103,7 @@ const timesCharged = async (): Promise<number> => {
 };
 
 describe('an order without a saved method', () => {
-  test('has the page for the payer’s approval and the return URL', async () => {
+  test('has an approval page for the payer and the return URL', async () => {
     const made = await create();
     expect(made).toMatchObject({
       status: 'requires_payment_method',
@@ -144,7 +144,7 @@ describe('an order without a saved method', () => {
     expect(await timesCharged()).toBe(1);
   });
 
-  test('shows that an open attempt did not arrive if the approval came during the attempt', async () => {
+  test('reports an open attempt as not received if the payer approves during it', async () => {
     const made = await create();
     await approve();
     expect(doneValue(await find(made, 'processing'))).toMatchObject({ status: 'requires_payment_method' });
@@ -225,7 +225,7 @@ describe('an order with a saved method', () => {
   test.each([
     ['SIM-OK', 'wallet'],
     ['SIM-CARD', 'card'],
-  ] as const)('is charged by one call if the kind of its method is known: %s', async (method, methodKind) => {
+  ] as const)('is charged by one call if the type of its method is known: %s', async (method, methodKind) => {
     const made = await create({ method });
     rig.exchanges.length = 0;
     for (const _ of [1, 2])
@@ -238,7 +238,7 @@ describe('an order with a saved method', () => {
   });
 
   test.each(['SIM-OK', 'SIM-CARD'])(
-    'is charged after one read if the kind of its method is not known: %s',
+    'is charged after one read if the type of its method is unknown: %s',
     async (method) => {
       const made = await create({ method });
       rig.exchanges.length = 0;
@@ -250,7 +250,7 @@ describe('an order with a saved method', () => {
     },
   );
 
-  test('is not charged, with a certain outcome, if the kind of its method cannot be read', async () => {
+  test('is certainly not charged if the type of its method cannot be read', async () => {
     const made = await create({ method: 'SIM-CARD' });
     await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
     expect(await confirm(made, 'SIM-CARD')).toEqual({ kind: 'not_done', reason: 'unreachable' });
@@ -278,7 +278,7 @@ describe('an order with a saved method', () => {
     [{ isRecurring: true }, undefined],
     [{ offSession: true }, 'IMMEDIATE'],
     [{ offSession: true, isRecurring: true }, 'RECURRING_PREPAID'],
-  ])('declares the charge of a wallet without its payer as the merchant’s: %j', async (charged, usage_pattern) => {
+  ])('declares a wallet charge without its payer as merchant-initiated: %j', async (charged, usage_pattern) => {
     const made = await create({ method: 'SIM-OK' });
     await confirm(made, 'SIM-OK', { ...charged, methodKind: 'wallet' });
     const declared = { payment_initiator: 'MERCHANT', usage: 'SUBSEQUENT', usage_pattern };
@@ -319,7 +319,7 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(0);
   });
 
-  test('stays succeeded after a refund, and shows the refund', async () => {
+  test('stays succeeded after a refund, and lists the refund', async () => {
     const made = await create({ method: 'SIM-OK' });
     await confirm(made, 'SIM-OK');
     expect(doneValue(await find(made, 'succeeded'))).not.toHaveProperty('isRefunded');
@@ -339,7 +339,7 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(0);
   });
 
-  test('asks for its payer again after its method was removed', async () => {
+  test('requires its payer’s approval again after its method was removed', async () => {
     const made = await create({ method: 'SIM-OK' });
     expect(doneValue(await update(made, { clears: true }))).toMatchObject({
       status: 'requires_payment_method',
@@ -390,7 +390,7 @@ describe('an order that has expired', () => {
 });
 
 describe('the cancellation of an order', () => {
-  test('only reads the order, which can still exist, and a canceled record stays canceled', async () => {
+  test('only reads the order, and a canceled record stays canceled', async () => {
     const made = await create();
     rig.exchanges.length = 0;
     const known = { intentId: made.intentId, attemptRef: undefined, method: undefined, status: 'created' } as const;

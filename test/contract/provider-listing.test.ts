@@ -40,7 +40,7 @@ describe.each(SUBJECTS)('the list of payments at $name', (subject, pays, decline
     return [ourPaymentId, status, amountCents, currency, captureMethod];
   };
 
-  test('has the payments since a time, oldest first, with our id and the amount', async () => {
+  test('lists payments since a time, oldest first, with our id and the amount', async () => {
     await charge(1, pays);
     await rig.clock.moveTo(rig.clock.now() + HOUR_MS);
     const since = rig.clock.now();
@@ -64,17 +64,17 @@ describe.each(SUBJECTS)('the list of payments at $name', (subject, pays, decline
     expect(new Set((await list(since)).map(({ report }) => report.ourPaymentId)).size).toBe(count);
   });
 
-  test('has an amount that is only held', async () => {
+  test('includes a held amount', async () => {
     const since = rig.clock.now();
     await charge(1, pays, { captureMethod: 'manual' });
     expect((await list(since)).map(factsOf)).toEqual([[ours(1), 'requires_capture', 1_001, 'USD', 'manual']]);
   });
 
-  test('has a declined charge once, with its last attempt', async () => {
+  test('lists a declined charge once, with its last attempt', async () => {
     const since = rig.clock.now();
     await charge(1, declines);
     const listed = await list(since);
-    // PayPal keeps no refused charge of a wallet. Stripe and Square keep it.
+    // Unlike Stripe and Square, PayPal keeps no refused charge of a wallet.
     expect(listed.map(factsOf)).toEqual(subject === PAYPAL ? [] : [[ours(1), 'failed', 1_001, 'USD', undefined]]);
   });
 

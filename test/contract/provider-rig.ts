@@ -12,7 +12,7 @@ import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { type FakeClock, fakeClock, type SimulatorDelivery } from './simulator-harness.ts';
 import { vendorProblems, type WireExchange } from './vendor-files.ts';
 
-/** One adapter against the simulator, over real sockets, so deadlines and resets are those of the network. */
+/** One adapter against the simulator over real sockets, so timeouts and resets are real. */
 export interface Bound {
   readonly slot: ProviderSlot;
   readonly adapter: AdapterName;
@@ -26,20 +26,20 @@ export interface Bound {
 export interface ProviderRig {
   readonly clock: FakeClock;
   readonly provider: PaymentProvider;
-  /** Verifies the webhooks, without the secrets that only provider calls need; undefined for Braintree. */
+  /** Verifies webhooks without the secrets for provider calls; undefined for Braintree. */
   readonly receiver: EventReceiver | undefined;
-  /** Opens the receiver with other settings, or with another deadline. */
+  /** Opens the receiver with other settings or another deadline. */
   reopenReceiver(settings: Partial<SlotSettings>, timeoutMs?: number): EventReceiver | undefined;
-  /** The same adapter with a short deadline, for calls that get no response. */
+  /** The same adapter with a short deadline, for calls without a response. */
   readonly impatient: PaymentProvider;
-  /** Opens the same adapter with other settings, or with calls that go through another `fetch`. */
+  /** Opens the same adapter with other settings or another `fetch`. */
   reopen(settings: Partial<SlotSettings>, through?: typeof fetch): PaymentProvider | undefined;
   /** The URL of the simulated provider, for calls that bypass the adapter. */
   readonly url: string;
   readonly exchanges: WireExchange[];
   /** The logged lines. */
   readonly logged: string[];
-  /** The webhooks sent so far, after everything that is due. */
+  /** The webhooks sent so far, after all due work. */
   delivered(): Promise<readonly SimulatorDelivery[]>;
   control<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
   close(): Promise<void>;

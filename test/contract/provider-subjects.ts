@@ -4,7 +4,7 @@ import { openStripe, openStripeReceiver } from '../../shared/providers/stripe/st
 import { WEBHOOK_URL } from './provider-rig.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
-/** The adapters, each with its provider's test values. */
+/** The adapters with their providers' test values. */
 const NOTHING_FORGOTTEN = { intents: false, cancellations: false, declines: false, customers: false };
 
 export const STRIPE: ProviderSubject = {

@@ -9,13 +9,13 @@ import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import type { SimulatorDelivery } from './simulator-harness.ts';
 
 /**
- * The contract of every adapter, with each operation and each of its outcomes. An adapter's test names its provider's
- * test values; the adapter must refuse the operations that its `can` denies, and the suite skips their other tests.
+ * The contract of every adapter, with each operation and outcome. Each adapter's test supplies its provider's test
+ * values. The adapter must refuse the operations that its `can` denies, and the suite skips their other tests.
  */
 export interface ProviderSubject extends Bound {
   readonly name: string;
   readonly can: PaymentProvider['can'];
-  /** Fields that the provider does not store; the service keeps its own values. */
+  /** Fields that the provider does not store, so the service keeps its own values. */
   readonly forgets: {
     readonly intents: boolean;
     readonly cancellations: boolean;
@@ -27,26 +27,26 @@ export interface ProviderSubject extends Bound {
     readonly succeeds: string;
     /** A card to attach. */
     readonly attaches: string;
-    /** Saved after its payer's approval; undefined if the request names the method to save. */
+    /** A method that is saved after its payer's approval; undefined if the request names the method to save. */
     readonly approvedBy: string | undefined;
     readonly declines: Readonly<Record<string, DeclineCode>>;
-    /** Processing, then succeeded or failed after a minute of the clock. */
+    /** Processing, then succeeded or failed a minute later. */
     readonly settlesLater: { readonly succeeded: string; readonly failed: string };
-    /** Requires an action of its customer; undefined if the provider has no such state. */
+    /** Requires a customer action; undefined if the provider has no such state. */
     readonly asksCustomer: string | undefined;
-    /** The first call with it gets no response. */
+    /** Methods whose first call gets no response. */
     readonly lost: { readonly before: string; readonly after: string };
     readonly unknown: string;
     readonly declinesToAttach: string;
-    /** Methods that attach, pay this many times, and are declined from then on. */
+    /** Methods that can be attached, pay this many times, and then decline. */
     readonly declinesLater: Readonly<Record<string, { readonly pays: number; readonly code: DeclineCode }>>;
   };
-  /** Paths of the call that charges and of the call that creates a customer, for faults. */
+  /** Paths of the charge, customer and attach calls, for fault injection. */
   readonly paths: { readonly confirm: string; readonly customers: string; readonly attach: string };
   readonly nextAction: NextAction['type'];
-  /** The part of the charge's body that declares an absent payer. */
+  /** The part of the charge request that declares it off-session. */
   readonly unattended: string;
-  /** The types that its native events map to, for a payment that succeeds and for a payment that is declined. */
+  /** The types of its native events for a succeeded and for a declined payment. */
   readonly paymentEvents: {
     readonly succeeded: readonly InboundEventType[];
     readonly failed: readonly InboundEventType[];
@@ -162,10 +162,10 @@ const ledger = () => rig.control<Ledger>('GET', '/ledger');
 const moneyMoved = async (id: string): Promise<number> =>
   (await ledger()).charges.filter(({ payment_id, status }) => payment_id === id && status === 'succeeded').length;
 
-/** One call under a fault. The adapter with the short deadline makes the call if only a deadline ends it. */
+/** One call under a fault. If only a deadline ends the call, it uses the adapter with the short deadline. */
 const struck = async <T>(action: string, path: string, call: () => Promise<T>): Promise<T> => {
   const strike = async (): Promise<T> => {
-    // The fault must not strike the access token, which some adapters get at their first call.
+    // The fault must not hit the access token request, which some adapters send first.
     await provider.findPayment(ABSENT);
     await rig.control('POST', '/faults', { action, path, times: 1 });
     return call();
@@ -232,7 +232,7 @@ const testPayments = (subject: ProviderSubject): void => {
     test.each([
       ['without a method', undefined, 'requires_payment_method'],
       ['with a method', methods.succeeds, 'created'],
-    ] as const)('is created with the same status that the record will have: %s', async (_, method, status) => {
+    ] as const)('has the same status at creation as its record: %s', async (_, method, status) => {
       const { id, report } = await create(method === undefined ? {} : { method });
       expect(report).toMatchObject({
         status,
@@ -341,7 +341,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status, paymentId, attemptRef });
     });
 
-    test('can name the method that the intent lacks', async () => {
+    test('can name a method if the intent lacks one', async () => {
       const intent = await create();
       expect(doneValue(await confirm(intent, methods.succeeds))).toMatchObject({ status: 'succeeded' });
     });
@@ -375,7 +375,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(await moneyMoved(intent.id)).toBe(1);
     });
 
-    test.each(['succeeded', 'failed'] as const)('settles later if it is processing: %s', async (status) => {
+    test.each(['succeeded', 'failed'] as const)('is processing first, and settles later: %s', async (status) => {
       const intent = await create({ method: methods.settlesLater[status] });
       const processing = doneValue(await confirm(intent));
       expect(processing).toMatchObject({ status: 'processing', attemptRef: expect.stringMatching(/./) });
@@ -428,7 +428,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
     );
 
     test.each(FAULTS)(
-      'has an unknown outcome if the lookup meets %s, and the next lookup settles it',
+      'has an unknown outcome if the lookup fails with %s, and the next lookup settles it',
       async (action, reason) => {
         const intent = await create({ method: methods.succeeds });
         await confirm(intent);
@@ -562,7 +562,7 @@ const testCustomers = ({ name, paths }: ProviderSubject): void => {
       async (action, reason) => {
         const id = await customerId();
         const first = await struck(action, paths.customers, () => provider.deleteCustomer(id));
-        // Braintree's response to a deletion is empty, so nothing in it can be malformed.
+        // Braintree's deletion response is empty, so it cannot be malformed.
         if (first.kind !== 'done') expect(first).toEqual({ kind: 'unknown', reason });
         expect(await provider.deleteCustomer(id)).toMatchObject({ kind: 'done' });
       },
@@ -590,7 +590,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
       expect(doneValue(await confirm(intent))).toMatchObject({ status: 'succeeded' });
     });
 
-    test('is charged without its payer, and once under its key', async () => {
+    test('is charged off-session once under its key', async () => {
       const { methodId: method, customerId: customer } = doneValue(await attach(methods.attaches));
       const intent = await create({ method, customerId: customer ?? '' });
       for (const _ of [1, 2])
@@ -600,7 +600,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
     });
 
     test.each(Object.entries(methods.declinesLater))(
-      'is declined after its successful payments if it was created from %s',
+      'is declined after its successful payments if created from %s',
       async (token, late) => {
         const { methodId: method, customerId: customer } = doneValue(await attach(token));
         const charge = async () =>
@@ -669,7 +669,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
       expect(doneValue(await confirm(next))).toMatchObject({ status: 'succeeded' });
     });
 
-    test('is not saved from a payment that did not succeed', async () => {
+    test('is not saved from a failed payment', async () => {
       const intent = await create();
       const wanted = { ...known(intent), customerId: await customerId(), idempotencyKey: 'k' };
       expect(await provider.keepMethod(wanted)).toMatchObject({ kind: 'refused' });
@@ -789,7 +789,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
       expect(await verify({ ...event, headers: changed })).toBe('invalid');
     });
 
-    test('are also read in the interface’s own form, and in no other form', async () => {
+    test('are also read in the interface’s own format, and in no other', async () => {
       const object = { id: 'x1', amount: 2_500, currency: 'usd', status: 'succeeded', customer: null };
       const event = {
         id: 'e1',
@@ -813,7 +813,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
   });
 };
 
-/** The payment's own events that the service acts on, in the order in which they were sent. */
+/** The payment's events that the service processes, in sending order. */
 const eventsAbout = async (intent: Intent) => {
   const sent = await rig.delivered();
   for (const event of sent) expect(await verify(event)).toBe('valid');

@@ -1,6 +1,6 @@
 /**
- * @module The requests of PayPal's quick start guides and of Square's, as the vendors' own SDKs sent them, are sent to
- * the simulator again. The simulator must give every response that those SDKs could read.
+ * @module Replays the recorded requests of the PayPal and Square SDKs, from the vendors' quick start guides. The
+ * simulator must return every recorded response that the SDKs could read.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SQUARE_VERSION } from '../../shared/providers/square/outcome.ts';
@@ -12,7 +12,7 @@ import { RECORDED_SDKS, type RecordedStep } from './recorded-sdks.ts';
 let rig: ProviderRig;
 afterEach(() => rig.close());
 
-/** The response may hold more than was recorded, because an SDK ignores fields that it does not know. */
+/** The response may contain more fields than the recording, because an SDK ignores unknown fields. */
 const repeat = async (step: RecordedStep): Promise<void> => {
   if ('advance' in step) return rig.clock.advance(step.advance);
   if ('delivered' in step) return expect(await rig.delivered()).toMatchObject(step.delivered);
@@ -30,7 +30,7 @@ const repeat = async (step: RecordedStep): Promise<void> => {
 describe.each([
   ['PayPal', PAYPAL],
   ['Square', SQUARE],
-] as const)('recorded from the SDK of %s', (vendor, subject) => {
+] as const)('recordings of the SDK of %s', (vendor, subject) => {
   beforeEach(async () => {
     rig = await openRig(subject);
   });

@@ -1,13 +1,13 @@
 /**
- * @module The recorded behavior of PayPal's and Square's SDKs, with the requests that they sent to the simulator, the
- * responses that they could read, and the fields and statuses that their types declare.
+ * @module The recorded behavior of the PayPal and Square SDKs. It contains their requests to the simulator, the
+ * responses that they could read, and the fields and statuses of their types.
  */
 import * as z from 'zod';
 import paypal from './recorded/paypal.json' with { type: 'json' };
 import square from './recorded/square.json' with { type: 'json' };
 
 const requestSchema = z.strictObject({
-  /** Method and path with the query. */
+  /** The method, and the path with its query. */
   request: z.string(),
   headers: z.record(z.string(), z.string()),
   body: z.string().optional(),

@@ -14,29 +14,28 @@ import { openRig, type ProviderRig } from './provider-rig.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
 /**
- * The contract of refunds and disputes for every adapter that accepts payments. An adapter's test names its test
- * values.
+ * The contract of refunds and disputes for every adapter with payments. Each adapter's test supplies its test values.
  */
 export interface RefundSubject {
   readonly subject: ProviderSubject;
-  /** The status of a refund that the provider has just made. */
+  /** The status of a new refund at the provider. */
   readonly begins: 'pending' | 'succeeded';
-  /** Part of the path of the call that refunds, for faults. */
+  /** Part of the refund call's path, for fault injection. */
   readonly path: string;
-  /** The largest page of refunds that the provider gives, and the path of that page. */
+  /** The provider's largest page of refunds, and its path. */
   readonly page: { readonly size: number; readonly path: string };
   readonly methods: {
     readonly settlesLater: string;
     readonly failsLater: string;
     readonly disputed: string;
   };
-  /** Amounts in currencies other than USD, in ISO 4217 minor units, which the provider can express. */
+  /** Refundable amounts in currencies other than USD, in ISO 4217 minor units. */
   readonly currencies: readonly (readonly [currency: string, amountCents: number, refundedCents: number])[];
-  /** An amount that the provider cannot express; undefined if it can express every amount that it can charge. */
+  /** An amount that the provider cannot express; undefined if it can express every chargeable amount. */
   readonly inexpressible?: { readonly currency: string; readonly paidCents: number; readonly refundCents: number };
-  /** The final statuses of a refund that the provider can report. */
+  /** The final refund statuses of the provider. */
   readonly refundEnds: readonly RefundStatus[];
-  /** The adapter's reading of each status that a dispute can have at the provider. */
+  /** Our dispute status for each dispute status of the provider. */
   readonly disputeStatuses: readonly DisputeStatus[];
 }
 
@@ -134,7 +133,7 @@ const FAULTS = [
 
 const fail = (action: string, path: string, times = 1) => rig.control('POST', '/faults', { action, path, times });
 
-/** The adapter for a call under a fault, with a short time-out for a call without a response. */
+/** The adapter for a call under a fault. Its timeout is short if the fault suppresses the response. */
 const struck = (action: string): RefundsPort => port(action.startsWith('timeout') ? rig.impatient : provider);
 
 export const testRefunds = (wanted: RefundSubject): void => {
@@ -161,7 +160,7 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
       const part = refundOf(payment, 2_501);
       const { reason, captureId, ...refund } = withoutSettlement(doneValue(await port().createRefund(part)));
       expect(['requested_by_customer', undefined]).toContain(reason);
-      // Only PayPal has several captures of one payment, and names the one that was refunded.
+      // Only PayPal has several captures per payment, and names the refunded capture.
       expect([payment.paymentId, undefined]).toContain(captureId);
       expect(refund).toEqual({
         refundId: expect.any(String),
@@ -304,7 +303,7 @@ const testFaults = ({ subject, begins, path, page }: RefundSubject): void => {
   const method = subject.methods.succeeds;
   describe(`a failing refund call at ${subject.name}`, () => {
     test.each(FAULTS)(
-      'has an unknown outcome if it meets %s, is looked up, and refunds once by the retry',
+      'leaves the outcome unknown on %s, is looked up, and the retry refunds once',
       async (...fault) => {
         const [action, reason, reached] = fault;
         const payment = await pay(method);
@@ -338,7 +337,7 @@ const testFaults = ({ subject, begins, path, page }: RefundSubject): void => {
       expect(await givenBack(payment)).toBe(2_500);
     });
 
-    test.each(FAULTS)('is found by a second lookup if the first one fails by %s', async (action, reason) => {
+    test.each(FAULTS)('is found by a second lookup if the first lookup fails with %s', async (action, reason) => {
       const payment = await pay(method);
       await port().createRefund(refundOf(payment, 2_500));
       await fail(action, page.path);
@@ -418,7 +417,7 @@ const testDisputes = ({ subject, methods, disputeStatuses }: RefundSubject): voi
       ]);
     });
 
-    test.each(FAULTS)('is looked up again if the list meets %s', async (action, reason) => {
+    test.each(FAULTS)('is read again if the list fails with %s', async (action, reason) => {
       const payment = await pay(methods.disputed);
       await fail(action, 'disputes');
       expect(await struck(action).listDisputes(payment)).toEqual({ kind: 'unknown', reason });
@@ -428,7 +427,7 @@ const testDisputes = ({ subject, methods, disputeStatuses }: RefundSubject): voi
   });
 };
 
-/** The events about refunds and disputes that the service has received so far, each one verified. */
+/** The refund and dispute events that the service has received so far. Each is verified. */
 const moneyBackEvents = async () => {
   const sent = await rig.delivered();
   for (const { headers, body } of sent) {
@@ -441,7 +440,7 @@ const moneyBackEvents = async () => {
     .filter(({ object }) => object.chargedAs !== undefined);
 };
 
-/** An event of Stripe does not carry the settlement of its refund. */
+/** Stripe's events do not contain the settlement of a refund. */
 const withoutSettlement = (refund: ProviderRefund | undefined) => {
   if (!refund) throw new Error('no refund is listed');
   const { settlement: _, ...rest } = refund;
@@ -454,7 +453,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
     expect.toSatisfy((ids: readonly string[]) => ids.some((id) => id === intentId || id === paymentId));
 
   describe(`the refund and dispute events of ${subject.name}`, () => {
-    test('carry our own refund, or name its payment', async () => {
+    test('carry our refund’s id, or the payment of the refund', async () => {
       const payment = await pay(method);
       const refund = doneValue(await port().createRefund(refundOf(payment, 2_500)));
       const events = await moneyBackEvents();
@@ -463,7 +462,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
       expect(carried.at(-1)?.object.refund).toMatchObject(withoutSettlement(refund));
     });
 
-    test('carry a refund made at the provider, without an id of ours', async () => {
+    test('carry a refund made at the provider without our id', async () => {
       const payment = await pay(method);
       await rig.control('POST', `/payments/${payment.ourId}/refunds`, { amount: 700, status: 'succeeded' });
       const carried = (await moneyBackEvents()).filter(({ type }) => type === 'refund.updated');
@@ -488,7 +487,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
       expect(last?.object.refund).toEqual(failed);
     });
 
-    test('carry a dispute as the list shows it, from its first status to its last', async () => {
+    test('carry a dispute from its first status to its last, as the list does', async () => {
       const payment = await pay(method);
       const id = await dispute(payment);
       const latest = async () =>
@@ -508,7 +507,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
 const amounts = fc.integer({ min: 1, max: PAID });
 const which = fc.nat({ max: 3 });
 
-/** One step in the life of a payment that has been paid. Steps that the provider refuses change nothing. */
+/** One step in the history of a paid payment. A step that the provider refuses changes nothing. */
 const stepsOf = ({ refundEnds, disputeStatuses }: RefundSubject) =>
   fc.oneof(
     fc.record({ kind: fc.constant('ours' as const), amount: amounts }),
@@ -531,7 +530,7 @@ const stepsOf = ({ refundEnds, disputeStatuses }: RefundSubject) =>
   );
 type Step = ReturnType<typeof stepsOf> extends fc.Arbitrary<infer T> ? T : never;
 
-/** A control route that may refuse. */
+/** Calls a control route, which may refuse with 409. */
 const attempt = (path: string, body: object): Promise<unknown> =>
   rig.control('POST', path, body).catch((error: Error) => expect(error.message).toMatch(/: 409 /));
 
@@ -553,7 +552,7 @@ const take = async (payment: Paid, next: Step): Promise<unknown> => {
   }
 };
 
-/** A step about a refund or dispute is possible only if the payment has one. */
+/** True if the payment has a refund or dispute for the step. */
 const isPossible = async (payment: Paid, { kind }: Step): Promise<boolean> => {
   const { refunds, disputes } = await ledger(payment);
   if (kind === 'refund') return refunds.length > 0;

@@ -4,8 +4,8 @@ import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 
 /**
- * Braintree's own SDK, whole, runs Braintree's quick start guides against the simulator. Our adapter holds customers
- * only, and accepts no webhooks of Braintree.
+ * Braintree's full SDK runs its quick start guides against the simulator. Our adapter supports only customers, and
+ * accepts no Braintree webhooks.
  */
 let sdk: typeof BraintreeSdk;
 beforeAll(async () => {

@@ -5,8 +5,8 @@ import { STRIPE_API_VERSION } from '../../shared/providers/stripe/stripe.ts';
 import { createRig, errorOf, type Rig, WEBHOOK_SECRET } from './simulator-harness.ts';
 
 /**
- * Stripe's own SDK runs each of Stripe's quick start guides against the simulator, from its first call to its webhook.
- * The tests of the simulator beside this file drive each operation of Stripe with the same SDK.
+ * Stripe's own SDK runs each quick start guide of Stripe against the simulator, from the first call to the webhook. The
+ * other simulator tests in this folder cover each Stripe operation with the same SDK.
  */
 let rig: Rig;
 beforeEach(() => {
@@ -16,7 +16,7 @@ afterEach(() => rig.close());
 
 const PATHS = { paymentIntents: '/v1/payment_intents', setupIntents: '/v1/setup_intents' } as const;
 
-/** The delivered events of a type, each verified as the guide for webhooks does. */
+/** The delivered events of a type, each verified as in Stripe's webhook guide. */
 const verifiedEvents = async (type: string): Promise<Stripe.Event[]> => {
   await rig.events();
   return rig.delivered
@@ -94,7 +94,7 @@ describe('a removed API parameter', () => {
 });
 
 describe('a flow from Stripe’s guides', () => {
-  test('accepts a payment and ends with its charge and a verified event', async () => {
+  test('accepts a payment, and results in its charge and a verified event', async () => {
     const { id, client_secret } = await rig.stripe.paymentIntents.create({
       amount: 1_999,
       currency: 'eur',
@@ -113,7 +113,7 @@ describe('a flow from Stripe’s guides', () => {
     expect(event?.data.object).toMatchObject({ id, status: 'succeeded' });
   });
 
-  test('holds an amount and ends with a partial capture', async () => {
+  test('holds an amount and captures a part', async () => {
     const held = await rig.stripe.paymentIntents.create({
       amount: 2_000,
       currency: 'usd',
@@ -167,7 +167,7 @@ describe('a flow from Stripe’s guides', () => {
     });
   });
 
-  test('changes a refund’s metadata to both values; the refund of a card cannot be canceled', async () => {
+  test('updates a refund’s metadata twice, and cannot cancel a card refund', async () => {
     const { id } = await chargedBy('pm_card_visa');
     const refund = await rig.stripe.refunds.create({ payment_intent: id, metadata: { refund_id: 'ref_1' } });
     const changed = await rig.stripe.refunds.update(refund.id, { metadata: { ticket: '7' } });
@@ -198,7 +198,7 @@ describe('a flow from Stripe’s guides', () => {
     expect(await rig.stripe.refunds.create({ payment_intent: paid.id })).toMatchObject({ status: 'succeeded' });
   });
 
-  test('accepts a dispute, which is then lost for good', async () => {
+  test('accepts a dispute, which is then lost permanently', async () => {
     const paid = await chargedBy('pm_card_createDisputeProductNotReceived');
     const { data } = await rig.stripe.disputes.list({ charge: String(paid.latest_charge) });
     const id = String(data[0]?.id);
@@ -245,7 +245,7 @@ describe('a flow from Stripe’s guides', () => {
     expect(await verifiedEvents('setup_intent.succeeded')).toHaveLength(1);
   });
 
-  test('sells a subscription and ends with the payment of its first invoice', async () => {
+  test('sells a subscription, and the first invoice is paid', async () => {
     const { subscription, invoice, method } = await subscribe();
     expect(subscription.status).toBe('incomplete');
     const secret = invoice.confirmation_secret?.client_secret ?? '';
@@ -280,7 +280,7 @@ describe('a setup intent at Stripe', () => {
 });
 
 describe('an invoice at Stripe', () => {
-  test('is collected by a call if it does not collect itself', async () => {
+  test('is paid by a call if automatic collection is off', async () => {
     const { subscription, method } = await subscribe('pm_sim_ok_1_then_decline');
     const { latest_invoice: first } = await rig.stripe.subscriptions.retrieve(subscription.id);
     await rig.stripe.invoices.pay(String(first), { payment_method: method });

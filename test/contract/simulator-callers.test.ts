@@ -18,7 +18,7 @@ const intent = (more: Partial<Stripe.PaymentIntentCreateParams> = {}) =>
   });
 
 describe('access to the simulated Stripe', () => {
-  test('lets a browser confirm with the publishable key and the client secret, with fewer fields', async () => {
+  test('accepts a browser’s confirm with publishable key and client secret, and returns fewer fields', async () => {
     const created = await intent();
     const secret = created.client_secret ?? '';
     const seen = await rig.browser(`/v1/payment_intents/${created.id}?client_secret=${secret}`);
@@ -33,7 +33,7 @@ describe('access to the simulated Stripe', () => {
     expect(await confirm(another.id)).toMatchObject({ status: 400, body: { error: { param: 'client_secret' } } });
   });
 
-  test('gives a declined browser no more fields than a successful browser', async () => {
+  test('shows a browser no more fields after a decline than after a success', async () => {
     const { id, client_secret: secret } = await intent();
     const { status, body } = await rig.browser(`/v1/payment_intents/${id}/confirm`, {
       client_secret: secret ?? '',

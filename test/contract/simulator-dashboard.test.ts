@@ -1,4 +1,4 @@
-/** @module Changes that a provider's owner makes on its dashboard, and a payer in its portal, as Stripe documents them. */
+/** @module Changes in Stripe's dashboard and customer portal, as Stripe documents them. */
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../shared/core/time.ts';
@@ -66,12 +66,12 @@ const replaceMethod = async (subscription: Stripe.Subscription, method = 'pm_car
 };
 
 describe('the scheduled end of a subscription', () => {
-  test('uses the flexible billing mode, which is the API version’s default', async () => {
+  test('uses the flexible billing mode, the default of the API version', async () => {
     expect((await subscribe()).billing_mode).toMatchObject({ type: 'flexible' });
     expect((await subscribe({ billing_mode: { type: 'classic' } })).billing_mode).toMatchObject({ type: 'classic' });
   });
 
-  test('is set by a date, as the portal does, and takes effect at that date', async () => {
+  test('can be set by a date, as in the portal, and takes effect at that date', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end;
     const set = await change(subscription, { cancel_at: end });
@@ -82,14 +82,14 @@ describe('the scheduled end of a subscription', () => {
     expect(await invoicesOf(subscription)).toHaveLength(1);
   });
 
-  test('can lie within a period, and shortens the period', async () => {
+  test('shortens the period if it is within the period', async () => {
     const subscription = await subscribe();
     await change(subscription, { cancel_at: now() + 10 * 86_400 });
     await rig.clock.advance(10 * DAY_MS);
     expect(await find(subscription)).toMatchObject({ status: 'canceled' });
   });
 
-  test('prorates a later period in which it lies', async () => {
+  test('prorates the later period that it ends', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end + 14 * 86_400;
     await change(subscription, { cancel_at: end });
@@ -100,7 +100,7 @@ describe('the scheduled end of a subscription', () => {
     expect(await find(subscription)).toMatchObject({ status: 'canceled' });
   });
 
-  test('is cleared by an empty string, but not by the flag', async () => {
+  test('is cleared by an empty string, and not by the flag', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end;
     await change(subscription, { cancel_at: end });
@@ -110,7 +110,7 @@ describe('the scheduled end of a subscription', () => {
     expect(await find(subscription)).toMatchObject({ status: 'active' });
   });
 
-  test('keeps the flag of the API in flexible mode', async () => {
+  test('keeps the API’s flag in flexible mode', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end;
     const set = await change(subscription, { cancel_at_period_end: true });
@@ -119,7 +119,7 @@ describe('the scheduled end of a subscription', () => {
     expect(back).toMatchObject({ cancel_at_period_end: false, cancel_at: null, canceled_at: null });
   });
 
-  test('is refused in the past, and by date and flag in the same call', async () => {
+  test('is refused in the past, or by date and flag in one call', async () => {
     const subscription = await subscribe();
     expect((await errorOf(change(subscription, { cancel_at: now() }))).message).toMatch(/in the future/);
     const both = await errorOf(change(subscription, { cancel_at: now() + 60, cancel_at_period_end: true }));
@@ -194,7 +194,7 @@ describe('the terms of a subscription', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 1_500, status: 'paid' });
   });
 
-  test('cause an immediate bill at another interval, unless a trial bridges the paid time', async () => {
+  test('cause an immediate bill for another interval, unless a trial covers the paid time', async () => {
     const yearly = await subscribe();
     await rig.clock.advance(DAY_MS);
     await changeItem(yearly, newPrice(yearly, 9_000, 'year'));
@@ -251,7 +251,7 @@ describe('an invoice in the simulated dashboard', () => {
     expect(invoice).toMatchObject({ subtotal: 1_000, total: 1_000, total_excluding_tax: 840, amount_due: 1_000 });
   });
 
-  test('is paid without a payment if a coupon reduces it to 0, and the single-use coupon is used up', async () => {
+  test('is paid by a coupon of the full amount, which is then used up', async () => {
     const free = await rig.stripe.coupons.create({ percent_off: 100, duration: 'once' });
     const subscription = await subscribe();
     await change(subscription, { discounts: [{ coupon: free.id }] });
@@ -288,7 +288,7 @@ describe('an invoice in the simulated dashboard', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ starting_balance: 250, amount_due: 1_250, total: 1_000 });
   });
 
-  test("becomes the customer's debit if it is below the minimum charge", async () => {
+  test('becomes the customer’s debit if it is below the minimum charge', async () => {
     const coupon = await rig.stripe.coupons.create({ amount_off: 970, currency: 'usd', duration: 'once' });
     const subscription = await subscribe();
     await change(subscription, { discounts: [{ coupon: coupon.id }] });
@@ -298,7 +298,7 @@ describe('an invoice in the simulated dashboard', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 1_030 });
   });
 
-  test('returns the credit it used when it is voided', async () => {
+  test('returns its used credit when it is voided', async () => {
     const subscription = await subscribe({}, 'pm_sim_ok_1_then_nsf');
     await rig.stripe.customers.update(customerOf(subscription), { balance: -400 });
     await rig.clock.advance(31 * DAY_MS);
@@ -318,7 +318,7 @@ describe('an action on an open invoice', () => {
     return { subscription, invoice };
   };
 
-  test('writes the invoice off; the subscription becomes active, and the payer can still pay', async () => {
+  test('marks the invoice uncollectible, so the subscription is active and the payer can still pay', async () => {
     const { subscription, invoice } = await owing();
     const marked = await rig.stripe.invoices.markUncollectible(invoice);
     expect(marked).toMatchObject({ status: 'uncollectible', next_payment_attempt: null, auto_advance: false });
@@ -342,7 +342,7 @@ describe('an action on an open invoice', () => {
     expect((await rig.stripe.paymentIntents.list({ limit: 100 })).data).toHaveLength(intents);
   });
 
-  test('voids the invoice, and the invoice before it decides the subscription’s status', async () => {
+  test('voids the invoice, and the previous invoice decides the subscription’s status', async () => {
     const { subscription, invoice } = await owing();
     await rig.stripe.invoices.voidInvoice(invoice);
     expect(await find(subscription)).toMatchObject({ status: 'active' });
@@ -399,7 +399,7 @@ describe('the retry schedule', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ status: 'open', attempt_count: 3 });
   });
 
-  test('can end in unpaid, and then collects nothing and keeps later invoices as drafts', async () => {
+  test('can end as unpaid, which stops collection and keeps later invoices as drafts', async () => {
     await rig.control('POST', '/retries', { days: [2], then: 'unpaid' });
     const subscription = await owing();
     await rig.clock.advance(2 * DAY_MS);
@@ -416,7 +416,7 @@ describe('the retry schedule', () => {
     expect(finalized).toMatchObject({ status: 'paid', amount_paid: 1_000 });
   });
 
-  test('collects a draft an hour after its automatic collection is turned on', async () => {
+  test('collects a draft an hour after automatic collection is enabled', async () => {
     const subscription = await subscribe();
     await change(subscription, { pause_collection: { behavior: 'keep_as_draft' } });
     await rig.clock.advance(31 * DAY_MS);
@@ -428,7 +428,7 @@ describe('the retry schedule', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ status: 'paid' });
   });
 
-  test('begins an hour after a renewal if the settings keep its invoice as a draft', async () => {
+  test('starts an hour after a renewal if the settings keep its invoice as a draft', async () => {
     expect(await rig.control('POST', '/drafts', { minutes: 60 })).toMatchObject({ status: 200 });
     const next = await subscribe();
     expect(await newestInvoice(next)).toMatchObject({ status: 'paid' });
@@ -456,7 +456,7 @@ describe('the retry schedule', () => {
     expect(await rig.stripe.invoices.retrieve(String(older?.id))).toMatchObject({ status: 'paid', attempt_count: 5 });
   });
 
-  test('is refused without a list of days or a known end', async () => {
+  test('is refused without a list of days or a known final status', async () => {
     expect(await rig.control('POST', '/retries', { days: [0], then: 'cancel' })).toMatchObject({ status: 400 });
     expect(await rig.control('POST', '/retries', { days: [1], then: 'forget' })).toMatchObject({ status: 400 });
   });
@@ -518,7 +518,7 @@ describe('the control routes of the dashboard', () => {
     expect(await set(subscription, { status: 'unpaid' })).toMatchObject({ status: 409 });
   });
 
-  test('refuse the requests that Stripe refuses, and change nothing', async () => {
+  test('refuse the same requests as Stripe, and change nothing', async () => {
     const subscription = await subscribe();
     const past = await set(subscription, { cancel_at: iso(rig.clock.now() - DAY_MS), coupon: { percent_off: 10 } });
     expect(past).toMatchObject({ status: 409, body: { error: expect.stringMatching(/in the future/) } });
@@ -549,7 +549,7 @@ describe('the control routes of the dashboard', () => {
     expect((await types()).at(-1)).toBe('customer.updated');
   });
 
-  test('renew a card as its network does, and detach it', async () => {
+  test('update a card as its network does, and detach it', async () => {
     const subscription = await subscribe();
     const method = String(subscription.default_payment_method);
     const path = `/payment-methods/${method}`;

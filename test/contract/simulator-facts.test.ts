@@ -1,4 +1,4 @@
-/** @module The facts that the adapters read of each test method equal the ledger's, for each outcome of a charge. */
+/** @module The facts that the adapters read must equal the ledger, for each test method and charge outcome. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { MethodDetails, PaymentFacts } from '../../shared/core/payment-facts.ts';
@@ -52,7 +52,7 @@ const lastCharge = async (): Promise<LedgerCharge> => {
   return charge;
 };
 
-/** The details as the ledger shows them. Its fingerprint is the provider's. */
+/** The details in the ledger's format. The ledger's fingerprint is the provider's. */
 const shown = (details: MethodDetails | undefined) =>
   details && {
     type: details.type,
@@ -100,7 +100,7 @@ const ACCEPTED: readonly (readonly [name: string, subject: ProviderSubject, meth
 describe.each(ACCEPTED)('a charge at %s', (name, subject, methods) => {
   beforeEach(openFor(subject));
 
-  test.each(methods)('of %s has the ledger’s details, from the charge on and in every read', async (method) => {
+  test.each(methods)('with %s shows the ledger’s details from the charge on and in every read', async (method) => {
     const { intentId, charged } = await pay(method);
     await rig.clock.advance(2 * MINUTE_MS);
     const { fee, payment_method_details: ledgers } = await lastCharge();
@@ -114,7 +114,7 @@ describe.each(ACCEPTED)('a charge at %s', (name, subject, methods) => {
     if (name !== 'PayPal' && fingerprint) expect(read?.details?.fingerprint).toMatch(OURS);
   });
 
-  test.each(Object.keys(subject.methods.declines))('of %s is declined with the ledger’s details', async (method) => {
+  test.each(Object.keys(subject.methods.declines))('with %s is declined with the ledger’s details', async (method) => {
     const { intentId, charged } = await pay(method);
     expect(charged.kind).toBe('declined');
     const { fee, payment_method_details: ledgers } = await lastCharge();
@@ -126,7 +126,7 @@ describe.each(ACCEPTED)('a charge at %s', (name, subject, methods) => {
     if (read?.details) expect(shown(read.details)).toEqual(details);
   });
 
-  test('of a method that settles later and fails has the ledger’s details', async () => {
+  test('shows the ledger’s details if its method settles later and fails', async () => {
     const { intentId, charged } = await pay(subject.methods.settlesLater.failed);
     expect(factsOf(charged)).toBeUndefined();
     await rig.clock.advance(MINUTE_MS);
@@ -136,7 +136,7 @@ describe.each(ACCEPTED)('a charge at %s', (name, subject, methods) => {
     expect(shown(read?.details)).toEqual(details);
   });
 
-  test('needs no more calls than before, and reads the details with the intent', async () => {
+  test('needs no extra call for its details', async () => {
     await pay(subject.methods.succeeds);
     const calls = rig.exchanges
       .map(({ method, path }) => `${method} ${path}`)
@@ -145,7 +145,7 @@ describe.each(ACCEPTED)('a charge at %s', (name, subject, methods) => {
   });
 });
 
-describe('the fee of each provider', () => {
+describe('the provider’s fee', () => {
   test.each([
     ['Stripe', STRIPE, 103],
     ['PayPal', PAYPAL, 136],
@@ -157,7 +157,7 @@ describe('the fee of each provider', () => {
     expect(await lastCharge()).toMatchObject({ fee });
   });
 
-  test('of Square comes 30 seconds after the payment, in a second payment.updated', async () => {
+  test('of Square arrives 30 seconds after the payment in a second payment.updated', async () => {
     await openFor(SQUARE)();
     const { intentId } = await pay(SQUARE.methods.succeeds);
     const feesSent = async () =>
@@ -173,7 +173,7 @@ describe('the fee of each provider', () => {
     expect(factsOf(await find(intentId, 'processing'))?.settlement).toMatchObject({ feeCents: 103, netCents: 2_397 });
   });
 
-  test('of Stripe is available two days after the charge, and a refund has none', async () => {
+  test('of Stripe is available two days after the charge, and is 0 for a refund', async () => {
     await openFor(STRIPE)();
     const { intentId } = await pay('pm_card_visa');
     const availableOn = new Date(rig.clock.now() + 48 * HOUR_MS).toISOString();
@@ -195,7 +195,7 @@ describe('the fee of each provider', () => {
     });
   });
 
-  test('of PayPal is not given back with a refund', async () => {
+  test('of PayPal is not returned with a refund', async () => {
     await openFor(PAYPAL)();
     const { intentId, charged } = await pay('SIM-OK');
     const paymentId = charged.kind === 'done' ? charged.value.paymentId : '';
@@ -212,7 +212,7 @@ describe('3-D Secure', () => {
     ['Stripe', STRIPE, 'pm_card_authenticationRequired', { result: 'authenticated', version: '2.2.0' }],
     ['PayPal', PAYPAL, 'SIM-CARD-3DS', { result: 'authenticated' }],
   ] as const)(
-    'at %s is in the details once the payer has authenticated',
+    'at %s appears in the details once the payer has authenticated',
     async (...[name, subject, method, expected]) => {
       await openFor(subject)();
       const { intentId, charged } = await pay(method);
@@ -228,7 +228,7 @@ describe('3-D Secure', () => {
     },
   );
 
-  test('that fails at Stripe is in the details of the declined attempt', async () => {
+  test('appears in the details of a declined attempt if it fails at Stripe', async () => {
     await openFor(STRIPE)();
     const { intentId } = await pay('pm_card_authenticationRequired');
     await rig.control('POST', `/payments/${PAYMENT_ID}/authenticate`, { outcome: 'failure' });
@@ -243,7 +243,7 @@ describe('the fingerprint of a saved method', () => {
   test.each([
     ['Stripe', STRIPE, 'pm_card_visa', 'tok_visa', 'pm_card_mastercard'],
     ['Square', SQUARE, 'cnon:card-nonce-ok', 'cnon:card-nonce-ok', 'cnon:sim-fail-on-charge'],
-  ] as const)('at %s is equal for equal cards only, and that of their payments', async (...[, subject, ...tokens]) => {
+  ] as const)('at %s is equal for equal cards only, and for their payments', async (...[, subject, ...tokens]) => {
     await openFor(subject)();
     const unnamed = { email: undefined, name: undefined, phone: undefined };
     const customer = await rig.provider.createCustomer({ ...unnamed, ourCustomerId: 'c', idempotencyKey: 'c' });

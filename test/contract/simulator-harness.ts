@@ -6,7 +6,7 @@ import type { Clock, TimedWork } from '../../infra/local/machine/clock.ts';
 import type { Simulator, SlotOptions } from '../../infra/simulator/state/options.ts';
 import { vendorProblems, type WireExchange } from './vendor-files.ts';
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only the test moves. */
 export interface FakeClock extends Clock {
   advance(ms: number): Promise<void>;
 }
@@ -61,13 +61,13 @@ export interface Rig {
   readonly stripe: Stripe;
   /** All requests that the service received, oldest first. */
   readonly delivered: SimulatorDelivery[];
-  /** The service's response from now on. */
+  /** Sets the service's response from now on. */
   answerWith(status: number): void;
-  /** The events delivered so far, after everything that is due. */
+  /** The events delivered so far, after all due work. */
   events(): Promise<Stripe.Event[]>;
   control(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
   raw(path: string, init?: RequestInit): Promise<Response>;
-  /** Calls as a browser page does, with the publishable key, a form and no SDK. Without fields the call is a GET. */
+  /** Calls like a browser page, with the publishable key, a form and no SDK. Without fields, the call is a GET. */
   browser(path: string, fields?: Record<string, string>): Promise<{ status: number; body: Record<string, unknown> }>;
   close(): void;
 }
@@ -89,7 +89,7 @@ export const SLOTS = {
 interface RigOptions {
   readonly file?: string;
   readonly clock?: FakeClock;
-  /** Real ms after which a client gives up. */
+  /** The real time in ms after which a client gives up. */
   readonly timeoutMs?: number;
 }
 
@@ -113,7 +113,7 @@ export const createRig = ({ file = ':memory:', clock = fakeClock(), timeoutMs = 
     const response = await simulator.provider(request);
     const { pathname: path, search } = new URL(request.url);
     const { status } = response;
-    // Stripe's description is of the calls of servers. A browser's calls have a public key, and return fewer fields.
+    // Stripe's description covers server calls. Browser calls use a public key and return fewer fields.
     if (request.headers.get('authorization')?.startsWith('Bearer pk_')) return response;
     exchanges.push({ method: request.method, path, search, sent, status, answered: await response.clone().text() });
     return response;
@@ -161,7 +161,7 @@ export const createRig = ({ file = ':memory:', clock = fakeClock(), timeoutMs = 
   };
 };
 
-/** The error that a call ends with. */
+/** The error of a failed call. */
 export const errorOf = async (call: Promise<unknown>): Promise<Stripe.errors.StripeError> => {
   const error: unknown = await call.then(
     () => new Error('it was expected to fail'),

@@ -90,7 +90,7 @@ const reduced = async () =>
     'discounts[0][coupon]': String((await coupon()).body['id']),
     'default_tax_rates[0]': String((await taxRate()).body['id']),
   });
-/** Within two years of the clock's start. */
+/** Within two years of the simulated start time. */
 const FAR = Date.UTC(2031, 0, 1) / 1_000;
 const invoice = async (of = subscription()) =>
   get(`/v1/invoices/${(await of).body['latest_invoice']}?expand[]=payments`);
@@ -107,7 +107,7 @@ const answered = async (evidence: string): Promise<Answered> =>
     'evidence[uncategorized_text]': evidence,
   });
 
-/** Every kind of object, in every state, with the status that it comes with. */
+/** Every kind of object in every state, with its HTTP status. */
 const ANSWERS: readonly (readonly [name: string, schema: string, status: number, answer: () => Promise<Answered>])[] = [
   ['a customer', 'customer', 200, customer],
   ['an attached method', 'payment_method', 200, attached],
@@ -349,7 +349,7 @@ describe.skipIf(folder === undefined)(
   },
 );
 
-/** Fields that exist only with certain features of an account, or only as separate objects. */
+/** Fields that exist only with certain account features or in separate objects. */
 const ABSENT: Readonly<Record<string, readonly string[]>> = {
   charge: ['source', 'refunds'],
   product: ['package_dimensions'],

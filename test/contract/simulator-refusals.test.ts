@@ -8,7 +8,7 @@ import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 
-/** The documented refusals of each provider, with the provider's own errors. */
+/** The providers' documented refusals, with their own errors. */
 const BRAINTREE: Bound = {
   slot: 'provider_d',
   adapter: 'braintree',
@@ -283,7 +283,7 @@ describe('an amount at the simulated PayPal', () => {
     expect(body).toMatchObject({ name: 'UNPROCESSABLE_ENTITY', details: [{ issue }] });
   });
 
-  test('violates the schema if it is not a number, and so does a statement text that is too long', async () => {
+  test('violates the schema if it is not a number, as does a long statement text', async () => {
     for (const refused of [
       await order('ten', 'USD'),
       await order('1.00', 'USD', { soft_descriptor: 'x'.repeat(23) }),
@@ -311,7 +311,7 @@ describe('the stored credential of a wallet at the simulated PayPal', () => {
     return answerOf(await fetch(`${rig.url}/v2/checkout/orders/${made.id}/capture`, { method: 'POST', headers, body }));
   };
 
-  test.each(['IMMEDIATE', 'DEFERRED', 'RECURRING_PREPAID', 'SUBSCRIPTION_POSTPAID'])('may say %s', async (pattern) => {
+  test.each(['IMMEDIATE', 'DEFERRED', 'RECURRING_PREPAID', 'SUBSCRIPTION_POSTPAID'])('accepts %s', async (pattern) => {
     expect((await charge({ ...MERCHANT, usage_pattern: pattern })).status).toBe(201);
   });
 
@@ -339,7 +339,7 @@ describe('an amount at the simulated Square', () => {
     expect(body).toMatchObject({ errors: [{ category: 'INVALID_REQUEST_ERROR', code }] });
   });
 
-  test('can come with a statement text of at most 20 characters', async () => {
+  test('accepts a statement text of at most 20 characters', async () => {
     const refused = await payment(500, 'USD', { statement_description_identifier: 'x'.repeat(21) });
     expect(refused).toMatchObject({ status: 400, body: { errors: [{ code: 'VALUE_TOO_LONG' }] } });
   });
@@ -375,7 +375,7 @@ describe('the header for unsupported requests', () => {
     expect(notOffered).toBe(true);
   });
 
-  test('is absent from the refusals of supported requests', async () => {
+  test('is absent if the refused request is supported', async () => {
     expect((await intent(49, 'usd')).notOffered).toBe(false);
   });
 });

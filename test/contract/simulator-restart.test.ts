@@ -58,7 +58,7 @@ describe('a restart of the simulator', () => {
     expect(types.filter((type) => type === 'payment_intent.succeeded')).toHaveLength(3);
   });
 
-  test('bills each missed period after years of downtime, and no other period', async () => {
+  test('bills exactly the missed periods after years of downtime', async () => {
     const file = join(folder, 'simulator.db');
     rig = createRig({ file });
     const { stripe } = rig;
@@ -85,7 +85,7 @@ describe('a restart of the simulator', () => {
 });
 
 describe('a slot whose vendor was removed', () => {
-  test('keeps its due work and its deliveries until the vendor is configured again', async () => {
+  test('keeps its due work and deliveries until the vendor is configured again', async () => {
     const clock = fakeClock();
     const file = join(folder, 'simulator.db');
     rig = createRig({ file, clock });
@@ -107,7 +107,7 @@ describe('a slot whose vendor was removed', () => {
 
 describe('a start of the simulator', () => {
   test.each(['sk_live_x', 'rk_live_x', 'pk_live_x'])(
-    'is refused with the live key %s, and the one-line error shows only a part of the key',
+    'is refused with the live key %s, and the one-line error masks the key',
     (apiKey) => {
       const slots = { ...SLOTS, provider_c: { ...SLOTS.provider_c, apiKey: `${apiKey}_secret` } };
       const start = () =>
@@ -124,7 +124,7 @@ describe('a start of the simulator', () => {
 });
 
 describe('a closed simulator', () => {
-  test('ends its open calls, and has no due work', async () => {
+  test('drops its open calls, and has no due work', async () => {
     const held = createRig();
     await held.control('POST', '/faults', { action: 'timeout_before' });
     const call = held.raw('/v1/customers', { headers: { authorization: 'Bearer sk_test_local_provider_a' } });

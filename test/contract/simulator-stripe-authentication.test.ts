@@ -3,9 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
-/**
- * First charges, renewals and set-ups that the customer must authenticate at Stripe (strong customer authentication).
- */
+/** First charges, renewals and set-ups that require authentication at Stripe (strong customer authentication). */
 let rig: Rig;
 beforeEach(() => {
   rig = createRig();
@@ -72,7 +70,7 @@ const types = async (): Promise<string[]> =>
   (await rig.events()).map(({ type }) => type).filter((type) => /^(invoice|customer\.subscription)/.test(type));
 
 describe('the first charge of a simulated subscription', () => {
-  test('waits for a confirmation if the subscription should begin incomplete', async () => {
+  test('waits for a confirmation if the subscription is created as incomplete', async () => {
     const subscription = await subscribe('pm_card_visa', { payment_behavior: 'default_incomplete' });
     expect(subscription.status).toBe('incomplete');
     const invoice = invoiceOf(subscription);
@@ -190,7 +188,7 @@ describe('the first charge of a simulated subscription', () => {
     expect(await types()).toEqual(['customer.subscription.created', 'invoice.payment_failed']);
   });
 
-  test('leaves no subscription if it must succeed but requires authentication', async () => {
+  test('leaves no subscription if it requires authentication but must succeed immediately', async () => {
     const payer = await payerWith(ALWAYS);
     for (const offSession of [true, false]) {
       const error = await errorOf(
@@ -205,7 +203,7 @@ describe('the first charge of a simulated subscription', () => {
     expect((await rig.stripe.subscriptions.list({ customer: payer.customer, status: 'all' })).data).toEqual([]);
   });
 
-  test('shows the reason if it requires authentication without the customer', async () => {
+  test('shows the reason if it requires authentication off-session', async () => {
     const subscription = await subscribe(ALWAYS, { off_session: true });
     expect(subscription.status).toBe('incomplete');
     expect(await intentOf(subscription)).toMatchObject({
@@ -248,7 +246,7 @@ describe('an incomplete simulated subscription', () => {
     expect((await step((await intentOf(subscription)).id, 'success')).status).toBe(409);
   });
 
-  test('does not expire after it was active', async () => {
+  test('does not expire if it was active before', async () => {
     const subscription = await subscribe(ALWAYS);
     await step((await intentOf(subscription)).id, 'success');
     await rig.clock.advance(DAY_MS);
@@ -265,7 +263,7 @@ describe('an incomplete simulated subscription', () => {
     expect((await rig.stripe.subscriptions.list({ status: 'ended' })).data).toHaveLength(2);
   });
 
-  test('cancels its payment after the failure of a charge that was processing at its cancellation', async () => {
+  test('cancels its payment if a charge fails that was processing at the cancellation', async () => {
     const subscription = await subscribe('pm_sim_processing_fail');
     await rig.stripe.subscriptions.cancel(subscription.id);
     expect((await intentOf(subscription)).status).toBe('processing');
@@ -322,7 +320,7 @@ describe('a renewal that requires authentication', () => {
     expect((await intentOf(subscription)).last_payment_error).toBeNull();
   });
 
-  test('behaves the same for a card that requires authentication on every charge', async () => {
+  test('behaves the same for a card that always requires authentication', async () => {
     const payer = await payerWith('pm_card_visa');
     const subscription = await subscribeAs(payer);
     const { id } = await rig.stripe.paymentMethods.attach(ALWAYS, { customer: payer.customer });
@@ -455,7 +453,7 @@ describe('a simulated set-up', () => {
     expect((await authenticate('pm_unknown', 'success')).status).toBe(404);
   });
 
-  test('does not exempt a card that requires authentication on every charge', async () => {
+  test('does not exempt a card that always requires authentication', async () => {
     const setup = await setUp(ALWAYS);
     await authenticate('pm_ours', 'success');
     const error = await errorOf(chargedOffSession(setup.customer, setup.payment_method));
@@ -467,7 +465,7 @@ describe('a simulated set-up', () => {
     expect((await errorOf(chargedOffSession(customer, method))).code).toBe('authentication_required');
   });
 
-  test('can be made later for an attached card', async () => {
+  test('can be added later to an attached card', async () => {
     const { customer, method } = await payerWith(UNTIL_SET_UP);
     const setup = await setUp(method, { customer });
     await authenticate(method, 'success');

@@ -50,7 +50,7 @@ const at = (text: string): number => Date.parse(text);
 /** The invoices of a subscription, oldest first. */
 const invoicesOf = async ({ id }: Stripe.Subscription): Promise<Stripe.Invoice[]> =>
   (await rig.stripe.invoices.list({ subscription: id, limit: 100 })).data.toReversed();
-/** When its periods began. */
+/** The start times of its periods. */
 const billed = async (subscription: Stripe.Subscription): Promise<string[]> =>
   (await invoicesOf(subscription)).map(({ lines }) => iso(lines.data[0]?.period.start ?? 0));
 const statusOf = async ({ id }: Stripe.Subscription) => (await rig.stripe.subscriptions.retrieve(id)).status;
@@ -118,7 +118,7 @@ describe('the simulated billing calendar', () => {
     );
   });
 
-  /** The anchor's day, or the last day of a shorter month, computed independently of the simulator's calendar. */
+  /** The anchor day, or the last day of a shorter month. Computed independently of the simulator's calendar. */
   const oracle = (
     anchor: number,
     { unit, count }: { readonly unit: Unit; readonly count: number },
@@ -193,7 +193,7 @@ describe('the simulated events of a subscription', () => {
     expect((await charges()).map(({ payment_id: ours }) => ours)).toEqual([null, null]);
   });
 
-  test('report a trial three days before its end, and a shorter trial only once', async () => {
+  test('report a trial three days before its end, and a shorter trial once', async () => {
     const trial = (days: number) => ({
       params: { trial_end: Math.floor(rig.clock.now() / 1_000) + days * DAY_SECONDS },
     });
@@ -207,7 +207,7 @@ describe('the simulated events of a subscription', () => {
     expect((await charges()).map(({ created_at: when }) => when.slice(0, 10))).toEqual(['2030-01-03', '2030-01-11']);
   });
 
-  test('report each failure, 1, 3, 7 and 14 days after the first, and then the end', async () => {
+  test('report each failure 1, 3, 7 and 14 days after the first, and then the end', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_decline' });
     await rig.clock.advance(31 * DAY_MS);
     await rig.clock.advance(14 * DAY_MS - 1);
@@ -287,7 +287,7 @@ describe('the simulated events of a subscription', () => {
     expect(await charges()).toHaveLength(1);
   });
 
-  test('are delivered in order, together with the events of its payments', async () => {
+  test('are delivered in order with the events of its payments', async () => {
     rig.answerWith(503);
     await subscribe();
     await rig.clock.settle(0);
@@ -303,7 +303,7 @@ describe('the simulated events of a subscription', () => {
 });
 
 describe('a method of a simulated subscription', () => {
-  test('can succeed n times, and then fail', async () => {
+  test('can succeed n times and then fail', async () => {
     const subscription = await subscribe({ unit: 'day', method: 'pm_sim_ok_3_then_decline' });
     await rig.clock.advance(2 * DAY_MS);
     expect(await statusOf(subscription)).toBe('active');
@@ -341,7 +341,7 @@ describe('a method of a simulated subscription', () => {
     expect(await rig.stripe.paymentIntents.retrieve(intent)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('keeps its connection when the provider charges a renewal', async () => {
+  test('is charged in a renewal even if it makes our own calls time out', async () => {
     const subscription = await subscribe();
     const { id: method } = await attach(customerOf(subscription), 'pm_sim_timeout_before');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });

@@ -63,7 +63,7 @@ describe("the simulator's own events", () => {
     expect(await types()).toEqual(['payment_intent.created', ...expected]);
   });
 
-  test('are sent for due work and for a customer’s actions', async () => {
+  test('are sent for due work and customer actions', async () => {
     await pay('pm_sim_processing_ok');
     await settled();
     rig.delivered.length = 0;
@@ -104,7 +104,7 @@ describe("the simulator's own events", () => {
     expect(dataByType['customer.deleted']?.object).toMatchObject({ id: customer.id, email: 'a@example.com' });
   });
 
-  test('are retried with growing delays and new signatures, then given up, and sent again on request', async () => {
+  test('are retried with growing delays and new signatures, then dropped, and resent on request', async () => {
     rig.answerWith(500);
     await rig.stripe.customers.create({});
     await settled();
@@ -129,7 +129,7 @@ describe("the simulator's own events", () => {
     expect((await rig.control('POST', '/webhooks/resend')).body).toEqual({ resent: 0 });
   });
 
-  test('are retried for one day only at Square', async () => {
+  test('are retried for only one day at Square', async () => {
     const clock = fakeClock();
     const sentAt: number[] = [];
     const simulator = createSimulator({
@@ -164,7 +164,7 @@ describe("the simulator's own events", () => {
 });
 
 describe('a webhook mode', () => {
-  test('sends each event three times, identical to the byte, if it is duplicate', async () => {
+  test('duplicate sends each event three times, byte for byte', async () => {
     await mode({ mode: 'duplicate' });
     await rig.stripe.customers.create({});
     await settled();
@@ -172,7 +172,7 @@ describe('a webhook mode', () => {
     expect(new Set(rig.delivered.map(({ body }) => body)).size).toBe(1);
   });
 
-  test('sends each event an hour later by the clock if it is delay', async () => {
+  test('delay sends each event an hour later by the clock', async () => {
     await mode({ mode: 'delay' });
     await rig.stripe.customers.create({});
     await rig.clock.advance(HOUR_MS - 1);
@@ -182,7 +182,7 @@ describe('a webhook mode', () => {
     expect(verify(rig.delivered[0] ?? expect.fail()).created).toBe((rig.clock.now() - HOUR_MS) / 1000);
   });
 
-  test('sends all events in an order that the seed decides if it is reorder', async () => {
+  test('reorder sends all events in a seeded random order', async () => {
     const orderWith = async (seed: number): Promise<string[]> => {
       const other = createRig();
       await other.control('POST', '/webhooks', { mode: 'reorder', seed });
@@ -214,13 +214,13 @@ describe('the webhook mode in metadata[sim_webhooks]', () => {
     ['drop', 0],
     ['delay', 0],
     ['reorder', 3],
-  ])('%s sends %i events at first', async (wish, count) => {
+  ])('%s sends %i events initially', async (wish, count) => {
     await pay('pm_card_visa', { sim_webhooks: wish });
     await settled();
     expect(rig.delivered).toHaveLength(count);
   });
 
-  test('signs events with the wrong secret, without retries, if it is badsig', async () => {
+  test('badsig signs events with the wrong secret, and causes no retries', async () => {
     rig.answerWith(401);
     await pay('pm_card_visa', { sim_webhooks: 'badsig' });
     await rig.clock.advance(HOUR_MS);
@@ -228,7 +228,7 @@ describe('the webhook mode in metadata[sim_webhooks]', () => {
     for (const delivery of rig.delivered) expect(() => verify(delivery)).toThrow(/signature/i);
   });
 
-  test('signs events with a time outside the tolerance if it is stale', async () => {
+  test('stale signs events with a time outside the tolerance', async () => {
     await pay('pm_card_visa', { sim_webhooks: 'stale' });
     await settled();
     for (const delivery of rig.delivered) expect(() => verify(delivery)).toThrow(/tolerance/i);

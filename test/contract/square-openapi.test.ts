@@ -47,7 +47,7 @@ const EVENTS: Readonly<Record<string, string>> = {
 };
 
 describe.skipIf(folder === undefined)(
-  'requests to Square and responses of the simulator (skipped unless Square’s API description lies beside the project)',
+  'requests to Square and responses of the simulator (skipped without Square’s API description)',
   () => {
     let rig: ProviderRig;
     let operations: readonly DescribedOperation[] = [];
@@ -81,7 +81,7 @@ describe.skipIf(folder === undefined)(
     const known = ({ intentId, method, captureMethod }: Made) =>
       ({ intentId, method, captureMethod, attemptRef: undefined, status: 'created' }) as const;
 
-    /** Holds that are captured, in whole and in part, released, declined, lost and expired. */
+    /** Holds that are captured in full or in part, released, declined, lost or expired. */
     const holds = async (): Promise<void> => {
       const { holds: port } = rig.provider;
       if (!port) throw new Error('Square holds amounts; absence is a bug');
@@ -111,7 +111,7 @@ describe.skipIf(folder === undefined)(
       await done(rig.provider.cancelIntent({ ...known(refused), idempotencyKey: 'x2' }));
     };
 
-    /** Refunds that succeed, fail and are refused, and disputes in every state. */
+    /** Refunds that succeed, fail or are refused, and disputes in every state. */
     const moneyBack = async (): Promise<void> => {
       const { refunds } = rig.provider;
       if (!refunds) throw new Error('Square gives money back; absence is a bug');
@@ -201,7 +201,7 @@ describe.skipIf(folder === undefined)(
         (one) => one.method === method && new RegExp(`^/square${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
       );
 
-    /** Square describes one response per operation, which includes `errors`. */
+    /** Square describes one response per operation, including `errors`. */
     const problemsIn = (exchange: WireExchange): string[] => {
       const operation = operationOf(exchange);
       const answer = operation?.answers.get('200');
@@ -217,13 +217,13 @@ describe.skipIf(folder === undefined)(
       ];
     };
 
-    test('every request and every response matches Square’s description', () => {
+    test('match Square’s description', () => {
       expect(rig.exchanges.flatMap(problemsIn)).toEqual([]);
       const kinds = new Set(rig.exchanges.map((one) => `${one.method} ${operationOf(one)?.path} ${one.status}`));
       expect(kinds.size).toBeGreaterThan(15);
     });
 
-    test('every event and its object matches Square’s description', async () => {
+    test('match Square’s description in every event and its object', async () => {
       const [{ api } = { api: undefined }] = operations;
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
       expect(new Set(delivered.map(({ type }) => type))).toEqual(new Set(Object.keys(EVENTS)));
@@ -233,7 +233,7 @@ describe.skipIf(folder === undefined)(
       }
     });
 
-    test('the check finds a violation', () => {
+    test('are reported if they violate the description', () => {
       const charge = rig.exchanges.find(({ method, path }) => method === 'POST' && path.endsWith('/payments'));
       if (!charge) throw new Error('nothing was charged');
       const body = JSON.parse(charge.sent);

@@ -13,7 +13,7 @@ import { DAY_SECONDS } from '../builders/seconds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
-/** Refunds and disputes by the adapter of Square, beyond the contract of every adapter. */
+/** Refunds and disputes of the Square adapter, beyond the contract of every adapter. */
 const AMOUNT = 2_500;
 
 let rig: ProviderRig;
@@ -103,7 +103,7 @@ describe('a refund at Square', () => {
     });
   });
 
-  test('can return a part, and further refunds the rest', async () => {
+  test('can return a part, and later refunds the rest', async () => {
     const payment = await pay();
     for (const [n, amountCents] of [900, 600, 1_000].entries()) {
       expect(doneValue(await refund(payment, n, { amountCents }))).toMatchObject({ amountCents });
@@ -118,7 +118,7 @@ describe('a refund at Square', () => {
     expect(await refund(payment, 9, { amountCents: 1 })).toEqual({ kind: 'refused', reason: REFUND_EXCEEDS });
   });
 
-  test('never exceeds the payment in total, for any number of concurrent requests', async () => {
+  test('never exceeds the payment in total among concurrent requests', async () => {
     const payment = await pay();
     const outcomes = await Promise.all(Array.from({ length: 50 }, (_, n) => refund(payment, n, { amountCents: 100 })));
     expect(outcomes.filter(({ kind }) => kind === 'done')).toHaveLength(25);
@@ -161,7 +161,7 @@ describe('a refund at Square', () => {
     expect(await refund(pending, 2)).toMatchObject({ kind: 'refused', reason: 'PAYMENT_NOT_REFUNDABLE' });
   });
 
-  test('is refused for a disputed payment, but not for a payment under inquiry', async () => {
+  test('is refused for a disputed payment, but not during an inquiry', async () => {
     const reason = REFUND_DISPUTED;
     expect(await refund(await pay('cnon:sim-dispute'), 1)).toMatchObject({ kind: 'refused', reason });
     expect(await refund(await pay('cnon:sim-dispute-inquiry'), 2)).toMatchObject({ kind: 'done' });
@@ -191,7 +191,7 @@ describe('the lookup of refunds and disputes', () => {
     ['error_500', { kind: 'unknown', reason: 'error' }],
     ['malformed', { kind: 'unknown', reason: 'error' }],
     ['rate_limit', { kind: 'not_done', reason: 'rate_limited' }],
-  ])('learns nothing if it meets %s at the payment or one of its refunds', async (action, seen) => {
+  ])('has an unknown result if %s hits the payment or one of its refunds', async (action, seen) => {
     const payment = await pay();
     const first = doneValue(await refund(payment, 1));
     for (const path of ['/v2/payments/', '/v2/refunds/']) {
@@ -290,7 +290,7 @@ describe('the refund and dispute events of Square', () => {
     expect((await about('refund.')).map(({ object }) => object.refund?.status)).toEqual(['pending', 'failed']);
   });
 
-  test('keep the payment succeeded, with its whole amount', async () => {
+  test('keep the payment succeeded at its full amount', async () => {
     const payment = await pay();
     await refund(payment, 1, { amountCents: 700 });
     const updated = (await about('payment.updated')).at(-1);

@@ -4,7 +4,7 @@ import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
-/** Behavior of Square in the simulator beyond the adapter's calls. */
+/** Behavior of the simulated Square that the adapter does not use. */
 let rig: ProviderRig;
 beforeEach(async () => {
   rig = await openRig(SQUARE);
@@ -73,7 +73,7 @@ describe('an idempotency key of the simulated Square', () => {
     expect(await charges()).toBe(1);
   });
 
-  test('is not used up by a request that fails validation', async () => {
+  test('remains usable after a request that fails validation', async () => {
     expect(codes(await charge('k1', { amount_money: money(0) }))).toEqual(['VALUE_TOO_SHORT']);
     expect(await charge('k1')).toMatchObject({ status: 200 });
   });
@@ -139,7 +139,7 @@ describe('an order at the simulated Square', () => {
     expect(codes(await charge('k1', { order_id: id }))).toEqual(['BAD_REQUEST']);
   });
 
-  test('is created for a payment that names no order', async () => {
+  test('is created for a payment without an order', async () => {
     const { body } = await charge('k1', { reference_id: 'pay_1' });
     expect(await call(`GET /v2/orders/${body.payment.order_id}`)).toMatchObject({
       body: { order: { state: 'COMPLETED', reference_id: 'pay_1' } },
@@ -173,7 +173,7 @@ describe('an authorized payment at the simulated Square', () => {
     expect(codes(await lower(id, 400))).toEqual([code]);
   });
 
-  test('ends after its delay, with an event', async () => {
+  test('is canceled after its delay, with an event', async () => {
     const { id, created_at, delay_duration, delayed_until } = await approved({ delay_duration: 'P1DT30M' });
     expect(delay_duration).toBe('PT24H30M');
     const delayMs = Date.parse(delayed_until) - Date.parse(created_at);
@@ -189,7 +189,7 @@ describe('an authorized payment at the simulated Square', () => {
     expect(events.at(-1).data.object.payment).toEqual(body.payment);
   });
 
-  test('is completed with a lower amount, of the version that the request names', async () => {
+  test('is completed with a lower amount at the version in the request', async () => {
     const { id, version_token, capabilities } = await approved();
     expect(capabilities).toEqual(['EDIT_AMOUNT_DOWN']);
     expect(codes(await lower(id, 501))).toEqual(['AMOUNT_TOO_HIGH']);
@@ -205,7 +205,7 @@ describe('an authorized payment at the simulated Square', () => {
     expect(of.order).toMatchObject({ state: 'COMPLETED', total_money: money(400) });
   });
 
-  test('keeps the amount of the order that it pays', async () => {
+  test('must match the amount of its order', async () => {
     const { id: order_id } = await order();
     const id = await reserve({ order_id });
     expect(codes(await lower(id, 400))).toEqual(['PAYMENT_AMOUNT_MISMATCH']);
@@ -226,7 +226,7 @@ describe('an authorized payment at the simulated Square', () => {
     expect(await charges()).toBe(0);
   });
 
-  test('is canceled by the key of its request, and a key without a payment changes nothing', async () => {
+  test('is canceled by its request’s key, and an unknown key changes nothing', async () => {
     const cancel = (idempotency_key: string) => call('POST /v2/payments/cancel', { idempotency_key });
     expect(await cancel('k1')).toMatchObject({ status: 200, body: {} });
     const id = await reserve();

@@ -3,13 +3,13 @@ import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
-/** The text on payers' statements, as each provider accepts it. */
+/** The text on payers' statements, in each provider's format. */
 const TEXT = 'Gold Club';
 
 let rig: ProviderRig;
 afterEach(() => rig.close());
 
-/** The calls that create a payment and charge it, as they went over the wire. */
+/** The sent requests that create and charge a payment. */
 const pay = async (subject: ProviderSubject, descriptor: string): Promise<readonly string[]> => {
   rig = await openRig({ ...subject, settings: { ...subject.settings, STATEMENT_DESCRIPTOR: descriptor } });
   const payment = { paymentId: 'pay_1', amountCents: 2_500, currency: 'USD', customerId: undefined };
@@ -43,7 +43,7 @@ describe.each<[ProviderSubject, string]>([
     expect(rig.exchanges.every(({ status }) => status < 300)).toBe(true);
   });
 
-  test(`is the account's own at ${subject.name} if no descriptor is set`, async () => {
+  test(`is the account’s default at ${subject.name} if no descriptor is set`, async () => {
     expect((await pay(subject, '')).some((body) => /descriptor|description_identifier/.test(body))).toBe(false);
   });
 });

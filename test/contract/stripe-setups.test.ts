@@ -4,7 +4,7 @@ import type { ProviderMethod, SetupsPort } from '../../shared/providers/method-p
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 
-/** The contract of set-ups, in which a payer must authenticate before the method is saved. */
+/** The contract of set-ups, where a payer must authenticate before the method is saved. */
 const ASKS = 'pm_card_authenticationRequiredOnSetup';
 
 let rig: ProviderRig;
@@ -102,7 +102,7 @@ describe('a set-up at Stripe', () => {
     expect(doneValue(await setups().cancel(setupId))).toMatchObject({ status: 'succeeded', method: { methodId } });
   });
 
-  test('counts as canceled if Stripe does not have it', async () => {
+  test('counts as canceled if Stripe does not know it', async () => {
     const gone = { setupId: 'seti_absent', status: 'canceled', method: undefined };
     expect(doneValue(await setups().find('seti_absent'))).toEqual(gone);
     expect(doneValue(await setups().cancel('seti_absent'))).toEqual(gone);

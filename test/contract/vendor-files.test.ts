@@ -1,4 +1,4 @@
-/** @module Checks the check of every rig's calls, with calls of each provider that its file refuses. */
+/** @module Tests the check in vendor-files.ts with calls that the vendors' files forbid. */
 import { describe, expect, test } from 'vitest';
 import { openRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
@@ -23,9 +23,9 @@ const accepted = (exchanges: readonly WireExchange[], path: RegExp): WireExchang
 };
 
 describe.skipIf(contractsFolder === undefined)(
-  'the check of calls against the vendors’ files (skipped unless they are next to the project)',
+  'the check of calls against the vendors’ files (skipped without these files)',
   () => {
-    test('finds an unknown parameter, a missing one and a wrong value in a form of Stripe', async () => {
+    test('finds unknown, missing and wrong parameters in a Stripe form', async () => {
       const made = accepted(await calls(STRIPE), /payment_intents$/);
       const problems = (sent: string) => vendorProblems('stripe', [{ ...made, sent }]);
       expect(problems(made.sent)).toEqual([]);
@@ -37,7 +37,7 @@ describe.skipIf(contractsFolder === undefined)(
       expect(vendorProblems('stripe', [{ ...made, search: '?expanded[]=charge' }])).toHaveLength(1);
     });
 
-    test('finds an answer of Stripe with a field that was removed', async () => {
+    test('finds a removed field in a Stripe response', async () => {
       const made = accepted(await calls(STRIPE), /payment_intents$/);
       const charges = JSON.stringify({ ...JSON.parse(made.answered), charges: [] });
       expect(vendorProblems('stripe', [{ ...made, answered: charges }])).toEqual([
@@ -46,7 +46,7 @@ describe.skipIf(contractsFolder === undefined)(
       expect(vendorProblems('stripe', [{ ...made, answered: '{}' }]).length).toBeGreaterThan(5);
     });
 
-    test('finds an unknown field in a request to PayPal and to Square', async () => {
+    test('finds unknown fields in requests to PayPal and Square', async () => {
       const order = accepted(await calls(PAYPAL), /checkout\/orders$/);
       const payment = accepted(await calls(SQUARE), /v2\/payments$/);
       for (const [vendor, made] of [

@@ -1,6 +1,6 @@
 /**
- * @module Checks calls against the vendors' own API descriptions, which are not part of this project. Every rig of the
- * contract tests checks its calls when it closes. Without the files next to the project, nothing is checked.
+ * @module Checks calls against the vendors' API descriptions, which are not part of this project. Every rig of the
+ * contract tests checks its calls when it closes. Without the files, the check is skipped.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { formValue, queryFields, typedValue } from './form-values.ts';
 import { check, type DescribedOperation, operationsOf, queryProblems, strangersIn } from './openapi-check.ts';
 
-/** One call as it went over the wire. */
+/** One call as sent. */
 export interface WireExchange {
   readonly method: string;
   readonly path: string;
@@ -30,16 +30,16 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
   square: ['square/api.json'],
 };
 
-/** What the vendors accept and return beyond their descriptions, as their documentation says. */
+/** Fields and values that the vendors document but do not describe in their files. */
 const NOT_DESCRIBED: readonly RegExp[] = [
   /payment_source\.token\.type: "SETUP_TOKEN" is not one of BILLING_AGREEMENT/,
   /customer\.merchant_customer_id: is not in the document/,
   /\.(captures|authorizations)\[\d+\]\.supplementary_data: is not in the document/,
-  // The link to the next page has parameters of its own.
+  // The link to the next page has its own parameters.
   /webhooks-events\?(move_to|index_time|index_id): is not in the document/,
-  // A verification sends the event back as it was received.
+  // A verification request contains the received event.
   /verify-webhook-signature sends\.webhook_event\./,
-  // Stripe's page in the browser sends card data, which the SDK for servers does not.
+  // Stripe's browser page sends card data, unlike the server SDK.
   /payment_method_data\.(type: "card" is not one of|card: is not in the document)/,
 ];
 
@@ -52,15 +52,15 @@ const operationsFor = (vendor: string): readonly DescribedOperation[] => {
   const files = contractsFolder === undefined ? [] : (FILES[vendor] ?? []);
   const found = files
     .flatMap((file) => operationsOf(readFileSync(resolve(contractsFolder ?? '', file), 'utf8')))
-    // A path without variable parts wins over one with them.
+    // A path without variable parts takes precedence.
     .sort((a, b) => a.path.split('{').length - b.path.split('{').length);
   opened.set(vendor, found);
   return found;
 };
 
 /**
- * The problems of accepted calls of described operations, one line each. A request that the simulator refuses may be
- * wrong, and an injected fault may return any text, so both are left out.
+ * The problems of accepted calls to described operations, one line each. Refused requests and injected faults are
+ * skipped, because they may be invalid.
  */
 export const vendorProblems = (vendor: string, exchanges: readonly WireExchange[]): string[] => {
   const operations = operationsFor(vendor);

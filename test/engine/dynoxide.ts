@@ -6,15 +6,16 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * dynoxide, a DynamoDB engine by other authors, as a child process of the host, with its own file. It ends with the host.
+ * dynoxide, a DynamoDB engine from another project. Runs as a child process of the host, with its own file, and ends
+ * with the host.
  */
 export interface Engine {
   readonly endpoint: string;
-  /** Keeps writes with a stream fast, however many records exist. The table's stream must already exist. */
+  /** Keeps writes with a stream fast for any number of records. The table's stream must already exist. */
   indexStreamRecords(): void;
   /** A number that changes with every write; cheap to read. */
   writeMark(): number;
-  /** The first sort key of each of these partitions of an index. Far cheaper than one query per partition. */
+  /** The first sort key of each given partition of an index. Far cheaper than one query per partition. */
   firstSortKeys(
     index: { readonly table: string; readonly index: string },
     partitions: readonly string[],
@@ -26,21 +27,21 @@ export interface EngineOptions {
   readonly folder: string;
   /** The folder is removed when the process ends. */
   readonly temporary: boolean;
-  /** Called when the engine ends unexpectedly. */
+  /** Called if the engine ends unexpectedly. */
   readonly onLoss: (line: string) => void;
 }
 
 const ENGINE_FILE = 'dynamodb.db';
 const PORT_TRIES = 5;
-/** The engine's message for a file that a retry cannot open either. */
+/** The engine's messages for a file that a retry cannot open either. */
 const NO_DATABASE = /not a valid SQLite database|unable to open database/;
 const START_TIMEOUT_MS = 10_000;
 /** The engine's prefix of a string key. */
 const TEXT = 'S:';
 
 /**
- * Standard input closes whenever the host ends, however it ends. The shell then stops the engine and removes a
- * temporary folder. The shell itself prints nothing, since its standard error may be closed by then.
+ * Standard input closes however the host ends. The shell then stops the engine and removes a temporary folder. The
+ * shell prints nothing, because its standard error may be closed by then.
  */
 const GUARD = `
 exec 3<&0 4>&2 2>/dev/null
@@ -53,12 +54,12 @@ code=$?
 if [ -n "$TEMPORARY" ]; then rm -rf "$TEMPORARY"; fi
 exit "$code"`;
 
-/** @throws if this platform has no engine, or the engine does not start. */
+/** @throws if this platform has no engine, or the engine does not start */
 export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const binary = findBinary();
   for (let tries = 1; ; tries += 1) {
     const port = await freePort();
-    // A temporary folder may not exist yet, or a failed try has removed it.
+    // Needed for a new temporary folder, and after a failed try has removed the folder.
     mkdirSync(options.folder, { recursive: true, mode: 0o700 });
     const file = join(options.folder, ENGINE_FILE);
     const child = spawn('/bin/sh', ['-c', GUARD], {
@@ -70,12 +71,12 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
         TEMPORARY: options.temporary ? options.folder : '',
       },
       stdio: ['pipe', 'ignore', 'pipe'],
-      // The engine runs in its own process group, because Ctrl-C must reach only the host, which stops the engine last.
+      // A separate process group, because Ctrl-C must reach only the host, which stops the engine last.
       detached: true,
     });
     const failure = await becomesReady(child);
     if (failure === undefined) return runningEngine(child, { port, file, onLoss: options.onLoss });
-    // Another process may have taken the port in the meantime.
+    // A retry helps if another process has taken the port in the meantime.
     if (tries === PORT_TRIES || NO_DATABASE.test(failure)) {
       throw new Error(`the DynamoDB engine does not start with ${file}: ${failure}`);
     }
@@ -105,7 +106,7 @@ const addressOf = (address: AddressInfo | string | null): AddressInfo => {
   return address;
 };
 
-/** @returns the failure, or undefined once the engine listens. */
+/** @returns the failure; undefined once the engine listens */
 const becomesReady = (child: ChildProcess): Promise<string | undefined> =>
   new Promise((resolve) => {
     let said = '';
@@ -113,7 +114,7 @@ const becomesReady = (child: ChildProcess): Promise<string | undefined> =>
       clearTimeout(timer);
       child.stderr?.removeAllListeners('data');
       child.removeAllListeners();
-      // Further output is not needed, but it must be read so that the pipe does not fill up.
+      // Keeps reading further output, which would otherwise fill up the pipe.
       child.stderr?.resume();
       if (failure !== undefined) child.stdin?.destroy();
       resolve(failure);

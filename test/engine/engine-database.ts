@@ -1,4 +1,4 @@
-/** @module The table of the host in another engine, which the functions reach by the AWS SDK. */
+/** @module The host's table in another engine. Functions reach the engine through the AWS SDK. */
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
@@ -26,7 +26,7 @@ export const onDynoxide: OpenDatabase = async ({ tableName, place, onLoss, onClo
   return openEngineDatabase(engine.endpoint, tableName, engine);
 };
 
-/** Uses an engine that runs already. */
+/** Uses a running engine. */
 export const onEngineAt =
   (endpoint: string): OpenDatabase =>
   ({ tableName }) =>
@@ -38,8 +38,8 @@ const ACTIVE_TRIES = 100;
 const LOOK_AGAIN_MS = 20;
 
 /**
- * @param engine whose file gives due times directly, since moving the clock reads them often
- * @throws if the engine cannot be reached, or holds a table with another schema
+ * @param engine provides due times directly from its file, because moving the clock reads them often
+ * @throws if the engine cannot be reached, or contains a table with another schema
  */
 const openEngineDatabase = async (endpoint: string, tableName: string, engine?: Engine): Promise<Database> => {
   const config = { endpoint, region: REGION, credentials: localCredentials };

@@ -1,4 +1,4 @@
-/** @module The stream of an engine, by polling its Streams API. */
+/** @module Reads an engine's stream by polling its Streams API. */
 import * as z from 'zod';
 import type { StreamSource } from '../../infra/local/dynamodb/stream-source.ts';
 import { createGetRecords, createStreamReader, streamPositionSchema } from './stream-reader.ts';
@@ -7,7 +7,7 @@ import { createStreamsApi } from './streams-api.ts';
 export interface PolledStreamOptions {
   readonly endpoint: string;
   readonly arn: string;
-  /** Undefined polls the engine each time. */
+  /** If undefined, every read polls the engine. */
   readonly writeMark: (() => number) | undefined;
 }
 
@@ -19,7 +19,7 @@ export const createPolledStream = ({ endpoint, arn, writeMark }: PolledStreamOpt
   const getRecords = createGetRecords(api, writeMark);
   return {
     arn,
-    // Without the engine's file each look may find a write.
+    // Without the engine's file, any poll may find a write.
     writeMark: writeMark ?? (() => (looks += 1)),
     openReader: (state, name) =>
       createStreamReader({

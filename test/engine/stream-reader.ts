@@ -4,10 +4,10 @@ import type { StreamRecord } from '../../infra/local/dynamodb/stream-records.ts'
 import type { StreamReader } from '../../infra/local/dynamodb/stream-source.ts';
 import { type RecordsPage, type StreamsApi, StreamsApiError } from './streams-api.ts';
 
-/** Reads one table's stream in order, from a saved position. Local engines have one open shard at any time. */
+/** A saved position in a table's stream, which is read in order. Local engines have one open shard at any time. */
 export interface StreamPosition {
   readonly shard: string;
-  /** The last processed record. Undefined until a record of this shard is processed. */
+  /** The last processed record; undefined before the first record of this shard. */
   readonly sequence?: string | undefined;
 }
 export const streamPositionSchema: z.ZodType<StreamPosition> = z.object({
@@ -25,7 +25,7 @@ export interface StreamReaderOptions {
   readonly save: (position: StreamPosition | undefined) => void;
 }
 
-/** Serves a repeated read from memory while nothing has been written. */
+/** Repeats a read from memory if nothing was written in between. */
 export const createGetRecords = (
   api: Pick<StreamsApi, 'getRecords'>,
   writeMark: (() => number) | undefined,
@@ -46,7 +46,7 @@ export const createGetRecords = (
 export const createStreamReader = ({ api, getRecords, streamArn, load, save }: StreamReaderOptions): StreamReader => {
   let position = load();
   let iterator: string | undefined;
-  /** The iterator after the records read last; valid once all of them are processed. */
+  /** The iterator after the last read. Valid once all read records are processed. */
   let following: { readonly iterator: string | undefined; readonly last: string } | undefined;
 
   const go = (to: StreamPosition | undefined): void => {
@@ -65,7 +65,7 @@ export const createStreamReader = ({ api, getRecords, streamArn, load, save }: S
     const { shard, sequence } = position;
     return api.iteratorAt({ streamArn, shard, after: sequence });
   };
-  /** Moves from a closed shard whose records are all read to the next shard, if it exists. */
+  /** Moves from a closed, completely read shard to the next shard, if any. */
   const nextShard = async (): Promise<void> => {
     const shards = await api.shardsOf(streamArn);
     const next = shards[shards.indexOf(position?.shard ?? '') + 1];
@@ -104,7 +104,7 @@ export const createStreamReader = ({ api, getRecords, streamArn, load, save }: S
   };
 };
 
-/** The engine records a put that changes nothing, which DynamoDB does not. No consumer wants a record of this name. */
+/** Renames the record of a put that changes nothing, so that consumers ignore it. DynamoDB writes no such record. */
 const asOnAws = (record: StreamRecord): StreamRecord => {
   const { OldImage, NewImage } = record.dynamodb ?? {};
   const isChange = record.eventName !== 'MODIFY' || !isDeepStrictEqual(OldImage, NewImage);

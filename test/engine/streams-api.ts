@@ -3,13 +3,13 @@ import type { StreamRecord } from '../../infra/local/dynamodb/stream-records.ts'
 import { REGION } from '../../infra/local/machine/environment.ts';
 
 /**
- * The engine's Streams API (AWS JSON over HTTP). Reads of the stream are a third of all calls to the engine, and the
- * SDK's client takes several times the processor time per read.
+ * The engine's Streams API (AWS JSON over HTTP). A third of all calls to the engine read the stream, and the SDK's
+ * client needs several times the processor time per read.
  */
 export interface StreamsApi {
   /** @returns the ids of all shards, oldest first */
   shardsOf(streamArn: string): Promise<readonly string[]>;
-  /** @param after the sequence number of the previous record. If undefined, reading starts at the oldest record. */
+  /** @param after the previous record's sequence number; if undefined, reading starts at the oldest record */
   iteratorAt(position: {
     readonly streamArn: string;
     readonly shard: string;
@@ -25,7 +25,7 @@ export interface RecordsPage {
   readonly NextShardIterator?: string | null;
 }
 
-/** An error that the engine returned. */
+/** An error from the engine. */
 export class StreamsApiError extends Error {
   /** The exception's name without its namespace. */
   readonly code: string;
@@ -43,7 +43,7 @@ interface StreamDescription {
 
 const READ_LIMIT = 200;
 
-/** Local engines read the key id and region of a signature, and do not verify it. */
+/** Local engines parse the key id and region of a signature without verifying the signature. */
 const AUTHORIZATION = `AWS4-HMAC-SHA256 Credential=local/20200101/${REGION}/dynamodb/aws4_request, SignedHeaders=host, Signature=local`;
 
 export const createStreamsApi = (endpoint: string): StreamsApi => {

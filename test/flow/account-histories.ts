@@ -7,7 +7,7 @@ import { capture, type Holding, manualBody, release } from './holders.ts';
 import type { TestHost } from './host.ts';
 import { refund, signInAdmin } from './refunders.ts';
 
-/** Random lives of one payment, compared with the provider's ledger after each step. */
+/** Random histories of one payment, compared with the provider's ledger after each step. */
 
 const DISPUTE_STATUSES = ['needs_response', 'under_review', 'won', 'lost'] as const;
 const cents = fc.integer({ min: 1, max: 1_000 });
@@ -23,7 +23,7 @@ const step = fc.oneof(
 type Step = Parameters<Parameters<(typeof step)['map']>[0]>[0];
 
 interface History {
-  /** Cents to capture of a hold of 10.00; 0 releases the hold, null charges 10.00 without one. */
+  /** Cents to capture from a hold of 10.00. 0 releases the hold, and null charges 10.00 without a hold. */
   readonly captured: number | null;
   readonly steps: readonly { readonly take: Step; readonly areEventsLost: boolean; readonly waits: number }[];
 }
@@ -40,13 +40,13 @@ const history: fc.Arbitrary<History> = fc.record({
   ),
 });
 
-/** The same histories each time. */
+/** The seed is fixed, so every run has the same histories. */
 export const historiesOf = (count: number): readonly History[] => fc.sample(history, { seed: 30, numRuns: count });
 
 const lastOf = async (service: TestHost, paymentId: string, of: 'refunds' | 'disputes') =>
   (await service.ledger(paymentId))[of].at(-1);
 
-/** A refusal by the simulator changes nothing, so the account is compared all the same. */
+/** The simulator may refuse a step. A refusal changes nothing, and the accounts are still compared. */
 const onDashboard = (service: TestHost, path: string, body: object): Promise<unknown> =>
   service.request('POST', `/_local/simulator${path}`, { body: JSON.stringify(body) });
 
@@ -64,7 +64,7 @@ const takeStep = async ({ service, admin, id }: Lived, taken: Step, before: Prov
       const { status } = await refund(service, id, { ...admin.options, body });
       const isWanted = before.disputed === 0 || taken.despite;
       const most = before.left;
-      // Beyond what is left, the service refuses without a call.
+      // The service refuses an amount above the rest without a call.
       if (!isWanted || most === 0 || (taken.cents ?? 1) > most) expect([400, 409]).toContain(status);
       return;
     }

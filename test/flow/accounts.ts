@@ -3,7 +3,7 @@ import type { User } from './flow.ts';
 import type { TestHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** The money of one payment by its provider's ledger alone, in minor units. */
+/** The amounts of one payment from its provider's ledger alone, in minor units. */
 const accountAtProvider = async (service: TestHost, paymentId: string) => {
   const ledger = await service.ledger(paymentId);
   const sum = (rows: ParsedJson[], of: string, statuses: readonly string[]): number =>
@@ -20,7 +20,7 @@ const accountAtProvider = async (service: TestHost, paymentId: string) => {
 export type ProviderAccount = Awaited<ReturnType<typeof accountAtProvider>>;
 
 /**
- * The only payment of the user has the provider's account in its view, the user's list and CSV, and in the sums.
+ * Expects the provider's account of the user's only payment in its view, the user's list and CSV, and the sums.
  * @returns the account
  */
 export const expectAccount = async (service: TestHost, user: User, paymentId: string): Promise<ProviderAccount> => {
@@ -44,7 +44,7 @@ export const expectAccount = async (service: TestHost, user: User, paymentId: st
   return account;
 };
 
-/** What the summary counts of the user's payments that succeeded, and of what came back. */
+/** The summary's totals of the user's succeeded payments: captured, refunded and lost amounts. */
 const sumsBy = async (service: TestHost, user: User, group: string) => {
   const { body } = await service.get(`/payments/summary?group_by=${group}&interval=month`, user.options);
   const rows = body.data.filter(({ status = 'succeeded' }) => status === 'succeeded');

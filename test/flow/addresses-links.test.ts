@@ -9,7 +9,7 @@ import { company, createAddress, createCustomer, saveMethod } from './payers.ts'
 import type { AddressBody } from './routes.ts';
 import { command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** A deletion removes the address from every record that names it; payments keep the address of their creation. */
+/** A deletion removes the address from every record that names it. Payments keep the address of their creation. */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
 const remove = (path: string, options: RequestOptions) => service.request('DELETE', path, options);
@@ -21,7 +21,7 @@ const usesOf = async (addressId: string): Promise<string[]> =>
   (await partitionOf(service, `ADDR#${addressId}`)).map(({ sk }) => sk).filter((sk) => sk !== 'ADDR');
 
 describe('a deleted address', () => {
-  test('is removed from every method that names it, however the link was made', async () => {
+  test('is removed from all linked methods, for each way to link an address', async () => {
     const { options } = await signIn(service);
     const [gone, kept] = [await createAddress(service, options), await createAddress(service, options)];
     const made = await saveMethod(service, options, { billing_address_id: gone.id });
@@ -39,7 +39,7 @@ describe('a deleted address', () => {
     expect([await usesOf(gone.id), await usesOf(kept.id)]).toEqual([[], [`PM#${other.id}`]]);
   });
 
-  test('is removed from a method that a payment saved with it', async () => {
+  test('is removed from the method that a payment saved with the address', async () => {
     const user = await signIn(service);
     await createCustomer(service, user.options);
     const address = await createAddress(service, user.options);
@@ -81,7 +81,7 @@ describe('a deleted address', () => {
     expect(await usesOf(address.id)).toEqual([]);
   });
 
-  test('does not recreate a method that was deleted before', async () => {
+  test('does not recreate a method deleted earlier', async () => {
     const { options } = await signIn(service);
     const address = await createAddress(service, options);
     const method = await saveMethod(service, options, { billing_address_id: address.id });
@@ -165,7 +165,7 @@ describe('an address of an organization', () => {
     expect(await usesOf(address.id)).toEqual([]);
   });
 
-  test('appears on the organization’s payments and methods, as does a member’s personal address that the member names', async () => {
+  test('appears on the organization’s records, which may also show a member’s own address', async () => {
     const { options } = acme.admin;
     const own = await createAddress(service, options, { organization_id: null });
     for (const { id } of [address, own]) {

@@ -213,7 +213,7 @@ describe('an update of an address', () => {
     expect(await update(id, { line2: ' ' })).toMatchObject({ status: 200, body: { line2: null } });
   });
 
-  test('gets 409 or is applied after a concurrent update, and neither change is lost', async () => {
+  test('gets 409 or is applied after a concurrent update, and loses no change', async () => {
     const { id } = await create();
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => update(id, { alias: `alias ${index}`, state: String(index) })),
@@ -250,7 +250,7 @@ describe('the tax id of an address', () => {
   });
 });
 
-describe('a field of an address that callers may not set', () => {
+describe('a read-only field of an address', () => {
   const FORBIDDEN = {
     id: 'addr_000000000000000000000001',
     version: 99,
@@ -289,7 +289,7 @@ describe('a field of an address that callers may not set', () => {
     expect(await itemsOf(service, 'ADDR#')).toHaveLength(count);
   });
 
-  test('is refused on update unless it says what the address has', async () => {
+  test('is refused on update unless its value is unchanged', async () => {
     const made = await create(partialAddress());
     const before = await stored(made.id);
     const { id, created_at, updated_at, is_guest_address, tax_id_valid, ...unknown } = FORBIDDEN;

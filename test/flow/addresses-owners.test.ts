@@ -13,7 +13,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const signedIn = (session: Parameters<typeof service.session>[0] = {}) =>
   signIn(service, { expires_in: 30 * DAY_SECONDS, ...session });
 
-/** Each a second after the previous one, so that their order is certain. */
+/** Creates the address a second after the previous address, so their order is certain. */
 const create = async (user: User, fields: Fields = {}) => {
   await service.advance(1);
   const answer = await service.post('/addresses', partialAddress(fields), user.options);
@@ -158,7 +158,7 @@ describe('the default address', () => {
     expect(defaultsIn(await list(user))).toEqual([]);
   });
 
-  test('passes to the newest address of the type when it is deleted or changes its type', async () => {
+  test('passes to the newest address of the type when the default is deleted or changes its type', async () => {
     const user = await signedIn();
     const [b1, b2, s1, b3] = await createMany(user, [{}, {}, { type: 'shipping' }, { is_default: true }]);
     expect((await remove(user, s1.id)).status).toBe(204);
@@ -173,14 +173,14 @@ describe('the default address', () => {
     expect(await partitionOf(service, `OWNER#USER#${user.userId}`)).toEqual([]);
   });
 
-  test('stays the default when the request that changes its type sets is_default', async () => {
+  test('stays the default if one request changes its type and sets is_default', async () => {
     const user = await signedIn();
     const [older, newer] = await createMany(user, [{}, { is_default: true }]);
     await service.put(`/addresses/${newer.id}`, { type: 'shipping', is_default: true }, user.options);
     expect(defaultsIn(await list(user))).toEqual([newer.id, older.id]);
   });
 
-  test('is repaired by a read of any page if its pointer names no address', async () => {
+  test('is repaired by a read of any page if its pointer names a missing address', async () => {
     const user = await signedIn();
     const made = await createMany(user, [{}, {}, {}]);
     const slot = { owner: { kind: 'user', userId: user.userId }, kind: 'ADDR', variant: 'billing' } as const;
@@ -352,7 +352,7 @@ describe("an organization's addresses", () => {
     expect(defaultsIn(await list(owner, `?organization_id=${organizationId}&type=billing`))).toEqual([shared.id]);
   });
 
-  test('are refused for an unknown organization as for another organization', async () => {
+  test('are refused alike for an unknown organization and for another organization', async () => {
     const answer = await service.get('/addresses?organization_id=org_none', as('owner').options);
     expect(answer).toMatchObject({ status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } });
   });

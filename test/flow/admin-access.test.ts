@@ -17,7 +17,7 @@ describe('a platform admin', () => {
     expect(JSON.stringify(shown)).not.toContain('client_secret');
   });
 
-  test('reads a guest’s payment and method, and the includes of both', async () => {
+  test('reads a guest’s payment and method, with their includes', async () => {
     const admin = await signInAdmin();
     const gina = await guestWithMethod(service, 'gina@example.com');
     const body = guestIntentBody({ payment_method_id: gina.method.id }, { email: 'gina@example.com' });

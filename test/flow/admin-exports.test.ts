@@ -72,7 +72,7 @@ describe('GET /admin/customers', () => {
 });
 
 describe('GET /admin/export', () => {
-  test('has the fees of payments and refunds by the asked date, and totals per currency', async () => {
+  test('selects payments and refunds by the requested date, with fees and totals per currency', async () => {
     const user = await signIn(service);
     const plain = await createPaidIntent(service, user);
     await confirm(service, plain.id, user.options);
@@ -144,7 +144,7 @@ describe('the range of an export', () => {
   });
 
   test.each(['payments', 'refunds'].flatMap((kind) => DATES.map((date) => [kind, date] as const)))(
-    'of %s by the date %s has both of its ends, and nothing beyond them',
+    'includes its first and last instant, and nothing outside, for %s by the date %s',
     async (kind, date) => {
       const rows = await rowsIn(kind, '');
       const row = present(rows.find((one) => [one.id, one.payment_id].includes(paymentId)));
@@ -163,7 +163,7 @@ describe('receipt_url', () => {
     ['provider_a', 'pm_card_visa', /^https:\/\/pay\.stripe\.com\//],
     ['provider_b', 'SIM-OK', null],
     ['provider_c', 'cnon:card-nonce-ok', /^https:\/\/squareup\.com\//],
-  ])('of %s is shown to all readers of the payment', async (provider_id, payment_method_id, url) => {
+  ])('is shown to all readers of the payment for %s', async (provider_id, payment_method_id, url) => {
     const user = await signIn(service);
     const { id } = await createIntent(service, user, { provider_id, payment_method_id });
     await confirm(service, id, user.options);
@@ -228,7 +228,7 @@ describe('the export of a person', () => {
     expect(plant.values.filter((value) => left.includes(value.toLowerCase()))).toEqual([]);
   });
 
-  test('holds no secret in a list or in the text of a provider', async () => {
+  test('removes secrets from lists and provider texts', async () => {
     const user = await signIn(service);
     const { id, provider_payment_id: object } = await createPaidIntent(service, user);
     const page = 'https://hooks.stripe.example/3d?payment_intent_client_secret=pi_1_secret_opened1&merchant=acct_1';
@@ -241,7 +241,7 @@ describe('the export of a person', () => {
     expect(text).not.toMatch(/opened\d/);
   });
 
-  test('is continued by its own cursor, and not by the cursor of another person', async () => {
+  test('continues with its own cursor, but not with another person’s cursor', async () => {
     const [eve, mallory] = ['user:eve', 'guest:mallory@example.com'];
     const cursor = encodePlace(['CUS#x', 'CUS'], `person ${eve}`);
     const statusOf = async (person: string): Promise<number> =>
@@ -249,7 +249,7 @@ describe('the export of a person', () => {
     expect([await statusOf(eve), await statusOf(mallory)]).toEqual([200, 400]);
   });
 
-  test('names a person, and needs a platform admin', async () => {
+  test('requires a person and a platform admin', async () => {
     expect((await service.get('/admin/persons/jane/export', admin.options)).status).toBe(400);
     const support = await signIn(service, { staff_role: 'support' });
     expect((await service.get('/admin/persons/user:x/export', support.options)).status).toBe(403);

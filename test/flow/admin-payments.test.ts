@@ -35,7 +35,7 @@ const list = async (admin: User, query: Query) => {
 const idsOf = async (admin: User, query: Query): Promise<string[]> =>
   (await list(admin, query)).data.map(({ id }) => id);
 
-/** Every page, with the number of pages. */
+/** The ids of all pages, and the number of pages. */
 const allPages = async (admin: User, query: Query) => {
   const ids: string[] = [];
   let cursor: string | null = null;
@@ -88,7 +88,7 @@ describe('GET /admin/payments', () => {
     expect(link).toMatch(/^<\/admin\/payments\?.*limit=3.*cursor=.*>; rel="next"$/);
   }, 60_000);
 
-  test('reads a bounded part of a long range without matches per request, and continues by cursor', async () => {
+  test('reads a bounded part of a long empty range per request, and continues by cursor', async () => {
     const { admin, user } = await start();
     const payment = await createIntent(service, user, { currency: 'SEK' });
     await service.advance(40 * DAY_SECONDS);
@@ -104,7 +104,7 @@ describe('GET /admin/payments', () => {
     expect((await allPages(late, filter)).ids).toEqual([]);
   });
 
-  test('finds a payment of any age by its reference code, and no longer by a code that was replaced', async () => {
+  test('finds a payment of any age by its current reference code, but not by a replaced code', async () => {
     const { admin, user } = await start();
     const [former, reference_code] = [`former-${user.userId}`, `needle-${user.userId}`];
     const payment = await createIntent(service, user, { reference_code: former });
@@ -142,7 +142,7 @@ describe('GET /admin/payments', () => {
     expect(await idsOf(admin, { search: payment.id, status: 'failed' })).toEqual([]);
   });
 
-  test('keeps the last four digits of a deleted method', async () => {
+  test('finds a payment by the last four digits of its deleted method', async () => {
     const { admin, user, since } = await start();
     const saved = await saveReadyMethod(service, user.options);
     const payment = await createIntent(service, user, { payment_method_id: saved.id });
@@ -199,7 +199,7 @@ describe('GET /admin/payments', () => {
 
   const FINGERPRINT = `fp_${'a1'.repeat(12)}`;
   const visa = { type: 'card', cardBrand: 'visa', lastFour: '4242', fingerprint: FINGERPRINT };
-  /** Stores what a provider reports of the payment's method. */
+  /** Stores facts as if the provider had reported them. */
   const learn = async (id: string, fields: Readonly<Record<string, unknown>>) => {
     await service.settle();
     const item = await storedPayment(service, id);
@@ -238,7 +238,7 @@ describe('GET /admin/payments', () => {
     expect((await found({ fingerprint: FINGERPRINT })).toSorted()).toEqual([plain.id, declined.id].toSorted());
   });
 
-  test('finds the holds that end by a time, and no payment whose hold was captured', async () => {
+  test('finds uncaptured holds that end by a time', async () => {
     const { admin, user, since } = await start();
     const [first, second] = [await createIntent(service, user), await createIntent(service, user)];
     await createIntent(service, user);
@@ -300,7 +300,7 @@ describe('GET /admin/payments', () => {
     });
   });
 
-  test('finds no digits of a payment whose person was erased, though its method is gone', async () => {
+  test('finds no payment of an erased person by last four digits, even if the method is gone', async () => {
     const { admin, user, since } = await start();
     const saved = await saveReadyMethod(service, user.options);
     const payment = await createIntent(service, user, { payment_method_id: saved.id });

@@ -62,7 +62,7 @@ describe('GET /admin/search', () => {
     expect(await hitsOf(support, who.names.customer_id)).toEqual([`customer ${who.names.customer_id}`]);
   });
 
-  test('shows what a person knows a record by, its amount, its payment and its payer', async () => {
+  test('shows label, amount, payment and payer of each record', async () => {
     const admin = await adminOf();
     const user = await signIn(service, { email: 'label@example.com' });
     const payment = await paidPayment(service, user, { description: 'Ten tickets', total_cents: 1_500 });
@@ -79,7 +79,7 @@ describe('GET /admin/search', () => {
     ]);
   });
 
-  test('finds the user and the records of users and guests by an e-mail address in any case', async () => {
+  test('finds users, and records of users and guests, by e-mail address in any case', async () => {
     const admin = await adminOf();
     const user = await signIn(service, { email: 'both@example.com' });
     const customer = await createCustomer(service, user.options);
@@ -124,7 +124,7 @@ describe('GET /admin/search', () => {
     ]);
   });
 
-  test('finds payments by last four digits, a charge and a reference code, and subscriptions by a code', async () => {
+  test('finds payments by last four digits, charge or reference code, and subscriptions by code', async () => {
     const admin = await adminOf();
     const user = await signIn(service);
     const reference_code = `CODE-${user.userId}`;
@@ -144,7 +144,7 @@ describe('GET /admin/search', () => {
     expect(payments).toEqual([`payment ${subscription.latest_payment_id}`]);
   });
 
-  test('holds at most 50 records, and says that there are more', async () => {
+  test('returns at most 50 records, and says if there are more', async () => {
     const admin = await adminOf();
     const user = await signIn(service);
     for (let index = 0; index < 16; index += 1) await createIntent(service, user);
@@ -155,7 +155,7 @@ describe('GET /admin/search', () => {
     expect((await search(admin, saved.id)).meta).toEqual({ truncated: false });
   });
 
-  test('finds nothing, without an error, by ids that no record has', async () => {
+  test('finds nothing for unknown ids, without an error', async () => {
     const admin = await adminOf();
     await service.advance(100 * DAY_SECONDS);
     const late = await signIn(service, { is_admin: true, user_id: admin.userId });

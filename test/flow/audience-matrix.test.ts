@@ -8,9 +8,8 @@ import type { ParsedJson, PaymentBody } from './routes.ts';
 import { nodesAt, SECRET } from './targets.ts';
 
 /**
- * The fields that each audience sees of records that several audiences read, by audience × route × field. Each payment
- * is paid, refunded by an admin with notes, and disputed with evidence. A field that is not named here for payers fails
- * the test.
+ * The visible fields of shared records, by audience × route × field. Each payment is paid, refunded by an admin with
+ * notes, and disputed with evidence. The test fails on a payer field that is not listed here.
  */
 const port = await freePort();
 const service = withHost({
@@ -79,7 +78,7 @@ const REFUNDS = [
   ...['provider_id', 'provider_refund_id', 'failure_code', 'created_by', 'created_at', 'updated_at', 'completed_at'],
 ];
 
-/** The paths of all leaves; an empty object is one. */
+/** The paths of all leaves. An empty object counts as a leaf. */
 const leavesOf = (value: unknown, path = ''): string[] => {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [path];
   return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, path === '' ? name : `${path}.${name}`));
@@ -197,7 +196,7 @@ const of = (whose: string): Owned => {
 
 describe.each(ROUTES)('$name', ({ read, fieldsOf, staffSee, notForGuests }) => {
   test.each(AUDIENCES.filter(([, whose]) => !(notForGuests && whose === 'guests')))(
-    'shows %s the named fields and nothing else',
+    'shows %s only the listed fields',
     async (_, whose, optionsOf) => {
       const entries = await read(of(whose), optionsOf());
       expect(entries.length).toBeGreaterThan(0);

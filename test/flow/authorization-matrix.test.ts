@@ -8,8 +8,8 @@ import { type MatrixRoute, ROUTES } from './matrix/routes.ts';
 import { CALLERS, type CallerName, COLUMNS, type Column, type ExpectedCell } from './matrix/tables.ts';
 
 /**
- * Every route of the catalogue × every caller × every record, over every carrier of a credential (in `npm test` over one of
- * them in turn). A denied request does not change the table, except rate windows, logs and idempotency keys.
+ * Every route of the catalogue × every caller × every record × every credential carrier. `npm test` uses one carrier
+ * per cell. A denied request does not change the table, except rate windows, logs and idempotency keys.
  */
 interface MatrixCell {
   readonly caller: CallerName;
@@ -45,14 +45,14 @@ const cellsOf = ({ table }: MatrixRoute): MatrixCell[] =>
   );
 
 let turn = 0;
-/** One carrier of a credential per cell, each carrier in turn; all of them with `npm run test:long`. */
+/** One credential carrier per cell, in turn. `npm run test:long` uses all carriers. */
 const isAsked = ({ caller, carrier }: MatrixCell): boolean => {
   const { carriers } = fixtures.callers[caller];
   if (carrier === carriers[0]) turn += 1;
   return inject('scale') > 1 || carrier === carriers[turn % carriers.length];
 };
 
-/** The wrong response of a cell in words; undefined if the response is right. */
+/** Describes the wrong response of a cell; undefined if the response is right. */
 const wrongIn = async (id: string, route: MatrixRoute, cell: MatrixCell): Promise<string | undefined> => {
   const { caller, column, carrier, expected } = cell;
   const method = endpoints.find((endpoint) => endpoint.id === id)?.method ?? '';
@@ -94,7 +94,7 @@ describe('the authorization matrix', () => {
 
   test('denies every request that a caller may not make, and changes nothing', async () => {
     const denied = cellsOfAll(({ expected }) => expected !== 'ok').filter(({ cell }) => isAsked(cell));
-    // The named records are created first, so that only the requests themselves could change the table.
+    // Named records are created first, so only the tested requests could change the table.
     await inTurns(denied, ({ route, cell }) => route.ask(service, fixtures, { ...cell, fresh: false }));
     await service.settle();
     const before = await tableNow();

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { onDynoxide } from '../engine/engine-database.ts';
 import { withHost } from './host.ts';
 
-/** The functions reach the table of another engine by the AWS SDK, and the bus and the queues of the host. */
+/** Through the AWS SDK, the functions use the table of another engine, and the bus and queues of the host. */
 const host = withHost({
   openDatabase: onDynoxide,
   env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', LOG_LEVEL: 'silent' },
 });
 
-test('the functions store a payment by the AWS SDK, publish its events and deliver them', async () => {
+test('the functions store a payment, publish its events and deliver them through the AWS SDK', async () => {
   const { baseUrl, env } = host.host();
   expect(env['AWS_ENDPOINT_URL_DYNAMODB']).not.toContain(baseUrl);
   const { session_id: session } = await host.session();

@@ -11,12 +11,11 @@ import type { ParsedJson } from './routes.ts';
 import { command, OWN_BILLING, payer, type Subscriber, subscribe } from './subscribers.ts';
 
 /**
- * Years of billing by the clock. Charges, their times and amounts are compared with an independent calendar and with
- * the provider's ledger. Every sweep runs three times concurrently, and each of its messages is delivered twice
- * concurrently.
+ * Years of billing by the clock. An independent calendar and the provider's ledger confirm each charge, its time and
+ * its amount. Every sweep runs three times concurrently, and each of its messages is delivered twice concurrently.
  */
 export interface BillingPlan {
-  /** The days (ISO, with a time of day) on which a set of subscriptions is made. */
+  /** Creation times of the subscriptions, as ISO dates with a time of day. */
   readonly anchors: readonly string[];
   readonly days: number;
   readonly groups: readonly SubscriptionGroup[];
@@ -25,10 +24,10 @@ export interface BillingPlan {
 export interface SubscriptionGroup {
   readonly interval: Interval;
   readonly multiplier: number;
-  /** Subscriptions of it at each anchor. */
+  /** Number of subscriptions per anchor. */
   readonly count: number;
   readonly trialDays?: number;
-  /** Canceled, now or at the end of the period, this many days after its creation. */
+  /** The cancellation, with its days after the creation. */
   readonly cancelAfter?: { readonly days: number; readonly atPeriodEnd: boolean };
 }
 
@@ -44,7 +43,7 @@ interface Made {
 
 const after = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY_MS).toISOString();
 
-/** @returns the number of charges, all of them right. */
+/** @returns the number of charges, after checking all of them */
 export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
   const service = await startTestHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT }, catalogue: RACING });
   try {
@@ -57,7 +56,7 @@ export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
       await service.moveTo(anchor);
       for (const group of plan.groups) made.push(...(await makeAll(service, who, group)));
     }
-    // The end is a full minute, so that a sweep has found every period that began before it.
+    // A sweep at this full minute has found every earlier period start.
     const endsAt = sweptAt(after(plan.anchors.at(-1) ?? '', plan.days));
     await cancelOnTheWay(service, user.userId, made);
     await moveOn(service, endsAt);
@@ -88,7 +87,7 @@ const twice =
     return answer;
   };
 
-/** Only the sweeps and the run act on the subscriptions. */
+/** Without stream consumers, only the sweeps and the run act on the subscriptions. */
 const RACING: Catalogue = {
   endpoints,
   triggers: triggers.filter(({ kind }) => kind !== 'stream'),
@@ -138,7 +137,7 @@ const cancelOnTheWay = async (service: TestHost, userId: string, made: readonly 
   }
 };
 
-/** The start times of its periods, up to its end. */
+/** The start times of its periods until it ends. */
 const dueOf = ({ anchor, group, endsAt }: Made, until: string): string[] => {
   const end = endsAt !== undefined && endsAt < until ? endsAt : until;
   const due: string[] = [];
@@ -161,7 +160,7 @@ const countCharges = async (service: TestHost, made: readonly Made[], until: str
     const taken = theirs
       .map(({ createdAt, sort, status, totalCents }) => ({ at: createdAt ?? sort.slice(0, 24), status, totalCents }))
       .sort((a, b) => (a.at < b.at ? -1 : 1));
-    // The first is charged while its payer waits; the others by the sweep that finds them.
+    // The create request charges the first period. The sweep that finds a later period charges it.
     const expected = dueOf(one, until).map((due) => ({
       at: due === one.createdAt ? due : sweptAt(due),
       status: 'succeeded',

@@ -26,7 +26,7 @@ const packageSchema = z.object({
   default: z.custom<{ readonly executablePath: () => Promise<string> }>((value) => value !== undefined),
 });
 
-/** The package unpacks into the folder for temporary files; the libraries that it brings, in a Lambda function only. */
+/** The package unpacks Chromium into the temporary folder, but its libraries only in a Lambda function. */
 const unpack = async (folder: string): Promise<string> => {
   vi.stubEnv('TMPDIR', folder);
   vi.stubEnv('AWS_EXECUTION_ENV', 'AWS_Lambda_nodejs24.x');
@@ -38,9 +38,7 @@ const unpack = async (folder: string): Promise<string> => {
   }
 };
 
-/**
- * The package expects its fonts in `/tmp`, wherever they are. Without a font, a page that needs it ends the browser.
- */
+/** The package expects its fonts in `/tmp`. Without fonts, the browser crashes on a page with text. */
 const tellFonts = async (folder: string): Promise<void> => {
   const file = join(folder, 'fonts', 'fonts.conf');
   await writeFile(file, (await readFile(file, 'utf8')).replaceAll('<dir>/tmp/', `<dir>${folder}/`));

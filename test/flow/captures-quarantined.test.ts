@@ -48,8 +48,8 @@ const failures = async ({ id }: Taken, name: string) =>
     .map((event) => event.detail.payload.data)
     .filter(({ payment_id }) => payment_id === id);
 
-describe.each(COMMANDS)('a $kind of a hold after too large captures', ({ kind, ask, path, failed }) => {
-  test('is an error each time, and leaves nothing under way', async () => {
+describe.each(COMMANDS)('a $kind of a hold after an excessive capture', ({ kind, ask, path, failed }) => {
+  test('returns 502 each time, and leaves nothing pending', async () => {
     const held = await hold();
     await takeTooMuch(held);
     const keyed = { ...held.admin.options, idempotencyKey: `${kind}-${held.id}` };
@@ -62,7 +62,7 @@ describe.each(COMMANDS)('a $kind of a hold after too large captures', ({ kind, a
     expect(await eventsOf(service, held.id)).toEqual(['payment.created', 'payment.authorized']);
   });
 
-  test.each(['error_500', 'timeout_after'])('whose outcome was unknown (%s) ends with an event', async (action) => {
+  test.each(['error_500', 'timeout_after'])('ends with an event after an unknown outcome (%s)', async (action) => {
     const held = await hold();
     await takeTooMuch(held);
     await service.fault({ provider: AT_PAYPAL.slot, path, method: 'POST', action, times: 4 });
@@ -79,8 +79,8 @@ describe.each(COMMANDS)('a $kind of a hold after too large captures', ({ kind, a
   });
 });
 
-describe('a release of a hold after too large captures', () => {
-  test('while its event was lost, voids nothing here', async () => {
+describe('a release of a hold after an excessive capture', () => {
+  test('keeps the hold if the capture’s event was lost', async () => {
     const held = await hold();
     await service.webhookMode('drop');
     await takeTooMuch(held);

@@ -60,7 +60,7 @@ const NINE = {
 const SUCCEEDED_ONCE = ['payment.created', 'payment.authorized', 'payment.succeeded'] as const;
 
 describe('several captures of one PayPal authorization', () => {
-  test('of 5.00 and 5.00 are 10.00 with the prices of the hold', async () => {
+  test('restore the prices of the hold if 5.00 and 5.00 add up to 10.00', async () => {
     const held = await hold();
     await takeOnSite(held, 500);
     const first = await view(held);
@@ -79,7 +79,7 @@ describe('several captures of one PayPal authorization', () => {
     });
   });
 
-  test('of 6.00 and 3.00 are 9.00 with the tax in proportion, and publish what was added once', async () => {
+  test('scale the tax for 6.00 and 3.00, and publish the added amount once', async () => {
     const held = await hold();
     await takeOnSite(held, 600);
     await takeOnSite(held, 300, true);
@@ -90,7 +90,7 @@ describe('several captures of one PayPal authorization', () => {
     ]);
   });
 
-  test('smaller than the tax take its share again as they grow', async () => {
+  test('have no tax below the tax amount, and regain their share as they grow', async () => {
     const held = await hold();
     await takeOnSite(held, 50);
     expect(await view(held)).toMatchObject({ total_cents: 50, tax_cents: 0, subtotal_cents: 50 });
@@ -101,7 +101,7 @@ describe('several captures of one PayPal authorization', () => {
     expect((await dataOf(held, 'payment.captured_more')).map(({ amount }) => amount)).toEqual([450, 500]);
   });
 
-  test('add their fees up', async () => {
+  test('add up their fees', async () => {
     const held = await hold();
     await takeOnSite(held, 600);
     await takeOnSite(held, 400);
@@ -111,7 +111,7 @@ describe('several captures of one PayPal authorization', () => {
     expect(await view(held)).toMatchObject({ settlement: { fee_cents: fee, net_cents: 1_000 - fee } });
   });
 
-  test('above what was authorized are quarantined with an alarm, and a sync stores nothing', async () => {
+  test('are quarantined above the authorized amount, and a sync stores nothing', async () => {
     const held = await hold();
     await takeOnSite(held, 600);
     await takeOnSite(held, 500, true);
@@ -124,7 +124,7 @@ describe('several captures of one PayPal authorization', () => {
     expect(await eventsOf(service, held.id)).toEqual([...SUCCEEDED_ONCE]);
   });
 
-  test.each(['drop', 'duplicate', 'reorder'] as const)('end alike after a sync, with events %s', async (mode) => {
+  test.each(['drop', 'duplicate', 'reorder'] as const)('reach one state after a sync (events: %s)', async (mode) => {
     const held = await hold();
     await service.webhookMode(mode, 3);
     await takeOnSite(held, 600);
@@ -139,7 +139,7 @@ describe('several captures of one PayPal authorization', () => {
     expect(events.filter((name) => name === 'payment.captured_more').length).toBeLessThan(2);
   });
 
-  test('grow by a sync, once, if only the first had an event', async () => {
+  test('are added once by a sync if only the first capture had an event', async () => {
     const held = await hold();
     await takeOnSite(held, 600);
     await service.webhookMode('drop');
@@ -152,7 +152,7 @@ describe('several captures of one PayPal authorization', () => {
   });
 
   test.each([[[0, 1]], [[1, 0]], [[1, 0, 0, 1]], [[0, 0, 1, 1, 0]]])(
-    'end alike after their events in the order %j',
+    'reach the same state for events in the order %j',
     async (order) => {
       const held = await hold();
       await service.webhookMode('drop');
@@ -168,7 +168,7 @@ describe('several captures of one PayPal authorization', () => {
     },
   );
 
-  test('count in the summary as they grow', async () => {
+  test('update the summary as they grow', async () => {
     const held = await hold({ currency: 'CHF' });
     const succeeded = async () => {
       const { body } = await service.get('/payments/summary?currency=CHF', held.user.options);
@@ -183,7 +183,7 @@ describe('several captures of one PayPal authorization', () => {
     expect(after).not.toContain('600');
   });
 
-  test('may follow one another until the hold ends, and then are refused', async () => {
+  test('are accepted until the hold ends, and refused afterwards', async () => {
     const held = await hold({ payment_method_id: AT_PAYPAL.holdForAnHour });
     await takeOnSite(held, 400);
     await service.advance(HOUR_SECONDS);
@@ -194,7 +194,7 @@ describe('several captures of one PayPal authorization', () => {
     expect(await view(held)).toMatchObject({ status: 'succeeded', total_cents: 400 });
   });
 
-  test('leave a voided rest to the payer', async () => {
+  test('keep the captured amount if the rest is voided', async () => {
     const held = await hold();
     await takeOnSite(held, 400);
     const { authorizations } = await orderAtPayPal(held);
@@ -205,8 +205,8 @@ describe('several captures of one PayPal authorization', () => {
   });
 });
 
-describe('a release after a capture on site without an event', () => {
-  test.each(['drop', 'delay'] as const)('keeps what was taken, with events %s', async (mode) => {
+describe('a release after an unreported capture on PayPal’s site', () => {
+  test.each(['drop', 'delay'] as const)('keeps the captured amount, with events in mode %s', async (mode) => {
     const held = await hold();
     await service.webhookMode(mode);
     await takeOnSite(held, 400);
@@ -250,7 +250,7 @@ describe('a refund of a payment with several captures', () => {
     return { ...held, captures };
   };
 
-  test('made at PayPal of the second capture counts', async () => {
+  test('counts if made at PayPal for the second capture', async () => {
     const held = await sixAndThree();
     const amount = { currency_code: 'USD', value: '2.00' };
     await atPayPal(service, `POST v2/payments/captures/${held.captures[1]}/refund`, { amount });
@@ -264,7 +264,7 @@ describe('a refund of a payment with several captures', () => {
     });
   });
 
-  test('made at PayPal before the event of the second capture arrives counts once', async () => {
+  test('counts once if made at PayPal before the second capture’s event arrives', async () => {
     const held = await hold();
     await takeOnSite(held, 600);
     await service.webhookMode('drop');
@@ -279,7 +279,7 @@ describe('a refund of a payment with several captures', () => {
     await expectAgreement(service, held.id, held.admin);
   });
 
-  test('made here takes from the capture with the most left', async () => {
+  test('is taken from the capture with the largest refundable amount', async () => {
     const held = await sixAndThree();
     for (const [amount_cents, from] of [
       [400, 0],
@@ -297,7 +297,7 @@ describe('a refund of a payment with several captures', () => {
   });
 
   test.each([{}, { amount_cents: 601 }])(
-    'larger than each of them (%j) is refused, and sends nothing',
+    'is refused without a provider call if it exceeds each capture (%j)',
     async (body) => {
       const held = await sixAndThree();
       expect(await refundOf(held, body)).toMatchObject({
@@ -316,7 +316,7 @@ describe('a refund of a payment with several captures', () => {
     },
   );
 
-  test('that failed leaves its capture as it was', async () => {
+  test('leaves its capture refundable after a failure', async () => {
     const held = await sixAndThree();
     await refundOf(held, { amount_cents: 600 });
     const [made] = await refundsAtProvider(service, held.id);
@@ -326,7 +326,7 @@ describe('a refund of a payment with several captures', () => {
     expect(await view(held)).toMatchObject({ refunded_cents: 600, refundable_cents: 300 });
   });
 
-  test('made of the only capture so far stays with it as more is captured', async () => {
+  test('stays with the first capture if more is captured later', async () => {
     const held = await hold();
     const first = await takeOnSite(held, 600);
     expect(await refundOf(held, { amount_cents: 400 })).toMatchObject({ status: 201 });
@@ -339,8 +339,8 @@ describe('a refund of a payment with several captures', () => {
   });
 });
 
-describe('a dispute of the second of several captures', () => {
-  test('is read with the payment', async () => {
+describe('a dispute of a second capture', () => {
+  test('is read by a sync of the payment', async () => {
     const held = await hold();
     await takeOnSite(held, 600);
     const second = await takeOnSite(held, 300, true);
@@ -351,8 +351,8 @@ describe('a dispute of the second of several captures', () => {
   });
 });
 
-describe('a refund of a capture that is quarantined', () => {
-  test('takes nothing from the recorded capture, by an event and by a sync', async () => {
+describe('a refund of a quarantined capture', () => {
+  test('does not reduce the recorded capture, by event or by sync', async () => {
     const held = await hold();
     const first = await takeOnSite(held, 600);
     const second = await takeOnSite(held, 500);
@@ -365,8 +365,8 @@ describe('a refund of a capture that is quarantined', () => {
   });
 });
 
-describe('a dispute of the first of several captures', () => {
-  test('leaves the refund to the other capture once it is lost', async () => {
+describe('a lost dispute of a first capture', () => {
+  test('leaves only the other capture refundable', async () => {
     const held = await hold();
     const first = await takeOnSite(held, 600);
     const second = await takeOnSite(held, 300, true);
@@ -383,7 +383,7 @@ describe('a dispute of the first of several captures', () => {
 
 describe('a single capture', () => {
   test.each([AT_STRIPE, AT_PAYPAL, AT_SQUARE])(
-    'at $slot keeps its prices, its event and its refund',
+    'keeps its prices, its event and its refund at $slot',
     async (holding) => {
       const user = await signIn(service);
       const admin = await signInAdmin(service);
@@ -395,7 +395,7 @@ describe('a single capture', () => {
       await service.settle();
       expect(await release(service, id, admin.options)).toMatchObject({ status: 409 });
       expect(await refund(service, id, admin.options)).toMatchObject({ status: 201, body: { amount_cents: 600 } });
-      // Square gives money back a minute later.
+      // Square completes a refund a minute later.
       await service.advance(2 * MINUTE_SECONDS);
       expect(await eventsOf(service, id)).toEqual([...SUCCEEDED_ONCE, 'payment.refunded']);
     },

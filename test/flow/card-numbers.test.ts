@@ -60,7 +60,7 @@ const know = async (service: TestHost, user: User): Promise<Known> => ({
   addressId: (await service.post('/addresses', ADDRESS, user.options)).body.id,
 });
 
-/** Everything that is stored or was sent, without separators. */
+/** Everything stored or sent, without separators. */
 const tracesOf = async (service: TestHost): Promise<string> => {
   await service.settle();
   const all = [await itemsOf(service), await service.providerRequests(), await service.busEvents()];
@@ -95,7 +95,7 @@ describe('a card number', () => {
     expect(await tracesOf(service)).not.toContain(BARE);
   });
 
-  test('releases the Idempotency-Key, and is accepted as a reference with a leading letter', async () => {
+  test('frees the Idempotency-Key when refused, and is accepted as a reference with a leading letter', async () => {
     const options = { ...admin.options, idempotencyKey: 'order-4711-000000000000' };
     expect((await service.post('/payments/intents', intentBody({ reference_code: BARE }), options)).status).toBe(400);
     const made = await service.post('/payments/intents', intentBody({ reference_code: `R${BARE}` }), options);
@@ -103,7 +103,7 @@ describe('a card number', () => {
   });
 });
 
-describe('an id of ours that holds a card number', () => {
+describe('one of our ids with a card number inside', () => {
   const service = withHost({ frozen: true, env: PATIENT });
   const HEX = '4242424242424242abcdef01';
   const NOT_FOUND = { status: 404, body: { code: 'RESOURCE_NOT_FOUND' } };

@@ -4,20 +4,20 @@ import { IMPATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 import { anotherMethod, BILLERS, patch, paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** The bank asks the payer at each charge. Without the payer, it can only decline. */
+/** The bank requires the payer at each charge, and declines if the payer is absent. */
 const ASKS = 'pm_card_authenticationRequired';
 
-describe.each(BILLERS)('a card whose bank asks the payer, with a subscription billed by %s', (...[, env]) => {
+describe.each(BILLERS)('a card that requires authentication, with a subscription billed by %s', (...[, env]) => {
   const service = withHost({ frozen: true, env: { ...env, ...IMPATIENT } });
 
-  test('waits for the payer at the first charge, which the payer requests', async () => {
+  test('waits for the payer at the first charge', async () => {
     const who = await subscriber(service, ASKS);
     const { id } = await subscribe(service, who);
     const [payment] = await paymentsOf(service, who, id);
     expect(payment).toMatchObject({ status: 'pending' });
   });
 
-  test('is declined at a renewal, because it is charged without the payer', async () => {
+  test('is declined at a renewal, because the payer is absent', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     const body = { payment_method_id: await anotherMethod(service, who, ASKS) };

@@ -6,7 +6,7 @@ import { typedDocument } from '../../infra/make/client/typed-document.ts';
 import { constructEvent } from '../../infra/make/client/webhook-event.ts';
 import { startTestHost, withHost } from './host.ts';
 
-/** The client's code against the service, over a network that loses, delays and refuses. */
+/** Runs the client against the service, over a network that loses, delays and refuses requests. */
 const service = withHost({ env: { PROVIDER_TIMEOUT_MS: '14000' } });
 
 const KEYED = new Set(typedDocument(JSON.parse(JSON.stringify(apiDocumentAt('')))).keyedPosts);
@@ -32,7 +32,7 @@ type Fault =
 const refused = (status: number, headers: Record<string, string> = {}): Response =>
   Response.json({ code: 'X' }, { status, headers });
 
-/** Applies the faults in turn, then none. */
+/** Applies the faults in turn, and then passes requests through. */
 const faulty = (faults: readonly Fault[]): Network => {
   const left = [...faults];
   const sent: Network['sent'] = [];
@@ -86,7 +86,7 @@ const SIMULTANEOUS = 17;
 const PAIRS = FAULTS.flatMap((first) => FAULTS.map((second) => [first, second] as const));
 
 describe('the client under faults', () => {
-  test('charges an order once, whatever two faults hit its create and its confirmation', async () => {
+  test('charges an order once for any two faults of its create and confirmation', async () => {
     const order = async ([first, second]: (typeof PAIRS)[number]) => {
       const reference = `${first} ${second}`.replaceAll(' ', '-');
       const creates = faulty([first, second]);
@@ -112,7 +112,7 @@ describe('the client under faults', () => {
     }
   });
 
-  test('tries a request without a key again only after 429 and 503', async () => {
+  test('retries a request without a key only after 429 and 503', async () => {
     const update = (faults: readonly Fault[]) => {
       const network = faulty(faults);
       const params = { path: { id: 'cust_none' } };
@@ -136,7 +136,7 @@ describe('the client under faults', () => {
     expect(await paymentsOf('given-up')).toEqual([]);
   });
 
-  test('repeats nothing if the program wants no retries or has given up', async () => {
+  test('retries nothing if the program wants no retries or has given up', async () => {
     const network = faulty(['busy', 'busy']);
     const client = openPaymentsClient({ baseUrl: service.host().baseUrl, fetch: network.fetch, retries: 0 }, KEYED);
     await call(client, 'GET', '/me', { headers: OWNER });
@@ -148,7 +148,7 @@ describe('the client under faults', () => {
     expect(stopped.sent).toHaveLength(1);
   });
 
-  test('keeps the key of the program', async () => {
+  test('keeps a key set by the program', async () => {
     const network = faulty(['lost response']);
     const params = { header: { 'Idempotency-Key': 'order-2001' } };
     await unwrap(call(clientOf(network), 'POST', '/payments/intents', { params, ...orderOf('order-2001') }));
@@ -191,7 +191,7 @@ describe('paginate', () => {
     expect(network.sent.length).toBeGreaterThanOrEqual(Math.ceil(ids.length / query.limit));
   });
 
-  test('throws the error of a list that fails', async () => {
+  test('throws the error of a failing list', async () => {
     const pages = clientOf(faulty([]), { 'X-Session-ID': 'an-unknown-session' }).paginate('/payments');
     const error = await pages.next().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PaymentsError);

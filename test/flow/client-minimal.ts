@@ -1,6 +1,6 @@
 /**
- * @module Calls of the generated client that hold only what the API document requires, one per operation and one more for
- * each body that the document does not require. They are written from the document, so that no route is forgotten.
+ * @module Minimal calls of the generated client: one per operation, and one more per optional body. They are derived
+ * from the API document, so no route is missing.
  */
 import * as z from 'zod';
 
@@ -54,7 +54,7 @@ export const minimalCalls = (json: unknown, client: string): readonly string[] =
   );
 };
 
-/** The request with the smallest body, or without a body if the document does not require one. */
+/** The request with the smallest body, or without an optional body. */
 const optionsOf = (document: Document, operation: Placed): readonly string[] => {
   const params = paramsOf(document, operation);
   const body = operation.requestBody;

@@ -17,7 +17,7 @@ const service = withHost();
 const run = promisify(execFile);
 const CLIENT = '@your-company/payments-client';
 const ROOT = resolve(import.meta.dirname, '../..');
-/** The client's two dependencies, with what they need. */
+/** The client's two dependencies, with their own dependencies. */
 const DEPENDENCIES = [
   ...['openapi-fetch', 'openapi-typescript-helpers'],
   ...['standardwebhooks', '@stablelib/base64', 'fast-sha256'],
@@ -28,7 +28,7 @@ const STRICT = {
   ...{ noPropertyAccessFromIndexSignature: true, verbatimModuleSyntax: true, allowImportingTsExtensions: true },
 };
 
-/** Calls that the types must refuse; each accepted line is an error. */
+/** Calls that must not compile. Each call that compiles is an error. */
 const WRONG = `import { createPaymentsClient } from '@your-company/payments-client';
 import type { Address, ApiError, Customer, Dispute, Payment, PaymentMethod, Refund, Subscription } from '@your-company/payments-client';
 const client = createPaymentsClient({ baseUrl: 'http://127.0.0.1:1' });
@@ -91,9 +91,7 @@ const confirmed = await client.POST('/payments/confirm/{id}', { params: { path: 
 confirmed.error?.code === 'INVITE_EXPIRED';
 `;
 
-/**
- * Errors of the service, read by the README's fourth program. The details must have the form that the types promise.
- */
+/** Errors of the service, read by the README's fourth program. The details must match the types. */
 const ADVICE = `import { createPaymentsClient, type Refund } from '@your-company/payments-client';
 import { adviceOn } from './program-3.ts';
 const clientOf = (session: string) =>
@@ -120,7 +118,7 @@ const advice = failures.map(({ error }) => (error ? adviceOn(error) : 'no error'
 console.log(JSON.stringify({ refunded: made?.amount_cents, advice }));
 `;
 
-/** A client of one payer with a key, and the same key with another payer in one request. */
+/** A client with a key for one payer, and one request with the same key for another payer. */
 const BACKEND = `import { createPaymentsClient } from '@your-company/payments-client';
 const client = createPaymentsClient({
   baseUrl: process.env['PAYMENTS_URL'] ?? '',
@@ -138,7 +136,7 @@ console.log(JSON.stringify({
 }));
 `;
 
-/** Each call has what the API document requires and no more. */
+/** Each call sends only the fields that the API document requires. */
 const minimalProgram = (): string => {
   const calls = minimalCalls(JSON.parse(JSON.stringify(apiDocumentAt(''))), 'client');
   return `import { createPaymentsClient } from '${CLIENT}';
@@ -233,7 +231,7 @@ describe('the client package', () => {
     });
   });
 
-  test('compiles no wrong program and every right program', async () => {
+  test('rejects every wrong program and compiles every right program', async () => {
     const all = { wrong: WRONG_PROGRAMS, right: RIGHT_PROGRAMS };
     for (const [kind, programs] of Object.entries(all))
       for (const [index, program] of programs.entries()) await writeFile(join(folder, `${kind}-${index}.ts`), program);
@@ -270,7 +268,7 @@ describe('the client package', () => {
       'schema.d.ts',
       'webhook-event.js',
     ]);
-    // A name that npm may publish, or that has no scope, could be a stranger's package in a registry.
+    // A publishable or unscoped name could belong to a stranger's package in a registry.
     expect(JSON.parse(await readFile(join(folder, 'client/package.json'), 'utf8'))).toMatchObject({ private: true });
     expect(`${name} ${version}`).toMatch(/^@your-company\/payments-client \d{4}\.\d{1,2}\.\d{1,2}$/);
   });

@@ -10,35 +10,35 @@ import type { ParsedJson } from './routes.ts';
 import type { Stop, Stoppable } from './stops.ts';
 import { anotherMethod, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
-/** The kinds of commands that may end after their response, the faults that they meet, and what must hold in the end. */
+/** Commands that may end after their response, their possible faults, and the required final state. */
 export interface CommandSubject {
-  /** Names the record that the command changes. */
+  /** The id of the record that the command changes. */
   readonly id: string;
   /** Sends the command. */
   readonly ask: (options: RequestOptions) => Promise<TestAnswer>;
   /** The events that report its end. */
   readonly ends: () => Promise<readonly string[]>;
-  /** How often it has happened at the provider. */
+  /** The number of times that the command took effect at the provider. */
   readonly effects: () => Promise<number>;
 }
 
 export interface CommandKind {
   readonly name: 'hold' | 'capture' | 'part capture' | 'release' | 'refund' | 'confirm' | 'change';
-  /** The events of the two ends; a failed end has none if its response reports it. */
+  /** The events of success and failure. A failure that the response reports has no event. */
   readonly done: string;
   readonly failed: string;
   /** A part of the path of the call at the provider. */
   readonly path: string;
-  /** The name of that call among the calls of the function. */
+  /** Matches that call among the calls of the function. */
   readonly call: RegExp;
-  /** How many calls whose path has that part the command makes; 1 if absent. */
+  /** Number of calls per command with this part in their path; 1 if absent. */
   readonly calls?: number;
-  /** The first of several writes that claim is the write of that position; the last write before the call if absent. */
+  /** The position of the claiming write. By default, the last write before the call claims. */
   readonly claimedBy?: number;
   readonly isDone: (body: ParsedJson) => boolean;
   /** True if a decline ends the command only after a read. */
   readonly declineNeedsRead?: true;
-  /** A method with an immediate decline, and one with a later decline; undefined if the provider has none. */
+  /** Methods with an immediate and with a later decline; undefined if the provider has none. */
   readonly declined?: string;
   readonly declinedLater?: string;
   readonly begin: (service: TestHost, method?: string) => Promise<CommandSubject>;
@@ -63,7 +63,7 @@ const HOLD_ENDS = {
   release: { ask: release, body: {}, events: ['payment.released', 'payment.release_failed'], status: 'canceled' },
 } as const;
 
-/** How the provider's hold ends: the captured and the released part of 10.00. */
+/** The captured and the released part of a hold of 10.00 at the provider. */
 const HELD_AFTER = { capture: [1_000, 0], 'part capture': [PART, 1_000 - PART], release: [0, 1_000] } as const;
 
 const ofHold = (name: keyof typeof HOLD_ENDS, holding: Holding): CommandKind => {
@@ -206,7 +206,7 @@ const change: CommandKind = {
   },
 };
 
-/** The kinds at a provider. A plan changes at Stripe, which bills. */
+/** The kinds at a provider. A plan change runs at Stripe only, the billing provider. */
 export const kindsAt = (place: Place): readonly CommandKind[] => [
   holdAt(place),
   ofHold('capture', place.holding),
@@ -222,7 +222,7 @@ export const KILLS = ['before the claim', 'after the claim', 'after the call', '
 
 const WRITES = new Set(['PutItem', 'UpdateItem', 'TransactWriteItems']);
 
-/** The stop at that point, found in the calls of another command of the kind. */
+/** The stop at that point, found in the calls of another command of the same kind. */
 export const stopAt = async (
   { service, watch }: Stoppable,
   kind: CommandKind,
@@ -232,7 +232,7 @@ export const stopAt = async (
   const calls = await watch(() => ask({ idempotencyKey: 'watched' }));
   const call = calls.findIndex((name) => name.startsWith('POST') && kind.call.test(name));
   const writes = [...calls.slice(0, call).entries()].flatMap(([at, name]) => (WRITES.has(name) ? [at] : []));
-  // The first write claims the key. A change claims itself, and later its payment.
+  // The first write claims the key. In a plan change, later writes claim the change and then its payment.
   const claim = writes.at(kind.claimedBy ?? -1) ?? -1;
   const stored = call + 1 + calls.slice(call + 1).findIndex((name) => WRITES.has(name));
   if (call < 0 || claim < 0 || stored <= call) throw new Error(`no such point in ${calls.join(', ')}`);
@@ -256,7 +256,7 @@ export const underNewKey = (): { readonly idempotencyKey: string } => {
   return { idempotencyKey: `command-${keys}` };
 };
 
-/** Longer than a call that never arrived is sent again. */
+/** Advances past the last repeat of a lost call. */
 export const untilItsEnd = async (service: TestHost): Promise<void> => {
   for (const minutes of [2, 5, 30, 90, 120]) {
     await service.advance(minutes * MINUTE_SECONDS);
@@ -268,7 +268,7 @@ interface Ended {
   readonly kind: CommandKind;
   readonly subject: CommandSubject;
   readonly options: RequestOptions;
-  /** The first response, or whether the command was claimed when its function was killed. */
+  /** The first response. After a kill, `claimed` if the command was already claimed. */
   readonly answer: TestAnswer | 'claimed' | undefined;
 }
 
@@ -278,7 +278,10 @@ const isDone = (kind: CommandKind, { status, body }: TestAnswer): boolean =>
 const shortly = (answer: Ended['answer']): string =>
   typeof answer === 'object' ? `${answer.status} ${JSON.stringify(answer.body).slice(0, 80)}` : String(answer);
 
-/** A command of one call is under way unless the call certainly did not happen. Square captures a part by two calls. */
+/**
+ * A command with one call is pending unless the call certainly did not happen. A partial capture at Square has two
+ * calls.
+ */
 export const expectFirst = ({ name, calls }: CommandKind, action: FaultAction, { status }: TestAnswer): void => {
   if (calls !== undefined || name === 'part capture') return;
   expect({ action, status }).toEqual({ action, status: action === 'rate_limit' ? 503 : 202 });
@@ -288,7 +291,7 @@ export const expectFirst = ({ name, calls }: CommandKind, action: FaultAction, {
 export const callsOf = async (service: TestHost, kind: CommandKind): Promise<number> =>
   (await service.providerRequests()).filter(({ method, path }) => method === 'POST' && path.includes(kind.path)).length;
 
-/** Errors of a request beside another request for the same. */
+/** Errors of a request while another request runs the same command. */
 const BESIDE_ANOTHER = new Set([
   'IDEMPOTENCY_IN_PROGRESS',
   'INVALID_STATE',
@@ -297,7 +300,7 @@ const BESIDE_ANOTHER = new Set([
   'VERSION_CONFLICT',
 ]);
 
-/** Several requests had one call at the provider, one effect and one event, and each got its end or a known error. */
+/** Expects one provider call, one effect and one event for several requests, each with the result or a known error. */
 export const expectOneOf = async (
   service: TestHost,
   { kind, subject, answers }: Pick<Ended, 'kind' | 'subject'> & { readonly answers: readonly TestAnswer[] },
@@ -315,12 +318,12 @@ export const expectOneOf = async (
   expect(await subject.effects()).toBe(1);
 };
 
-/** Exactly one event reports the end, a repeat shows it, and what did not happen is made under the same key. */
+/** Expects one event for the end. A repeat returns the end, or runs the command if it did not happen. */
 export const expectOneEnd = async (service: TestHost, { kind, subject, options, answer }: Ended): Promise<void> => {
   const [ends, effects] = [await subject.ends(), await subject.effects()];
   const { done, failed } = kind;
   expect(effects).toBeLessThanOrEqual(1);
-  // A response of another status, or a kill before the claim, has left nothing open.
+  // Any other status, or a kill before the claim, leaves nothing pending.
   const wasOpen = answer === 'claimed' || answer?.status === 202;
   expect({ answer: shortly(answer), ends }).toEqual({
     answer: shortly(answer),

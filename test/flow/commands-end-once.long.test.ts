@@ -22,8 +22,8 @@ afterEach(async () => {
 });
 
 /**
- * A fault of the first calls, with all events, and a fault until the end, without events; and a lost response with
- * events that come twice or in another order. With the four kills at Stripe, these are 18 faults.
+ * Temporary faults with all events, lasting faults without events, and lost responses with repeated or reordered
+ * events. With the four kills at Stripe, these are 18 faults.
  */
 const CASES = [
   ...FAULT_ACTIONS.map((action) => ({ action, lasts: 'at first', mode: 'normal' }) as const),
@@ -52,7 +52,7 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
     test.each([
       ['one key', true],
       ['a key each', false],
-    ])('happens once if 20 simultaneous requests ask for it under %s', async (_, isOne) => {
+    ])('happens once for 20 simultaneous requests under %s', async (_, isOne) => {
       const subject = await kind.begin(service);
       await service.clearProviderRequests();
       const options = underNewKey();
@@ -75,9 +75,9 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
     });
   });
 
-  // The creation of the payment of a change is sent again without a read.
+  // A plan change sends the creation of its payment again without a read.
   describe.each(kindsAt(place).filter(({ name }) => name !== 'change'))('a $name', (kind) => {
-    test('is looked up and never sent again while the provider cannot be read, and ends once', async () => {
+    test('is looked up but never resent while the provider cannot be read, and ends once', async () => {
       const subject = await kind.begin(service);
       const options = underNewKey();
       await service.webhookMode('drop');
@@ -97,7 +97,7 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
   describe.each(kindsAt(place).filter(({ declineNeedsRead }) => declineNeedsRead))(
     'a declined $name at an unreadable provider',
     (kind) => {
-      test('stays under way until a read, and then has failed', async () => {
+      test('stays pending until a read succeeds, and then fails', async () => {
         const subject = await kind.begin(service, kind.declined);
         await service.webhookMode('drop');
         await service.fault({ provider, method: 'GET', action: 'error_500' });
@@ -114,7 +114,7 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
   );
 
   describe.each(kindsAt(place).filter(({ declinedLater }) => declinedLater))('a $name declined later', (kind) => {
-    test.each(['normal', 'drop'] as const)('ends once, and a repeat shows the same, in mode %s', async (mode) => {
+    test.each(['normal', 'drop'] as const)('ends once, and a repeat returns the same end, in mode %s', async (mode) => {
       const subject = await kind.begin(service, kind.declinedLater);
       const options = underNewKey();
       await service.webhookMode(mode);

@@ -21,7 +21,7 @@ afterEach(async () => {
   await stoppable().service.clearFaults();
 });
 
-/** A capture of a part makes the same call as a capture, with another amount. */
+/** A partial capture makes the same call as a full capture, with another amount. */
 const KINDS = kindsAt(COMMAND_PLACES[0]).filter(({ name }) => name !== 'part capture');
 
 describe.each(KINDS)('a $name', (kind) => {
@@ -52,7 +52,7 @@ describe.each(KINDS)('a $name', (kind) => {
     (['before the claim', 'after the claim', 'after the call'] as const).flatMap((point) =>
       (['under its key', 'under another key'] as const).map((key) => ({ point, key })),
     ),
-  )('happens once if the same is requested $key $point', async ({ point, key }) => {
+  )('happens once if the same command is requested $key $point', async ({ point, key }) => {
     const { service, overtaken } = stoppable();
     const stop = await stopAt(stoppable(), kind, point);
     const subject = await kind.begin(service);
@@ -60,7 +60,7 @@ describe.each(KINDS)('a $name', (kind) => {
     await service.clearProviderRequests();
     const answers: TestAnswer[] = [];
     const ask = async (under: RequestOptions) => answers.push(await subject.ask(under));
-    // The response of the call before the claim waits, or that of the claim or of the call at the provider.
+    // Delays the response before the claim, of the claim, or of the provider call.
     const at = Number(stop.call) - (stop.executed ? 0 : 1);
     await overtaken(
       at,
@@ -73,7 +73,7 @@ describe.each(KINDS)('a $name', (kind) => {
   test.each([
     ['one key', true],
     ['a key each', false],
-  ])('happens once if 40 simultaneous requests ask for it under %s', async (_, isOne) => {
+  ])('happens once for 40 simultaneous requests under %s', async (_, isOne) => {
     const { service } = stoppable();
     const subject = await kind.begin(service);
     await service.clearProviderRequests();
@@ -83,8 +83,8 @@ describe.each(KINDS)('a $name', (kind) => {
   });
 });
 
-describe.each(KINDS.filter(({ declined }) => declined))('a $name that the bank declines', (kind) => {
-  test('is reported by its response', async () => {
+describe.each(KINDS.filter(({ declined }) => declined))('a declined $name', (kind) => {
+  test('is reported in its response', async () => {
     const { service } = stoppable();
     const subject = await kind.begin(service, kind.declined);
     const options = underNewKey();

@@ -49,7 +49,7 @@ describe('GET /config', () => {
 });
 
 describe('GET /config of a live installation', () => {
-  /** One planted value per secret setting; none is in any response. */
+  /** One planted value per secret setting. No response contains a planted value. */
   const planted = Object.fromEntries(
     [...SECRET_SETTINGS, 'PROVIDER_A_WEBHOOK_ID', 'PROVIDER_D_MERCHANT_ID', 'PROVIDER_D_PUBLIC_KEY'].map((name) => [
       name,

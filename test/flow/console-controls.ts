@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import * as z from 'zod';
 import type { ConsoleVisit } from './console-steps.ts';
 
-/** Controls of the console that a phone has in another place than a desktop. */
+/** Console controls that a phone shows in another place than a desktop. */
 
 const FIRST_DESK_PX = 800;
 
@@ -19,7 +19,7 @@ export const closeMenu = async (page: Page): Promise<void> => {
   if (isPhone(page)) await page.getByRole('button', { name: 'Close menu' }).click();
 };
 
-/** Opens a page by the navigation, whose link may have a count of what needs attention. */
+/** Opens a page by its navigation link, which may show a count of open tasks. */
 export const goTo = async (page: Page, name: string): Promise<void> => {
   await openMenu(page);
   const inFull = new RegExp(`^${name}(\\s+\\d+ needs? attention)?$`);
@@ -45,7 +45,7 @@ export const chooseZone = async (page: Page, zone: string | { readonly label: st
   await closeMenu(page);
 };
 
-/** The search field of the head, which a phone opens by a button. */
+/** The search field of the head, which is behind a button on a phone. */
 export const searchField = async (page: Page): Promise<Locator> => {
   const open = page.getByRole('button', { name: 'Open search' });
   if (isPhone(page) && (await open.isVisible())) await open.click();
@@ -57,7 +57,7 @@ export const searchFor = async (page: Page, text: string): Promise<void> => {
   await page.getByRole('banner').getByRole('button', { name: 'Search', exact: true }).click();
 };
 
-/** The text of a label begins with its words, and goes on with the choices of its select. */
+/** The text of a label starts with its words, and continues with the options of its select. */
 const beginning = (label: string): RegExp => new RegExp(`^${label}`);
 
 /** Sets a filter of a list: in the bar, by "Add filter", or in the sheet of a phone. */
@@ -115,7 +115,7 @@ const openMore = async (page: Page): Promise<void> => {
   await actions.getByRole('menuitem').first().waitFor();
 };
 
-/** Gives a command in the head of a record: by its button, or in "More". */
+/** Runs a command in the head of a record, by its button or in "More". */
 export const giveCommand = async (page: Page, name: string): Promise<void> => {
   const head = page.locator('.record-head');
   await head.locator('.actions button').first().waitFor();
@@ -158,7 +158,7 @@ export const expectStatusesAndAmountsVisible = async (page: Page): Promise<void>
   expect(z.array(z.string()).parse(await page.evaluate(hidden))).toEqual([]);
 };
 
-/** Expects that every pill is one line. */
+/** Expects that every pill fits on one line. */
 export const expectPillsInOneLine = async (page: Page): Promise<void> => {
   const tall = `[...document.querySelectorAll('.status')]
     .filter((pill) => pill.getBoundingClientRect().height > 2 * parseFloat(getComputedStyle(pill).fontSize))
@@ -167,13 +167,13 @@ export const expectPillsInOneLine = async (page: Page): Promise<void> => {
 };
 
 /**
- * How much wider than the font of the test browser a letter of another font is on average, in em. Measured with dates,
+ * The average extra width of a letter in another font than the test browser's font, in em. Measured with dates,
  * amounts, statuses, ids and e-mail addresses.
  */
 const WIDER = { 'Liberation Sans': -0.015, 'DejaVu Sans': 0.055 } as const;
 export const FONTS = ['Liberation Sans', 'DejaVu Sans'] as const;
 
-/** From now on, the texts of a visit are as wide as in the font, which the test browser does not have. */
+/** Widens the texts of a visit as if in the other font, which the test browser lacks. */
 export const showAsWideAs = async ({ page }: ConsoleVisit, font: (typeof FONTS)[number]): Promise<void> => {
   await page.addInitScript(`{
     const sheet = new CSSStyleSheet();

@@ -58,7 +58,7 @@ describe('the console’s pages of customers', () => {
       ]);
     };
 
-    test('list the caller’s customers, and show one with its methods, subscriptions and payments', async () => {
+    test('list the caller’s customers, and show a customer with methods, subscriptions and payments', async () => {
       const { page } = visit;
       await goTo(page, 'Customers');
       await soon(() => rows(page, 'Customers').count()).toBe(1);
@@ -86,7 +86,7 @@ describe('the console’s pages of customers', () => {
       await page.getByRole('heading', { name: 'ada@example.com' }).waitFor();
     });
 
-    test('filter by provider, and say what was searched if nothing matches', async () => {
+    test('filter by provider, and name the filter if nothing matches', async () => {
       const { page, open } = visit;
       await open('/customers');
       await chooseFilter(page, 'Provider', 'provider_c');
@@ -96,7 +96,7 @@ describe('the console’s pages of customers', () => {
       await expectNoViolation(page);
     });
 
-    test('show a platform admin all customers, found by e-mail, and one with its lifetime net', async () => {
+    test('show a platform admin all customers, a search by e-mail, and a customer’s lifetime net', async () => {
       const other = await visitConsole(browser, service, width);
       const { page } = other;
       await enterSession(other, admin.session);

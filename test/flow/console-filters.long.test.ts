@@ -54,7 +54,7 @@ describe('the filters and the search of the console', () => {
       await soon(() => rows(page).count()).toBe(2);
     });
 
-    test('a filter becomes a chip, which removes it, and the address holds both', async () => {
+    test('a filter appears as a removable chip and in the URL', async () => {
       await chooseFilter(page, 'Currency', 'EUR');
       await soon(() => rows(page).count()).toBe(1);
       expect(new URL(page.url()).search).toBe('?currency=EUR');
@@ -67,7 +67,7 @@ describe('the filters and the search of the console', () => {
       expect(new URL(page.url()).search).toBe('');
     });
 
-    test('a usual range sets both days, and the days of the address name the range', async () => {
+    test('a preset range sets both days, and days in the URL select the range', async () => {
       const now = service.now();
       await chooseFilter(page, 'Date', '7-days');
       await soon(() => new URL(page.url()).search).toBe(`?from=${dayOf(now - 6 * DAY_MS)}&to=${dayOf(now)}`);
@@ -83,14 +83,14 @@ describe('the filters and the search of the console', () => {
       await atRecord(page, customer);
     });
 
-    test('the search says how far it looks if nothing begins with the text', async () => {
+    test('the search states its scope if nothing begins with the text', async () => {
       await searchFor(page, 'xyl');
       await page.getByText('Nothing found for “xyl”').waitFor();
       expect(await page.locator('.empty').innerText()).toContain('newest 300 customers by the beginning of a name');
     });
   });
 
-  test('the keyboard adds a filter, gives one up, and moves in the menu only', async () => {
+  test('the keyboard adds and cancels filters, and moves within the menu only', async () => {
     const visit = await visitConsole(browser, service, WIDTHS[0]);
     const { page } = visit;
     const { keyboard } = page;

@@ -52,7 +52,7 @@ describe('holds in the console', () => {
       return () => visit.page.context().close();
     });
 
-    test('say how long the hold lasts, and capture a part after one more question', async () => {
+    test('show when they end, and are captured in part after a confirmation', async () => {
       const { page } = visit;
       const { id } = await held(payer);
       await openPayment(visit, id);
@@ -78,7 +78,7 @@ describe('holds in the console', () => {
       expect(await read(service, id, payer.options)).toMatchObject({ status: 'succeeded', total_cents: 1_800 });
     });
 
-    test('capture nothing by a triple click on Continue, whose question stays unread', async () => {
+    test('are not captured by a triple click on Continue', async () => {
       const { page } = visit;
       const { id } = await held(payer);
       await openPayment(visit, id);
@@ -95,7 +95,7 @@ describe('holds in the console', () => {
       expect(await read(service, id, payer.options)).toMatchObject({ status: 'succeeded', captured_cents: 2_500 });
     });
 
-    test('release a hold, and say then that nothing was captured', async () => {
+    test('are released, and then show that nothing was captured', async () => {
       const { page } = visit;
       const { id } = await held(payer);
       await openPayment(visit, id);
@@ -110,7 +110,7 @@ describe('holds in the console', () => {
       });
     });
 
-    test('capture less than the tax of the payment with the split', async () => {
+    test('are captured below the payment’s tax with an explicit split', async () => {
       const { page } = visit;
       const { id } = await held(payer, { subtotal_cents: 2_000, tax_cents: 500 });
       await openPayment(visit, id);
@@ -153,7 +153,7 @@ describe('holds in the console', () => {
     });
   });
 
-  test('capture again after a decline, which is another call', async () => {
+  test('are captured again by a new call after a decline', async () => {
     const visit = await visitAs(await staff('finance'), WIDTHS[0]);
     const { page } = visit;
     const { id } = await held(payer, { payment_method_id: 'pm_sim_capture_declined' });
@@ -177,7 +177,7 @@ describe('holds in the console', () => {
     await page.context().close();
   });
 
-  test('offer no capture and no release to support and to the payer', async () => {
+  test('offer neither capture nor release to support and the payer', async () => {
     const { id } = await held(payer);
     for (const user of [await staff('support'), payer]) {
       const visit = await visitAs(user, WIDTHS[0]);

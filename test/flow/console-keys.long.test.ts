@@ -17,7 +17,7 @@ import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
 const SECRET = /^psk_[0-9a-f]{24}_[\w-]{43}$/;
-/** A key and its change hold within this time. */
+/** A key or a change of a key takes effect within this time. */
 const KEY_CACHE_SECONDS = 6;
 
 describe('the console’s page of service keys', () => {
@@ -31,7 +31,7 @@ describe('the console’s page of service keys', () => {
   });
   afterAll(() => browser?.close());
 
-  /** The status of a request with the secret, after changes of the key hold. */
+  /** The status of a request with the secret, after changes of the key have taken effect. */
   const statusOf = async (secret: string): Promise<number> => {
     await service.advance(KEY_CACHE_SECONDS);
     return (await service.get('/refunds', { headers: { authorization: `Bearer ${secret}` } })).status;
@@ -61,7 +61,7 @@ describe('the console’s page of service keys', () => {
       await visit.page.getByRole('heading', { level: 1, name: `${name} Active` }).waitFor();
     };
 
-    test('says what a key is for while there is none', async () => {
+    test('explains the use of keys while the list is empty', async () => {
       const { page, open } = visit;
       const json = { success: true, data: [], meta: { limit: 25, has_more: false, next_cursor: null } };
       await page.route(/\/admin\/keys$/, (route) => route.fulfill({ json }));
@@ -156,11 +156,11 @@ describe('the console’s page of service keys', () => {
       );
     });
 
-    test('rotates the key, and the present secret stays valid for the chosen time', async () => {
+    test('rotates the key, and keeps the current secret valid for the chosen time', async () => {
       const { page } = visit;
       await openKey();
       await giveCommand(page, 'Rotate');
-      await dialog().getByLabel('The present secret stays valid').selectOption('1 hour');
+      await dialog().getByLabel('The current secret stays valid').selectOption('1 hour');
       await expectNoViolation(page);
       await pressInDialog('Rotate key');
       second = await shownSecret();
@@ -170,7 +170,7 @@ describe('the console’s page of service keys', () => {
       expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200]);
     });
 
-    test('rotates again if another time is chosen after the response was lost', async () => {
+    test('rotates again if another time is chosen after a lost response', async () => {
       const { page } = visit;
       await openKey();
       await page.route(/\/rotate$/, async (asked) => {
@@ -181,7 +181,7 @@ describe('the console’s page of service keys', () => {
       await pressInDialog('Rotate key');
       await soon(() => dialog().getByRole('alert').innerText()).toContain('cannot be reached');
       await page.unroute(/\/rotate$/);
-      await dialog().getByLabel('The present secret stays valid').selectOption({ index: 0 });
+      await dialog().getByLabel('The current secret stays valid').selectOption({ index: 0 });
       await pressInDialog('Rotate key');
       const third = await shownSecret();
       await pressInDialog('Done');
@@ -189,7 +189,7 @@ describe('the console’s page of service keys', () => {
       second = third;
     });
 
-    test('revokes the key after a question, and then offers no action on it', async () => {
+    test('revokes the key after a confirmation, and then offers no action', async () => {
       const { page } = visit;
       await openKey();
       await giveCommand(page, 'Revoke');

@@ -65,7 +65,7 @@ describe('links in the console', () => {
     expectQuiet(visit, service);
   });
 
-  test('show what their payments came to', async () => {
+  test('show the total of their payments', async () => {
     await createLink(service, { description: 'With a limit', max_payments: 3 });
     const { page, open } = await visitAs((await supporter()).session);
     await open('/links');
@@ -73,7 +73,7 @@ describe('links in the console', () => {
     await soon(() => row.innerText()).toMatch(/0 paid, 0 open, at most 3/);
   });
 
-  test('of an open payment are copied, and open its page', async () => {
+  test('can be copied for an open payment, and open its page', async () => {
     const { id } = await createIntent(service, await signIn(service));
     const visit = await visitAs((await supporter()).session);
     await visit.open(`/payments/${id}`);
@@ -85,7 +85,7 @@ describe('links in the console', () => {
     expectQuiet(visit, service);
   });
 
-  test('of a past-due subscription are copied, and open its page', async () => {
+  test('can be copied for a past-due subscription, and open its page', async () => {
     const who = await subscriber(service);
     const { id, current_period_end: end } = await subscribeToGold(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');

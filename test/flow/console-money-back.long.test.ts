@@ -71,7 +71,7 @@ describe('the console’s pages of refunds and disputes', () => {
       await page.getByRole('heading', { name: 'Refunds', level: 1 }).waitFor();
     });
 
-    test('keep the filter in the address, and say what was searched if nothing matches', async () => {
+    test('keep the filter in the URL, and name it if nothing matches', async () => {
       const { page, open } = visit;
       await open('/refunds?status=failed&from=2020-01-01');
       await page.getByText('No refund matches').waitFor();

@@ -41,11 +41,11 @@ describe('the sign-in of the console by OpenID Connect', () => {
     await choose(name);
     await visit.page.getByRole('banner').waitFor();
   };
-  /** What the tab keeps beyond its memory. */
+  /** Everything that the tab stores outside its memory. */
   const kept = (page: Page): Promise<string> =>
     page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie, location.href])');
 
-  /** Keeps the addresses with which the issuer sends the browser back. */
+  /** Records the addresses to which the issuer redirects the browser. */
   const watchReturns = (): string[] => {
     const returns: string[] = [];
     visit.page.on('request', (request) => {
@@ -54,7 +54,7 @@ describe('the sign-in of the console by OpenID Connect', () => {
     return returns;
   };
 
-  test('shows the page that the user asked for, keeps the token in memory only, and calls the issuer only', async () => {
+  test('opens the requested page, keeps the token in memory only, and calls no host but the issuer', async () => {
     const { page } = visit;
     await signInAs('Ada', '/payments?status=failed');
     expect(await userShown()).toContain('demo.admin');
@@ -73,7 +73,7 @@ describe('the sign-in of the console by OpenID Connect', () => {
     await expectAccessible(visit.page);
   });
 
-  test('renews the token when it has expired, and sends the refused request again once', async () => {
+  test('renews an expired token, and repeats the refused request once', async () => {
     const { page } = visit;
     await signInAs('Fay');
     const renewals: string[] = [];
@@ -91,7 +91,7 @@ describe('the sign-in of the console by OpenID Connect', () => {
     expect(renewals).toHaveLength(1);
   });
 
-  test('asks for one click when the token has expired and the issuer does not renew it', async () => {
+  test('asks for one click if the issuer does not renew an expired token', async () => {
     const { page } = visit;
     await signInAs('Fay');
     await goTo(page, 'Refunds');
@@ -107,18 +107,18 @@ describe('the sign-in of the console by OpenID Connect', () => {
     await page.getByRole('heading', { name: 'Disputes', level: 1 }).waitFor();
   });
 
-  test('is refused if the discovery document is of another issuer', async () => {
+  test('is refused if another issuer is in the discovery document', async () => {
     const { page } = visit;
     await page.route(`${issuer()}/.well-known/openid-configuration`, async (route) => {
       const document: Record<string, unknown> = await (await route.fetch()).json();
       await route.fulfill({ json: { ...document, issuer: 'https://other.example' } });
     });
     await goToIssuer();
-    await page.getByText('The sign-in service cannot be reached, or is not the one that is set.').waitFor();
+    await page.getByText('The sign-in service cannot be reached, or is not the configured service.').waitFor();
     expect(page.url()).toBe(addressOf(''));
   });
 
-  /** Lets the issuer send the browser back to a changed address. */
+  /** Makes the issuer redirect the browser to a changed address. */
   const returnWith = async (change: (back: URL) => void): Promise<void> => {
     await visit.page.route(`${issuer()}/authorize?*person=*`, async (route) => {
       const response = await route.fetch({ maxRedirects: 0 });
@@ -134,7 +134,7 @@ describe('the sign-in of the console by OpenID Connect', () => {
     ['no issuer', (back) => back.searchParams.delete('iss')],
     ['an error', (back) => back.searchParams.set('error', 'access_denied')],
     ['a code that the issuer does not know', (back) => back.searchParams.set('code', 'guess')],
-  ])('is refused if the browser comes back with %s', async (_, change) => {
+  ])('is refused if the browser returns with %s', async (_, change) => {
     const { page } = visit;
     await returnWith(change);
     await goToIssuer();
@@ -146,7 +146,7 @@ describe('the sign-in of the console by OpenID Connect', () => {
     await signInAs('Ada');
   });
 
-  test('ignores a code in a link that this tab did not ask for, and a code that was used', async () => {
+  test('ignores a used code, and a code from a link that this tab did not request', async () => {
     const { page } = visit;
     const returns = watchReturns();
     await signInAs('Ada');
@@ -164,7 +164,7 @@ describe('the sign-in of the console by OpenID Connect', () => {
     await page.getByText(REFUSED).waitFor();
   });
 
-  test('ends the session at the issuer with the sign-out', async () => {
+  test('ends the issuer’s session at sign-out', async () => {
     const { page } = visit;
     await signInAs('Olivia');
     const ended = page.waitForRequest((request) => request.url().startsWith(`${issuer()}/end-session?`));

@@ -115,7 +115,7 @@ describe('the console’s pages for operators and developers', () => {
       await atRecord(page, payment.id);
     });
 
-    test('group the attempts of an event, and send several events again at once', async () => {
+    test('group the attempts of an event, and resend several events together', async () => {
       const { page, open } = visit;
       await open('/webhooks?event=payment.succeeded');
       const row = rows('Deliveries').filter({ hasText: payment.id });
@@ -235,7 +235,7 @@ describe('the console’s pages for operators and developers', () => {
       await soon(() => rows('Deliveries').first().innerText()).toMatch(/Failed\s+500/);
     });
 
-    test('name no command under Health, but name the checks of engineers under Developers', async () => {
+    test('show engineers’ checks under Developers, and no commands under Health', async () => {
       const { page, open } = visit;
       await open('/health');
       await page.getByText('the service works and responds to requests').waitFor();
@@ -258,7 +258,7 @@ describe('the console’s pages for operators and developers', () => {
       expect(await page.getByRole('link', { name: 'API reference' }).getAttribute('href')).toBe('/docs');
     });
 
-    test('advance the clock, show its offset in the banner from then on, and settle due work', async () => {
+    test('advance the clock, show its offset in the banner, and run due work', async () => {
       const { page } = visit;
       const before = service.now();
       await page.getByLabel('Advance by').selectOption({ label: '7 days' });

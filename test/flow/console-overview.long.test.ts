@@ -91,7 +91,7 @@ describe('the overview page', () => {
       await expectNoSidewaysScroll(page);
     });
 
-    test('shows net, recurring revenue and new payers as the summary says, beside the days before', async () => {
+    test('compares the summary’s net, recurring revenue and new payers with the previous days', async () => {
       const { body } = await service.get('/admin/summary', admin.options);
       const total = present(body.meta.totals.find(({ currency }: ParsedJson) => currency === 'USD'));
       const settled = present(total.settlements[0]);
@@ -105,7 +105,7 @@ describe('the overview page', () => {
       expect(await visit.page.locator('.tile svg.spark').count()).toBe(8);
     });
 
-    test('lists what needs attention today, and the navigation repeats the counts', async () => {
+    test('lists the open tasks of today, and repeats their counts in the navigation', async () => {
       const { page } = visit;
       const list = page.getByRole('region', { name: 'Needs attention today' });
       await soon(() => list.innerText()).toMatch(

@@ -100,7 +100,7 @@ describe('the pages of the console', () => {
       await enterSession(visit, admin.session);
     });
 
-    test.each(PAGES)('axe-core finds nothing on %s, light or dark, which never scrolls sideways', async (_, path) => {
+    test.each(PAGES)('have no axe-core findings and no sideways scrolling on %s, light or dark', async (_, path) => {
       const { page, open } = visit;
       await open(path());
       await isLoaded(page);
@@ -132,7 +132,7 @@ describe('the pages of the console', () => {
       }
     });
 
-    test.each(TABLES)('fit their box on %s, with statuses and amounts in sight on a phone', async (_, path) => {
+    test.each(TABLES)('fit their box on %s, with statuses and amounts visible on a phone', async (_, path) => {
       for (const { page, open } of [desk, phone]) {
         await open(path());
         await isLoaded(page);
@@ -154,7 +154,7 @@ describe('the pages of the console', () => {
     });
 
     test.each(PAGES.filter(([name]) => name !== 'Overview'))(
-      'state that zone beside the times of %s',
+      'show that zone next to the times of %s',
       async (_, path) => {
         const { page, open } = visit;
         await open(path());

@@ -108,7 +108,7 @@ describe('the facts of a payment in the console', () => {
       await expectNoViolation(page);
     });
 
-    test('folds ignored events, and names an event, a message and a request by what they are', async () => {
+    test('folds ignored events, and labels the ids of events, messages and requests', async () => {
       const { page } = visit;
       const { id } = await paidPayment(service, payer);
       await openPayment(id);

@@ -151,7 +151,7 @@ describe('the page of a payment', () => {
       expect(body).toMatchObject([{ amount_cents: 2_500, status: 'succeeded' }]);
     });
 
-    test('learns of a dispute opened in the meantime when the refund is refused', async () => {
+    test('shows a newly opened dispute after the API refuses the refund', async () => {
       const { page } = visit;
       const disputed = await paidPayment(service, payer, { paying: PAYING_METHODS[1] });
       await openPayment(disputed.id);

@@ -75,17 +75,17 @@ describe('changes of a plan in the console', () => {
       await dialog().getByRole('button', { name: 'Close' }).click();
     });
 
-    test('offers the products that are sold, with name, price and interval, and none in another currency', async () => {
+    test('offers active products in the same currency, with name, price and interval', async () => {
       await visit.page.getByRole('button', { name: 'Change plan' }).click();
       const options = dialog().getByLabel('Product').getByRole('option');
       await soon(async () => (await options.allInnerTexts()).toSorted()).toEqual([
-        'Plan 1000, USD 10.00 per month (present plan)',
+        'Plan 1000, USD 10.00 per month (current plan)',
         'Plan 3000, USD 30.00 per month',
       ]);
       await dialog().getByRole('button', { name: 'Close' }).click();
     });
 
-    test('shows the preview as a table, and pays exactly what it says', async () => {
+    test('shows the preview as a table, and charges exactly the previewed amount', async () => {
       const { page } = visit;
       await previewed(large, 2);
       const table = dialog().getByRole('table', { name: 'Cost of the change' });
@@ -130,7 +130,7 @@ describe('changes of a plan in the console', () => {
       expect(await read()).toMatchObject({ quantity: 2, scheduled_change: null });
     });
 
-    test('comes back to the form if the charge is declined', async () => {
+    test('returns to the form if the charge is declined', async () => {
       const payment_method_id = await anotherMethod(service, owner, 'pm_sim_ok_0_then_nsf');
       await patch(service, owner, { id, body: { payment_method_id } });
       await previewed(large, 3);
@@ -148,7 +148,7 @@ describe('changes of a plan in the console', () => {
       await previewed(large, 3);
       await dialog().getByLabel('At the end of the period').waitFor();
       await dialog().getByRole('button', { name: 'Pay USD 30.00 now' }).click();
-      await soon(() => note().innerText()).toMatch(/waits for the payer[\s\S]+payment of USD\s30\.00/);
+      await soon(() => note().innerText()).toMatch(/must confirm[\s\S]+payment of USD\s30\.00/);
       await soon(actions).toEqual(['Pause', 'Cancel']);
       await expectAccessible(page);
       await note().getByRole('button', { name: 'Withdraw' }).click();
@@ -162,7 +162,7 @@ describe('changes of a plan in the console', () => {
   test.each([
     { role: 'support', buttons: [] },
     { role: 'finance', buttons: ['Withdraw'] },
-  ] as const)('a scheduled change of another payer offers $role only $buttons', async ({ role, buttons }) => {
+  ] as const)('offer $role only $buttons for another payer’s scheduled change', async ({ role, buttons }) => {
     const owner = await subscriber(service);
     const { body } = await service.post('/subscriptions', { ...owner.names, product_id: large }, owner.options);
     await service.post(`/subscriptions/${body.id}/change`, { product_id: small }, owner.options);
@@ -180,7 +180,7 @@ describe('changes of a plan in the console', () => {
     await page.context().close();
   });
 
-  test('the price of another payer is changed by finance after a preview, and never its product', async () => {
+  test('let finance change another payer’s price after a preview, but never the product', async () => {
     const owner = await subscriber(service);
     const { body } = await service.post('/subscriptions', { ...owner.names, product_id: small }, owner.options);
     await service.settle();
@@ -194,7 +194,7 @@ describe('changes of a plan in the console', () => {
     await dialog.getByLabel('Total per period, in USD').fill('15.00');
     await dialog.getByRole('button', { name: 'Preview' }).click();
     await soon(() => dialog.innerText()).toMatch(
-      /Not possible now: Only the payer pays now[\s\S]+Next charge\s+USD\s15\.00/,
+      /Not possible now: Only the payer may make a change that is charged now[\s\S]+Next charge\s+USD\s15\.00/,
     );
     await expectNoViolation(visit.page);
     await dialog.getByRole('button', { name: 'Schedule change' }).click();

@@ -67,7 +67,7 @@ describe('support’s questions in the console with demo data', () => {
       expect(await shown.getByLabel('Details').innerText()).toMatch(/Visa •••• 4242/);
     });
 
-    test('tells what happened to the payment', async () => {
+    test('shows the history of the payment', async () => {
       await search('DEMO-2001');
       const page = await atPayment('payment-course');
       expect(await page.getByLabel('Timeline').innerText()).toMatch(
@@ -75,7 +75,7 @@ describe('support’s questions in the console with demo data', () => {
       );
     });
 
-    test('lists the payments of the payer, to see if the order was charged twice', async () => {
+    test('lists the payments of the payer, which show a double charge', async () => {
       await search(idOf('payment-inks'));
       const page = await atPayment('payment-inks');
       expect(await page.getByLabel('Details').innerText()).toContain('demo.owner@example.com');
@@ -110,7 +110,7 @@ describe('support’s questions in the console with demo data', () => {
       await service.webhookMode('normal');
     });
 
-    test('tells where the refund is', async () => {
+    test('shows the status of the refund', async () => {
       await search(idOf('refund-frame'));
       const page = await atPayment('payment-frame');
       expect(await page.getByLabel('Refunds').innerText()).toMatch(/EUR\s9.00\s+Succeeded[\s\S]+re_/);
@@ -119,7 +119,7 @@ describe('support’s questions in the console with demo data', () => {
       expect(await page.getByLabel('Refunds').innerText()).toMatch(/EUR\s31.00\s+Failed/);
     });
 
-    test('shows the dispute and the date until which to answer', async () => {
+    test('shows the dispute and the due date of its evidence', async () => {
       await search(idOf('payment-open'));
       const page = await atPayment('payment-open');
       expect(await page.getByLabel('Disputes').innerText()).toMatch(
@@ -151,7 +151,7 @@ describe('support’s questions in the console with demo data', () => {
       await page.getByRole('heading', { level: 1, name: 'USD 9.90 Failed' }).waitFor();
     });
 
-    test('names who made a change', async () => {
+    test('names the author of a change', async () => {
       await search(idOf('payment-frame'));
       const page = await atPayment('payment-frame');
       await soon(() => page.getByLabel('Timeline').innerText()).toMatch(
@@ -159,7 +159,7 @@ describe('support’s questions in the console with demo data', () => {
       );
     });
 
-    test('asks no other host, and violates no content policy', () => {
+    test('makes no request to another host, and violates no content policy', () => {
       expectQuiet(visit, service);
     });
   });

@@ -52,7 +52,7 @@ describe('a refund whose response is lost', () => {
     await send();
   };
 
-  /** The service gets the first requests as they are; the browser gets these responses instead of the service's. */
+  /** The service gets the first requests unchanged. The browser gets these responses instead of the service's. */
   const answerInstead = async (...answers: Answer[]): Promise<void> => {
     await page.unroute(REFUNDS);
     await page.route(REFUNDS, async (route) => {

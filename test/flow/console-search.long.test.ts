@@ -18,7 +18,7 @@ import { withHost } from './host.ts';
 import { paidPayment, signInAdmin } from './refunders.ts';
 import type { ParsedJson, PaymentBody } from './routes.ts';
 
-/** A record that the search found, with the fields that its kind does not have as null. */
+/** A search hit. Fields that its kind lacks are null. */
 const hit = (fields: { readonly kind: string; readonly id: string } & ParsedJson) => ({
   label: fields.id,
   status: null,
@@ -56,7 +56,7 @@ describe('the search field of the console', () => {
       await enterSession(visit, admin.session);
     });
 
-    /** The search of the API finds these records from now on. */
+    /** Makes the API's search find these records from now on. */
     const found = async (hits: readonly ParsedJson[], truncated = false): Promise<void> => {
       asked = [];
       await visit.page.unroute(SEARCH);
@@ -68,7 +68,7 @@ describe('the search field of the console', () => {
 
     const search = (text: string): Promise<void> => searchFor(visit.page, text);
 
-    test('takes the focus from / on every page, and opens the only record found', async () => {
+    test('gets the focus by / on every page, and opens the only match', async () => {
       const { page, open } = visit;
       await found([hit({ kind: 'payment', id: payment.id, status: 'succeeded' })]);
       for (const path of ['/overview', '/payments', '/webhooks', '/health', '/developers']) {
@@ -144,7 +144,7 @@ describe('the search field of the console', () => {
       await expectNoSidewaysScroll(page);
     });
 
-    test('keeps what is typed in the moment in which another page opens', async () => {
+    test('keeps text typed while another page opens', async () => {
       const { page, open } = visit;
       await found([]);
       await open('/search?q=first');
@@ -163,7 +163,7 @@ describe('the search field of the console', () => {
       expect(typed).toEqual(['/console/payments', 'second']);
     });
 
-    test('says that more records match than are listed, and links to the payments', async () => {
+    test('says that more records match, and links to the payments', async () => {
       const { page } = visit;
       await found([hit({ kind: 'payment', id: payment.id, label: 'Visa •••• 4242' })], true);
       await search('4242');
@@ -173,7 +173,7 @@ describe('the search field of the console', () => {
       await soon(() => page.url()).toContain('/console/payments?search=4242');
     });
 
-    test('says what was searched if nothing is found', async () => {
+    test('repeats the searched text if nothing is found', async () => {
       const { page } = visit;
       await found([]);
       await search('nobody@example.com');
@@ -207,7 +207,7 @@ describe('the search field of the console', () => {
       await page.getByText('Nothing found for “pay_000000000000000000000000”').waitFor();
     });
 
-    test('finds a user’s own payment by its id, and asks no route of the admins', async () => {
+    test('finds a user’s own payment by id without a call to an admin route', async () => {
       const other = await visitConsole(browser, service, width);
       const { page } = other;
       await enterSession(other, user.session);

@@ -30,7 +30,7 @@ describe('the console session', () => {
   };
   const userShown = (): Promise<string> => visit.page.locator('.user').innerText();
 
-  /** The sign-in page, which sends the browser to the changed return address with a session. */
+  /** The sign-in page, which redirects the browser to the changed return address with a session. */
   const returnTo = async (change: (back: URL) => void): Promise<void> => {
     await visit.page.route(`${SIGN_IN_PAGE}*`, async (route) => {
       const back = new URL(new URL(route.request().url()).searchParams.get('return_to') ?? '');
@@ -52,7 +52,7 @@ describe('the console session', () => {
     expect(page.url()).toBe(addressOf('/payments'));
   };
 
-  test('is removed from the address while a user is signed in, and that user stays signed in', async () => {
+  test('is ignored and removed from the URL if a user is already signed in', async () => {
     const { page, open } = visit;
     await enterAs('demo-owner');
     await open('/payments?status=failed#session_id=demo-member');
@@ -98,7 +98,7 @@ describe('the console session', () => {
     await expectIgnored();
   });
 
-  test('leaves no organizations of its user behind when it ends', async () => {
+  test('forgets its user’s organizations when it ends', async () => {
     const { page, open } = visit;
     const data = [{ id: 'org_of_the_owner', name: 'Studio of the owner' }];
     await page.route(/\/organizations$/, (route) => route.fulfill({ json: { success: true, data } }));
@@ -128,7 +128,7 @@ describe('the console session', () => {
     expect(await placeholder()).toBe('ID, e-mail, reference or last four digits');
   });
 
-  test('shows no page for a malformed address', async () => {
+  test('shows no page for a malformed URL', async () => {
     const { page, open, complaints } = visit;
     await enterAs('demo-member');
     await open('/payments');

@@ -85,7 +85,7 @@ describe('the frame of the console', () => {
       await soon(() => focusedText(page)).toBe('Overview');
     });
 
-    test('leaves the focus where the user puts it by the link to the content', async () => {
+    test('moves the focus to the content by the skip link, and keeps it there', async () => {
       const { page, open } = visit;
       await open('/payments');
       await page.getByRole('table', { name: 'Payments' }).waitFor();
@@ -122,7 +122,7 @@ describe('the frame of the console', () => {
       );
     });
 
-    test('holds the place of the rows while a list loads, so that nothing moves', async () => {
+    test('reserves space for the rows while a list loads, so nothing moves', async () => {
       const { page, open } = visit;
       const release = await hold(page, /\/admin\/payments/);
       await open('/payments');
@@ -151,7 +151,7 @@ describe('the frame of the console', () => {
       expect(await rows.innerText()).toContain('EUR 13.00');
     });
 
-    test('holds the place of the overview’s figures while the next range loads', async () => {
+    test('reserves space for the overview’s figures while the next range loads', async () => {
       const { page, open } = visit;
       await open('/overview');
       await page.getByRole('figure').waitFor();
@@ -182,7 +182,7 @@ describe('the frame of the console', () => {
       expect((fifth?.y ?? PHONE.height) + (fifth?.height ?? 0)).toBeLessThanOrEqual(PHONE.height);
     });
 
-    test('have their filters in a sheet, whose button says how many are set', async () => {
+    test('show their filters in a sheet, and the number of set filters on its button', async () => {
       const { page, open } = visit;
       await open('/payments?status=succeeded&currency=USD');
       const button = page.getByRole('button', { name: 'Filters (2)' });
@@ -203,7 +203,7 @@ describe('the frame of the console', () => {
       await page.setViewportSize(PHONE);
     });
 
-    test('have a drawer with the navigation, which shows the current page and closes after a choice', async () => {
+    test('have a navigation drawer that shows the current page and closes after a choice', async () => {
       const { page, open } = visit;
       await open('/developers');
       await page.getByRole('heading', { level: 1, name: 'Developers' }).waitFor();

@@ -106,7 +106,7 @@ describe('the console of the staff', () => {
       expect(/no delivery failed/.test(well)).toBe(webhooks !== undefined);
     });
 
-    test('offers no page whose records it may not see, and says which scope lacks', async () => {
+    test('hides pages that the role may not read, and names the missing scope', async () => {
       const { page, open } = visit;
       for (const name of missing) {
         expect([name, await page.getByRole('link', { name, exact: true }).count()]).toEqual([name, 0]);
@@ -120,7 +120,7 @@ describe('the console of the staff', () => {
       expect(/lacks the scope webhooks:read/.test(await timeline.innerText())).toBe(webhooks === undefined);
     });
 
-    test('finds a payment of anyone by its id', async () => {
+    test('finds anyone’s payment by its id', async () => {
       const { page } = visit;
       await page.getByRole('searchbox', { name: 'Search' }).first().fill(ids.paid);
       await page.keyboard.press('Enter');
@@ -128,7 +128,7 @@ describe('the console of the staff', () => {
     });
 
     test.each(['paid', 'inEuro', 'unpaid', 'held'] as const)(
-      'offers its own actions on the %s payment',
+      'offers the role’s actions on the %s payment',
       async (which) => {
         const { page, open } = visit;
         await open(`/payments/${ids[which]}`);
@@ -137,14 +137,14 @@ describe('the console of the staff', () => {
       },
     );
 
-    test('offers its own actions on a subscription', async () => {
+    test('offers the role’s actions on a subscription', async () => {
       const { page, open } = visit;
       await open(`/subscriptions/${ids.subscription}`);
       await page.getByRole('region', { name: 'Timeline' }).waitFor();
       expect(await actions()).toEqual(offered.subscription);
     });
 
-    test('offers its own actions on webhooks', async () => {
+    test('offers the role’s actions on webhooks', async () => {
       const { page, open } = visit;
       await open(`/webhooks/${ids.delivery}`);
       if (delivery === undefined) {
@@ -173,7 +173,7 @@ describe('the console of the staff', () => {
 
     const dialog = () => visit.page.getByRole('dialog');
 
-    test('is proposed up to the limit', async () => {
+    test('is prefilled up to the limit', async () => {
       expect(await dialog().getByLabel('Amount').inputValue()).toBe('10.00');
       await dialog().getByText('Support may refund up to USD 10.00 of one payment.').waitFor();
       await dialog().getByRole('button', { name: 'Continue' }).click();

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import * as z from 'zod';
 import type { TestHost } from './host.ts';
 
-/** A person at the console, as a browser page that records its requests and complaints. */
+/** A browser page at the console that records its requests and errors. */
 export interface ConsoleVisit {
   readonly page: Page;
   /** Addresses of all requests. */
@@ -28,7 +28,7 @@ const VIOLATIONS = `addEventListener('securitypolicyviolation', (event) => {
 /** The browser's message for a failed request. Some requests fail on purpose. */
 const FAILED_REQUEST = /^Failed to load resource/;
 
-/** The browser of a visit. Every field except the width has the browser's usual value if absent. */
+/** The browser of a visit. An absent field has the browser's usual value. */
 export interface Screen {
   readonly width: number;
   readonly height?: number;
@@ -86,7 +86,7 @@ export const expectAccessible = async (page: Page): Promise<void> => {
   expect(found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
 };
 
-/** The same in light and in dark colors. */
+/** Expects no axe-core findings in light and in dark colors. */
 export const expectNoViolation = async (page: Page): Promise<void> => {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -103,7 +103,7 @@ export const expectNoSidewaysScroll = async (page: Page): Promise<void> => {
   expect(width).toBeLessThanOrEqual(shown);
 };
 
-/** Expects that no cell of a table is too narrow for what it holds, which would lie over the next cell. */
+/** Expects that no table cell is too narrow for its content, which would overlap the next cell. */
 export const expectCellsWideEnough = async (page: Page): Promise<void> => {
   const tooNarrow = `[...document.querySelectorAll('td')]
     .filter((cell) => cell.scrollWidth > cell.clientWidth + 1)
@@ -137,7 +137,7 @@ export const centerOf = async (control: Locator): Promise<{ readonly x: number; 
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 };
 
-/** The control does not lie under the pointer, so that a further click there does not reach it. */
+/** Expects the control away from the pointer, so another click there misses the control. */
 export const expectAwayFrom = async (
   control: Locator,
   pointer: { readonly x: number; readonly y: number },

@@ -54,7 +54,7 @@ describe('the console’s pages of subscriptions', () => {
     const actions = (): Promise<readonly string[]> => commandsIn(visit.page);
     const readStatus = async () => readSubscription(service, owner, subscription.id);
 
-    test('list the caller’s subscriptions, and suggest what to do if none matches', async () => {
+    test('list the caller’s subscriptions, and suggest a next step if none matches', async () => {
       const { page } = visit;
       await goTo(page, 'Subscriptions');
       const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr');

@@ -17,12 +17,12 @@ import { withHost } from './host.ts';
 import { plan } from './plan-changes.ts';
 import { subscriber } from './subscribers.ts';
 
-/** The most actions of a question or a task. */
+/** The maximum number of actions per question or task. */
 const MOST_ACTIONS = 4;
 
 /**
- * Questions and tasks of people who know their product, but not this console. An action is a search, a click that leads
- * on, a choice, or a form that is filled in and sent.
+ * Questions and tasks of people who know their product, but not this console. An action is a search, a click to another
+ * view, a choice, or a submitted form.
  */
 describe('the work of a day in the console with demo data', () => {
   const service = withHost({ daysAgo: DEMO_DAYS, env: { ...IMPATIENT, EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
@@ -59,7 +59,7 @@ describe('the work of a day in the console with demo data', () => {
   };
   const idOf = (name: string): string => ids.get(name) ?? name;
   const search = (text: string): Promise<void> => act(searchFor(page, text));
-  /** Opens the record of a name in the demo data by its id. */
+  /** Opens a named record of the demo data by its id. */
   const openRecord = async (name: string): Promise<void> => {
     await search(idOf(name));
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();

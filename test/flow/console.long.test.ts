@@ -235,7 +235,7 @@ describe('the console', () => {
       await soon(() => page.locator('tbody tr').allInnerTexts()).toEqual([expect.stringContaining(amount)]);
     });
 
-    test('shows the filter of the address bar, and writes each change to it', async () => {
+    test('applies the filter in the URL, and writes each change back', async () => {
       const { page, open } = visit;
       await open('/payments?status=succeeded&min=50');
       await soon(() => page.locator('tbody tr').count()).toBe(1);
@@ -251,7 +251,7 @@ describe('the console', () => {
       expect(new URL(page.url()).search).toBe('');
     });
 
-    test('names the range of days only if the filters do not find payments of any age', async () => {
+    test('shows the range of days unless the filters find payments of any age', async () => {
       const { page, open } = visit;
       const hint = page.getByText('cover the last 31 days');
       await open('/payments?currency=SEK');
@@ -324,7 +324,7 @@ describe('the console', () => {
       await other.page.close();
     });
 
-    test('lists the user’s own payments until an organization is chosen, also in a session of the organization', async () => {
+    test('lists only the user’s own payments until an organization is chosen, even in its session', async () => {
       const { id: organization, owner } = await company(service);
       const session = { user_id: owner.userId, organization_id: organization, expires_in: DAY_SECONDS };
       const member = await signIn(service, session);

@@ -5,7 +5,7 @@ import { IMPATIENT, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { CREATE_KINDS } from './keyed-creates.ts';
 
-/** Faults of the calls of a create at Stripe. A repeat under the key makes one record, here and at the provider. */
+/** Faults of a create's calls to Stripe. A repeat under the key makes one record, here and at the provider. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(() => service.clearFaults());
 
@@ -23,12 +23,12 @@ const CASES = CREATE_KINDS.flatMap((kind) =>
 );
 
 describe('a create under a key', () => {
-  test.each(CASES)('of a $name fails by $action at $call, and its repeat makes one', async ({ kind, call, action }) => {
+  test.each(CASES)('makes one $name when repeated after $action at $call', async ({ kind, call, action }) => {
     const user = await signIn(service);
     const keyed = { ...user.options, idempotencyKey: `${kind.name} ${call} ${action}` };
     const fields = { [kind.field]: keyed.idempotencyKey };
     const create = () => service.post(kind.path, kind.body(fields), keyed);
-    // A call that certainly did not happen is made twice.
+    // The adapter retries a call that certainly did not happen, so the fault must hit twice.
     await service.fault({ provider: 'provider_a', path: call, action, times: action === 'rate_limit' ? 2 : 1 });
     const [status, code] = ANSWERS[action];
     expect(await create()).toMatchObject({ status, body: { success: false, code } });

@@ -55,7 +55,7 @@ describe.each(CREATE_KINDS)('a $name create under a key', (kind) => {
     expect(second.body.customer_id).toBe(first.body.customer_id);
   });
 
-  test('creates one record from 20 concurrent requests, and gives concurrent requests a retry delay', async () => {
+  test('creates one record from 20 concurrent requests, and the other requests get a retry delay', async () => {
     const user = await signIn(service);
     const keyed = { ...user.options, idempotencyKey: 'at-once' };
     const fields = { [kind.field]: `Simultaneous: ${kind.name}` };

@@ -41,7 +41,7 @@ describe('an empty credential', () => {
     });
   });
 
-  test('lets the next carrier of a session decide', async () => {
+  test('is skipped in favor of the next session carrier', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const carriers: readonly (readonly [string, RequestOptions])[] = [
@@ -54,7 +54,7 @@ describe('an empty credential', () => {
     }
   });
 
-  test('lets the guest token decide, in the header or in the query', async () => {
+  test('is skipped in favor of the guest token, in the header or in the query', async () => {
     const { id, guest_token } = await guestPayment();
     const empty = { 'x-session-id': '', authorization: '' };
     const inHeader = { headers: { ...empty, 'x-guest-token': guest_token } };
@@ -95,7 +95,7 @@ describe('a guest token beside a session', () => {
     expect(await service.get(`${path}?token=${guest_token}`, user.options)).toMatchObject({ status: 200 });
   });
 
-  test('changes nothing about the records that the session finds', async () => {
+  test('has no effect on records that the session finds', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const { guest_token } = await guestPayment();
@@ -107,7 +107,7 @@ describe('a guest token beside a session', () => {
     expect(made).toMatchObject({ status: 201, body: { user_id: user.userId, is_guest_payment: false } });
   });
 
-  test('leaves the session’s 404 if it is forged, expired or another guest’s', async () => {
+  test('leaves the session’s 404 if the token is forged, expired or another guest’s', async () => {
     const user = await signIn(service, { expires_in: 3_000_000 });
     const [one, other] = [await guestPayment(), await guestPayment()];
     for (const token of [other.guest_token, 'forged']) {

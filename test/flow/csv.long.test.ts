@@ -10,7 +10,7 @@ import { changeTable, createPaidIntent, PATIENT, signIn, storedPayment, type Use
 import { type TestAnswer, withHost } from './host.ts';
 import { paidPayment } from './refunders.ts';
 
-/** Reads a text as RFC 4180 says. */
+/** Parses CSV as RFC 4180 defines it. */
 const parseCsv = (text: string): string[][] => {
   const rows: string[][] = [];
   const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;
@@ -151,7 +151,7 @@ describe('lists as CSV', () => {
     expect(ids.slice(0, 3)).toEqual(body.data.map(({ id }) => id));
     expect(ids.filter((id) => id.startsWith('pay_00000')).length).toBe(MANY - 1);
     expect(new Set(ids).size).toBe(ids.length);
-    // A request reads a bounded number of days, so the pages of the empty days before these payments are empty.
+    // A request reads a bounded number of days, so pages of earlier days without payments are empty.
     expect(pages.map(({ length }) => length).filter((rows) => rows > 0)).toEqual([1_000, ids.length - 1_000]);
     expect(pages.length).toBeLessThanOrEqual(4);
   });

@@ -4,12 +4,12 @@ import { signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { unchanged } from './unchanged.ts';
 
-/** Square's currency is its location's, which a function reads once. */
+/** At Square, the location sets the currency. A function reads the location once. */
 const service = withHost({ frozen: true });
 const atSquare = intentBody({ provider_id: 'provider_c' });
 
 test.each(['error_500', 'timeout_before', 'reset'])(
-  'while Square cannot return its currency (%s), a payment there is refused as unavailable and nothing is written',
+  'a payment at Square is refused without a write while its currency is unknown (%s)',
   async (action) => {
     const user = await signIn(service);
     await unchanged(service, async () => {

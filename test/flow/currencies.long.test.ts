@@ -20,7 +20,7 @@ const service = withHost({ frozen: true });
 const create = (user: User, fields: object) =>
   service.post('/payments/intents', intentBody({ ...fields }), user.options);
 
-/** As Stripe itself shows it. */
+/** The payment intent in Stripe's own form. */
 const atStripe = async (intentId: string, update?: Record<string, string>) => {
   const answer = await service.request(
     update ? 'POST' : 'GET',

@@ -12,7 +12,7 @@ import { payer, subscribe } from './subscribers.ts';
 const service = withHost({ frozen: true, env: { RATE_LIMITS: 'off' } });
 const EMAIL = 'gus@example.com';
 
-/** Every list that has a cursor, by the records that its request must name. */
+/** Every list with a cursor. Some require records in the request. */
 const LISTS = (named: Named): readonly (readonly [name: string, path: string, query: string])[] => [
   ['GET /payments', '/payments', ''],
   ['GET /payments', '/payments', `organization_id=${named.organizationId}`],
@@ -37,7 +37,7 @@ interface Named {
   readonly subscriptionId: string;
 }
 
-/** An export reads the same records in the same order as the list, so each continues the other. */
+/** An export reads the same records in the same order as the list, so their cursors are interchangeable. */
 const walkOf = (url: string): string =>
   url.replace('/admin/export/payments', '/admin/payments').replace('/admin/export/refunds', '/refunds');
 
@@ -46,10 +46,10 @@ interface Listed {
   readonly cursor: string;
 }
 
-/** Cursors with one wrong part, as JSON lists and as CSV pages accept them. */
+/** Cursors with one wrong part, for JSON lists and for CSV pages. */
 const forgedFrom = ({ url, cursor }: Listed): readonly { readonly url: string; readonly sent: string }[] => {
   const parts: unknown[] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  // An empty part of a timeline's cursor is its beginning.
+  // An empty part of a timeline's cursor means the beginning.
   const empty = url.endsWith('/timeline') ? [] : [''];
   const forged = ['\ud800', ...empty, 'x'.repeat(2_000), 7, null].flatMap((bad) =>
     parts.map((_, at) => Buffer.from(JSON.stringify(parts.with(at, bad))).toString('base64url')),
@@ -105,9 +105,9 @@ describe('a cursor', () => {
     lists = found;
   });
 
-  test('is tested here for every list of the catalogue that uses a cursor', () => {
+  test('has a test here for every list of the catalogue with a cursor', () => {
     const named = endpoints.filter(({ query }) => fieldsOf(query).includes('cursor'));
-    // A page of a person's export ends by its work, not by a limit, and its own tests forge its cursor.
+    // An export of a person ends a page by its work, not by a limit. Its own tests forge its cursor.
     const known = new Set([
       'GET /admin/persons/{id}/export',
       ...LISTS({ organizationId: '', paymentId: '', subscriptionId: '' }).map(([name]) => name),

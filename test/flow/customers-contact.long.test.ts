@@ -74,7 +74,7 @@ describe('contact details that a provider does not accept', () => {
     expect(braintree).toMatchObject({ phone: fields.phone, email: null });
   });
 
-  test('clear the earlier value there, so no outdated phone number remains', async () => {
+  test('clear the provider’s earlier value, so no outdated phone number remains', async () => {
     const user = await signIn(service);
     for (const provider_id of ['provider_a', 'provider_c'] as const) {
       const customer = await createCustomer(service, user.options, { provider_id, phone: '+15550100123', name: 'Ada' });
@@ -128,7 +128,7 @@ describe('a customer’s name', () => {
     expect(await put(user, ada.id, { last_name: 'Byron' })).toMatchObject({ name: 'Ada Inc.', last_name: 'Byron' });
     expect(await put(user, ada.id, { name: null })).toMatchObject({ name: null, first_name: 'Ada' });
     expect(await put(user, ada.id, { first_name: 'Augusta' })).toMatchObject({ name: null, first_name: 'Augusta' });
-    // Given, although it reads like the parts.
+    // Set explicitly, although it equals the name from the parts.
     const same = await createCustomer(service, user.options, {
       name: 'Ada Byron',
       first_name: 'Ada',
@@ -156,7 +156,7 @@ describe('a customer’s name', () => {
     expect(await put(user, customer.id, { first_name: 'Ada' })).toMatchObject({ ...renamed, first_name: 'Ada' });
   });
 
-  test('has the parts that Square keeps, so that a later last name changes the name here and there', async () => {
+  test('takes the name parts from Square, so a later last name changes the name on both sides', async () => {
     const { user, customer } = await renamedAt('provider_c');
     const renamed = { name: 'Countess Lovelace', first_name: 'Countess', last_name: 'Lovelace' };
     expect(await shown(user, customer.id)).toMatchObject(renamed);
@@ -166,7 +166,7 @@ describe('a customer’s name', () => {
     expect(await shown(user, customer.id)).toMatchObject({ first_name: 'Countess', last_name: 'Byron' });
   });
 
-  test('keeps its parts at Square as they are here', async () => {
+  test('keeps the same parts at Square as here', async () => {
     const user = await signIn(service);
     const parts = { provider_id: 'provider_c', first_name: 'Ana', last_name: 'de Sousa' };
     const customer = await createCustomer(service, user.options, parts);
@@ -182,7 +182,7 @@ describe('a customer’s name', () => {
     expect((await atSquares()).given_name ?? null).toBeNull();
   });
 
-  test('is made of the parts again after Stripe has cleared it', async () => {
+  test('is derived from the parts again after Stripe clears it', async () => {
     const { user, customer } = await renamedAt('provider_a');
     await atDashboard(customer, { name: null });
     await service.advance(MINUTE_SECONDS);
@@ -204,7 +204,7 @@ describe.each(['provider_a', 'provider_c'] as const)('a field cleared in the das
 });
 
 describe('a provider’s customer event', () => {
-  test('clears a field that is empty or null in it, and keeps an absent field', async () => {
+  test('clears an empty or null field, and keeps an absent field', async () => {
     const user = await signIn(service);
     const fields = { name: 'Ada', phone: '+15550100123', email: 'ada@example.com' };
     const customer = await createCustomer(service, user.options, fields);
@@ -259,7 +259,7 @@ describe('a client that changes one customer repeatedly', () => {
   });
 });
 
-test('a change at the provider just after our own applies, although our clock is two seconds ahead', async () => {
+test('a provider change right after our own is applied, although our clock is two seconds ahead', async () => {
   const user = await signIn(service);
   const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+15550100123' });
   await service.settle();
@@ -276,7 +276,7 @@ test('a change at the provider just after our own applies, although our clock is
   expect(await shown(user, customer.id)).toMatchObject({ name: 'Ada Byron', phone: null });
 });
 
-test('a value that was cleared at Square is cleared here, although its event is lost and the next one omits the value', async () => {
+test('a value cleared at Square is cleared here, even if its event is lost and the next omits the value', async () => {
   const user = await signIn(service);
   const fields = { provider_id: 'provider_c', name: 'Ada', phone: '+15550100123' };
   const customer = await createCustomer(service, user.options, fields);

@@ -32,13 +32,13 @@ const known = async (fields = {}): Promise<{ user: User; customer: CustomerBody;
 
 describe('customer.updated', () => {
   test.each(['contract', 'native'] as const)(
-    'ignores an e-mail, a name and a phone number that no provider keeps, before any work on them (%s vocabulary)',
+    'ignores overlong e-mails, names and phone numbers before processing them (%s vocabulary)',
     async (vocabulary) => {
       const { user, customer, at } = await known();
       const startedAt = process.cpuUsage();
       await sendEvent('customer.updated', { ...at, email: '\u0301\u0316'.repeat(40_000) }, { vocabulary });
       const { user: used, system } = process.cpuUsage(startedAt);
-      // Composing these marks would take a second.
+      // Unicode composition of these marks would take a second.
       expect((used + system) / 1_000).toBeLessThan(700);
       const long = 'x'.repeat(80_000);
       await sendEvent('customer.updated', { ...at, email: `${long}@x.org`, name: long, phone: long }, { vocabulary });
@@ -80,7 +80,7 @@ describe('customer.updated', () => {
     },
   );
 
-  test('keeps the fields that it does not name', async () => {
+  test('keeps the fields that the event does not name', async () => {
     const { user, customer, at } = await known();
     await sendEvent('customer.updated', { ...at, name: 'Grace' });
     expect(await readCustomer(user, customer.id)).toMatchObject({
@@ -106,11 +106,11 @@ describe('customer.updated', () => {
     const { user, customer, at } = await known();
     const started = seconds();
     await service.advance(MINUTE_SECONDS);
-    // Both come late, and the older one last.
+    // Both events arrive late, and the older event arrives last.
     await sendEvent('customer.updated', { ...at, name: 'Newer' }, { created: started + 20 });
     await sendEvent('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newer' });
-    // Newer than the last event, and created before the last event arrived.
+    // Newer than the last event, but created before the last event arrived.
     await sendEvent('customer.updated', { ...at, name: 'Newest' }, { created: started + 30 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newest' });
     expect(
@@ -203,7 +203,7 @@ describe('customer.deleted', () => {
     expect(await outcomesOf(service, 'cus_never')).toMatchObject([{ status: 'success' }]);
   });
 
-  test('removes only that guest’s methods for a guest’s customer', async () => {
+  test('removes only the methods of the customer’s own guest', async () => {
     const [one, two] = [
       await guestWithMethod(service, 'twin@example.com'),
       await guestWithMethod(service, 'twin@example.com'),
@@ -216,7 +216,7 @@ describe('customer.deleted', () => {
 });
 
 describe('a deletion that includes history', () => {
-  test('removes all data of the customer’s payments, and of no other payments', async () => {
+  test('removes all data of the customer’s payments, but no data of other payments', async () => {
     const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const before = await createIntent(service, user);
     const customer = await createCustomer(service, user.options);

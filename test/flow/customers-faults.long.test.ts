@@ -5,7 +5,7 @@ import { IMPATIENT, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { createCustomer, customerAtProvider, customerEventsOf } from './payers.ts';
 
-/** The state after a provider fails. */
+/** The stored state after a provider failure. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 describe('a failing provider', () => {
@@ -22,7 +22,7 @@ describe('a failing provider', () => {
   test.each([
     ['user', false],
     ['guest', true],
-  ])('makes one customer of a %s’s first method although the response to its creation was lost', async (_, isGuest) => {
+  ])('creates one customer for a %s’s first method despite a lost creation response', async (_, isGuest) => {
     const { options } = await signIn(service);
     const before = (await service.ledger()).customers.length;
     const guest = { guest_data: { email: 'lost@example.com', name: 'Gina' } };
@@ -50,7 +50,7 @@ describe('a failing provider', () => {
     expect(await customerAtProvider(service, customer.provider_customer_id)).toMatchObject({ name: 'Grace' });
   });
 
-  test('leaves a field that can be reverted and changed again after a lost update response', async () => {
+  test('lets a field be reverted and changed again after a lost update response', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada' });
     await service.settle();
@@ -89,7 +89,7 @@ describe('a failing provider', () => {
   test.each([
     ['both responses received', 0],
     ['one response lost', 1],
-  ])('leaves concurrent updates (%s) that can be reverted', async (_, times) => {
+  ])('lets concurrent updates (%s) be reverted', async (_, times) => {
     const before = { name: 'Ada', email: 'before@example.com' };
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, before);
@@ -105,7 +105,7 @@ describe('a failing provider', () => {
     expect(await customerAtProvider(service, customer.provider_customer_id)).toMatchObject(before);
   });
 
-  test('is not called for a change that does not concern it', async () => {
+  test('is not called for changes of data that it does not store', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada Byron' });
     await service.fault({ action: 'error_500', path: '/v1/customers' });
@@ -117,7 +117,7 @@ describe('a failing provider', () => {
     expect(changed).toMatchObject({ status: 200, body: { metadata: { a: 1 }, first_name: 'Ada' } });
   });
 
-  test.each(FAULTS)('leaves the customer after %s on a deletion until a retry', async (action, status, code) => {
+  test.each(FAULTS)('keeps the customer after %s on a deletion until a retry', async (action, status, code) => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
     await service.settle();

@@ -298,7 +298,7 @@ describe('the list of customers', () => {
 });
 
 describe('a customer of an organization', () => {
-  test('can be written with the permission and read by members, and is refused to all others', async () => {
+  test('can be written by members with the permission, read by all members, and is refused to others', async () => {
     const acme = await company(service);
     const stranger = await signIn(service);
     const inAcme = { organization_id: acme.id };
@@ -326,7 +326,7 @@ describe('a customer of an organization', () => {
     expect((await remove(acme.owner, customer.id)).status).toBe(204);
   });
 
-  test('is the default when the session has an organization, unless the request asks for personal', async () => {
+  test('is created and listed by default in an organization’s session, unless the request is personal', async () => {
     const acme = await company(service);
     const user = await signIn(service, { user_id: acme.owner.userId, organization_id: acme.id });
     const ofAcme = await createCustomer(service, user.options);

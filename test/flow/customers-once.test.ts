@@ -46,7 +46,7 @@ describe('a guest', () => {
     expect((await storedRecord(service, 'CUS', third.body.id)).guestId).not.toBe(stored[0].guestId);
   });
 
-  test('is not the same guest as another guest with the same e-mail, even with the same key', async () => {
+  test('gets a separate guest_id per create with the same e-mail, and can repeat a create under its key', async () => {
     const guest_data = { email: 'same@example.com', name: 'Sam' };
     const [one, two] = [await create({}, { guest_data }), await create({}, { guest_data })];
     const ids = await Promise.all(

@@ -10,7 +10,7 @@ import { type RequestOptions, withHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 import { withStops } from './stops.ts';
 
-/** The counters of codes against the records that hold them. */
+/** Compares the counters of codes with the records that use the codes. */
 const BODY = { subtotal_cents: 2_000, currency: 'USD' };
 
 const twice =
@@ -20,7 +20,7 @@ const twice =
     return handler(event, context);
   };
 
-/** Every batch of the stream that the projections read comes twice. */
+/** Delivers every batch of the stream to the projections twice. */
 const REPEATED: Catalogue = {
   endpoints,
   triggers,
@@ -30,10 +30,10 @@ const REPEATED: Catalogue = {
   },
 };
 
-describe('200 creates at the same time on a code of ten', () => {
+describe('200 simultaneous creates with a code for ten uses', () => {
   const service = withHost({ frozen: true, env: PATIENT });
 
-  test('make ten payments, and 190 are refused as exhausted', { timeout: 300_000 }, async () => {
+  test('make ten payments, and 190 fail because the code is exhausted', { timeout: 300_000 }, async () => {
     await putCode(service, 'TEN', { max_redemptions: 10 });
     const users = [];
     for (let at = 0; at < 200; at += 1) users.push(await signIn(service));
@@ -49,7 +49,7 @@ describe('200 creates at the same time on a code of ten', () => {
   });
 });
 
-describe('a stream whose batches come twice', () => {
+describe('a stream that delivers every batch twice', () => {
   const service = withHost({ frozen: true, env: { ...PATIENT, PLACE_HOLD_MINUTES: '60' }, catalogue: REPEATED });
 
   type Fate = (id: string, options: RequestOptions) => Promise<unknown>;
@@ -62,7 +62,7 @@ describe('a stream whose batches come twice', () => {
     async () => undefined,
   ];
 
-  test('counts each use once, over payments that are paid, canceled, declined, changed and expired', {
+  test('counts each use once for paid, canceled, declined, changed and expired payments', {
     timeout: 300_000,
   }, async () => {
     await putCode(service, 'MANY', { max_redemptions: 1_000, max_per_payer: 100 });
@@ -84,14 +84,14 @@ describe('a stream whose batches come twice', () => {
   });
 });
 
-/** Every call, stopped before and after it. */
+/** Every call, with a stop before and after it. */
 const stopsOf = (calls: readonly string[]) =>
   calls.flatMap((_, at) => [false, true].map((executed) => ({ call: at + 1, executed })));
 
 describe('a create or an update that stops at any of its calls', () => {
   const stoppable = withStops({ ...PATIENT, PLACE_HOLD_MINUTES: '600' });
 
-  test('loses no place and takes none twice', { timeout: 600_000 }, async () => {
+  test('loses no use of the code, and takes no use twice', { timeout: 600_000 }, async () => {
     const { service, watch, stopped } = stoppable();
     await putCode(service, 'STOPS', { max_redemptions: 1_000 });
     const user = await signInForYears(service);

@@ -13,7 +13,7 @@ describe('checks of discount codes', () => {
     return answers;
   };
 
-  test('are 20 per minute of a user, whose refused creates count, and who still pays without a code', async () => {
+  test('are limited to 20 per minute per user, while payments without a code pass', async () => {
     await putCode(service, 'LIMITED');
     const user = await signIn(service);
     const check = () => service.post('/discounts/check', { ...body, code: 'LIMITED' }, user.options);
@@ -30,7 +30,7 @@ describe('checks of discount codes', () => {
     });
   });
 
-  test('are 20 per minute of a network for guests', async () => {
+  test('are limited to 20 per minute per network for guests', async () => {
     await putCode(service, 'GUESTS');
     const check = (email: string, ip = '203.0.113.9') =>
       service.post('/discounts/check', { ...body, code: 'GUESTS', guest_data: { email, name: 'G' } }, from(ip));
@@ -43,7 +43,7 @@ describe('checks of discount codes', () => {
     expect(await check('g@example.com', '203.0.113.10')).toMatchObject({ status: 200 });
   });
 
-  test('of a key count by the payer for whom it acts, and need payments:write', async () => {
+  test('count for the payer if made by a key, and need payments:write', async () => {
     await putCode(service, 'KEYS');
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);

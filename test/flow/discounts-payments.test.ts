@@ -14,7 +14,7 @@ const priced = (fields: Readonly<Record<string, unknown>>) => ({ subtotal_cents:
 const refusalOf = (reason: string) => ({ status: 400, body: { code: 'DISCOUNT_INVALID', details: { reason } } });
 
 describe('a code', () => {
-  test('is kept in upper case, matches in any case, and has a strict body', async () => {
+  test('is stored in upper case, matches in any case, and refuses invalid fields', async () => {
     expect(await putCode(service, 'spring-25', { max_redemptions: 3 })).toMatchObject({
       ...{ id: 'SPRING-25', percent_bp: 2_500, duration: 'once', reserved: 0, redeemed: 0 },
     });
@@ -38,7 +38,7 @@ describe('a code', () => {
     expect(await service.put('/admin/discounts/MINE', body, operations.options)).toMatchObject({ status: 200 });
   });
 
-  test('counts nothing without max_redemptions', async () => {
+  test('keeps no counts without max_redemptions', async () => {
     expect(await putCode(service, 'UNCOUNTED')).toMatchObject({ reserved: null, redeemed: null });
     const user = await signIn(service);
     await createIntent(service, user, priced({ discount_code: 'UNCOUNTED', total_cents: undefined }));
@@ -75,7 +75,7 @@ describe('a payment with a code', () => {
     expect(event?.detail.payload.data).toMatchObject({ amount: 1_785, discount_code: 'COURSE' });
   });
 
-  test('takes subtotal, tax and discount of a free price before the code, and a total after it', async () => {
+  test('treats subtotal, tax and discount as before the code, and the total as after the code', async () => {
     await putCode(service, 'FREE-PRICE', { percent_bp: 1_000 });
     const user = await signIn(service);
     const body = { subtotal_cents: 1_000, tax_cents: 190, discount_cents: 100, currency: 'EUR' };
@@ -109,7 +109,7 @@ describe('a payment with a code', () => {
     });
   });
 
-  test('costs too little with an amount that takes everything', async () => {
+  test('is refused as too small if the code takes the whole amount', async () => {
     await putCode(service, 'ALL', { percent_bp: null, amounts: { USD: 5_000 } });
     const user = await signIn(service);
     expect(await create(priced({ discount_code: 'ALL' }), user.options)).toMatchObject({
@@ -117,7 +117,7 @@ describe('a payment with a code', () => {
     });
   });
 
-  test('is the same payment for a repeat, although its code is used up', async () => {
+  test('is returned for a repeat, although its code is used up', async () => {
     await putCode(service, 'ONE', { max_redemptions: 1 });
     const user = await signIn(service);
     const options = { ...user.options, idempotencyKey: 'one' };
@@ -131,7 +131,7 @@ describe('a payment with a code', () => {
     expect(await codeCounts(service, 'ONE')).toEqual({ reserved: 1, redeemed: 0 });
   });
 
-  test('is one use for all addresses of a guest that differ in a tag or in case', async () => {
+  test('counts once for a guest’s addresses that differ only in tag or case', async () => {
     await putCode(service, 'WELCOME', { max_per_payer: 1 });
     const asGuest = (email: string) =>
       create(guestIntentBody({ ...priced({ discount_code: 'WELCOME' }), total_cents: undefined }, { email }), {});
@@ -143,7 +143,7 @@ describe('a payment with a code', () => {
 });
 
 describe('the uses of a code', () => {
-  test('are ten of thirty creates at the same time', async () => {
+  test('stop at ten for thirty simultaneous creates', async () => {
     await putCode(service, 'TEN', { max_redemptions: 10 });
     const users = await Promise.all(Array.from({ length: 30 }, () => signIn(service)));
     const answers = await Promise.all(users.map(({ options }) => create(priced({ discount_code: 'TEN' }), options)));
@@ -154,7 +154,7 @@ describe('the uses of a code', () => {
     expect(await codeCounts(service, 'TEN')).toEqual({ reserved: 10, redeemed: 0 });
   });
 
-  test('are paid with their payment, and given back once with a canceled or refused one', async () => {
+  test('are redeemed when paid, and released once by a canceled or refused payment', async () => {
     await putCode(service, 'FEW', { max_redemptions: 10, max_per_payer: 5 });
     const user = await signIn(service);
     const made = () => createIntent(service, user, priced({ discount_code: 'FEW', total_cents: undefined }));
@@ -172,7 +172,7 @@ describe('the uses of a code', () => {
     ['is not confirmed', undefined],
     ['was declined', DECLINED],
     ['waits for its payer', THREE_D_SECURE],
-  ])('are given back with a limited payment that %s, after PLACE_HOLD_MINUTES', async (_, method) => {
+  ])('are released with a limited payment that %s, after PLACE_HOLD_MINUTES', async (_, method) => {
     await putCode(service, `HOLD-${method ?? 'NONE'}`, { max_redemptions: 2 });
     const code = `HOLD-${method ?? 'NONE'}`.toUpperCase();
     const user = await signInForYears(service);
@@ -189,7 +189,7 @@ describe('the uses of a code', () => {
 });
 
 describe('a payment without a code', () => {
-  test('shows discount: null, and no own discount', async () => {
+  test('shows discount: null, and no discount of its own', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, intentBody());
     expect(payment).toMatchObject({ discount: null });
@@ -217,7 +217,7 @@ describe('the checks of codes', () => {
 });
 
 describe('the timeline of a payment', () => {
-  test('names the code with the version that puts it on or takes it off', async () => {
+  test('names the code at the versions that add or remove it', async () => {
     await putCode(service, 'LINE');
     const user = await signIn(service);
     const { id } = await createIntent(service, user, priced({ discount_code: 'LINE', total_cents: undefined }));

@@ -28,7 +28,7 @@ const INTERVALS = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 
 const LONGEST_MOVE_MS = 60 * DAY_MS;
 
-/** In steps, because one long move would exceed the client's time limit. */
+/** Moves the clock in steps, because one long move would exceed the client's time limit. */
 const moveOn = async (until: number): Promise<void> => {
   while (service.now() < until) {
     const next = Math.min(until, service.now() + LONGEST_MOVE_MS);
@@ -44,7 +44,7 @@ const signedInAgain = async (who: Subscriber, userId: string): Promise<Subscribe
 
 describe.each(PLACES)('at $provider_id', ({ provider_id, declinesOnce, good }) => {
   test.each(INTERVALS)(
-    'three periods that are billed %s are reduced, then the price is full',
+    'a code reduces three periods billed %s, and then the full price applies',
     { timeout: 900_000 },
     async (interval) => {
       const fields = { billing_interval: interval };

@@ -29,10 +29,10 @@ const MONTH_SECONDS = 31 * DAY_SECONDS + 5 * MINUTE_SECONDS;
 const totalsOf = async (service: ReturnType<typeof withHost>, who: Subscriber, id: string) =>
   (await paymentsOf(service, who, id)).map(({ total_cents }: ParsedJson) => total_cents);
 
-describe('a code at a provider that bills', () => {
+describe('a code at a billing provider', () => {
   const service = withHost({ frozen: true });
 
-  test('that lasts forever is billed by the provider at the reduced price, until that price changes there', async () => {
+  test('lets the provider bill the reduced price forever, until the price changes there', async () => {
     await putCode(service, 'ALWAYS', { percent_bp: 5_000, duration: 'forever', max_redemptions: 2 });
     const product = await plan(service, 1_900);
     const who = await subscriber(service);
@@ -63,7 +63,7 @@ describe('a code at a provider that bills', () => {
     expect(await subscriptionEventsOf(service, made.id)).toContain('subscription.updated discount_ended');
   });
 
-  test('that ends is billed by the service', async () => {
+  test('makes the service bill if the code ends', async () => {
     await putCode(service, 'FIRST-HALF', { percent_bp: 5_000 });
     const who = await subscriber(service);
     const made = await subscribe(service, who, {
@@ -79,7 +79,7 @@ describe('a code at a provider that bills', () => {
   });
 });
 
-describe('a code that the service bills', () => {
+describe('a code on a subscription that the service bills', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
   test('reduces three periods from 31 January, although the second is declined at first', async () => {
@@ -110,7 +110,7 @@ describe('a code that the service bills', () => {
     expect(charges).toMatchObject([{ status: 'succeeded' }]);
   });
 
-  test('keeps all its periods in a trial, and may cost nothing', async () => {
+  test('keeps all its periods during a trial, and may reduce the price to zero', async () => {
     await putCode(service, 'GIFT', {
       percent_bp: null,
       amounts: { USD: 700 },
@@ -137,7 +137,7 @@ describe('a code that the service bills', () => {
     expect(await totalsOf(service, who, trial.id)).toEqual([500]);
   });
 
-  test('is given back with a declined first charge, and stays used after a cancellation', async () => {
+  test('is released by a declined first charge, and stays used after a cancellation', async () => {
     await putCode(service, 'TWO', { max_redemptions: 2, max_per_payer: 1 });
     const body = { discount_code: 'TWO', subtotal_cents: 2_000, total_cents: 1_500 };
     const broke = await subscriber(service, 'pm_card_chargeCustomerFail');
@@ -162,7 +162,7 @@ describe('a change of the plan with a code', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
   const [small, large, other] = [1_000, 3_000, 4_000];
 
-  test('keeps the code, and charges what its preview shows', async () => {
+  test('keeps the code, and charges the amount of its preview', async () => {
     const [from, to] = [await plan(service, small), await plan(service, large)];
     await putCode(service, 'PLAN', { percent_bp: 5_000, duration: 'repeating', duration_periods: 3 });
     const who = await subscriber(service);
@@ -183,7 +183,7 @@ describe('a change of the plan with a code', () => {
     expect(await totalsOf(service, who, id)).toEqual([500, 1_000, 1_500, 1_500, 3_000]);
   });
 
-  test('without a period left reduces the rest of the period only, and a scheduled plan opens at its own price', async () => {
+  test('reduces only the rest of the last code period, and a scheduled plan starts at full price', async () => {
     const [from, to, last] = [await plan(service, small), await plan(service, large), await plan(service, other)];
     await putCode(service, 'LAST', { percent_bp: 5_000 });
     const who = await subscriber(service);
@@ -203,7 +203,7 @@ describe('a change of the plan with a code', () => {
     ['once', 'now', [500, 1_000]],
     ['repeating', 'period_end', [500, 500, 1_000]],
     ['repeating', 'now', [500, 1_000]],
-  ])('to another interval alone uses the periods of a code that lasts %s (%s)', async (duration, when, totals) => {
+  ])('keeps counting the periods of a code (%s) if only the interval changes (%s)', async (duration, when, totals) => {
     const code = `INTERVAL-${duration}-${when}`.toUpperCase();
     const periods = duration === 'repeating' ? { duration_periods: 2 } : {};
     await putCode(service, code, { percent_bp: 5_000, duration, ...periods });
@@ -223,7 +223,7 @@ describe('a change of the plan with a code', () => {
     if (when === 'period_end') expect(seen.body.next_total_cents).toBe(paid[1]);
   });
 
-  test('to a product that the code is not for ends the code', async () => {
+  test('ends the code if the code excludes the new product', async () => {
     const [from, to] = [await plan(service, small), await plan(service, large)];
     await putCode(service, 'ONLY', { percent_bp: 5_000, duration: 'forever', product_ids: [from] });
     const who = await subscriber(service);

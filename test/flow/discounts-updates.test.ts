@@ -12,7 +12,7 @@ const withCode = async (user: User, code: string) =>
   });
 
 describe('an update of a payment', () => {
-  test('puts a code on it, computes the cut again with another price, and takes the code off', async () => {
+  test('adds a code, recomputes the discount for another price, and removes the code', async () => {
     await putCode(service, 'PUT-25', { max_redemptions: 1 });
     const user = await signIn(service);
     const { id } = await createIntent(service, user, { subtotal_cents: 2_000, total_cents: undefined });
@@ -32,7 +32,7 @@ describe('an update of a payment', () => {
     expect(await heldOf(service, 'PUT-25')).toEqual({ reserved: 0, redeemed: 0 });
   });
 
-  test('changes nothing if the record is sent back as it was read', async () => {
+  test('changes nothing if the record is sent back unchanged', async () => {
     await putCode(service, 'BACK');
     const user = await signIn(service);
     const made = await withCode(user, 'BACK');
@@ -41,7 +41,7 @@ describe('an update of a payment', () => {
     expect(answer).toMatchObject({ status: 200, body: { total_cents: 1_350, discount: { code: 'BACK', cents: 450 } } });
   });
 
-  test('sets the own discount by own_discount_cents only', async () => {
+  test('sets the payment’s own discount by own_discount_cents only', async () => {
     await putCode(service, 'OWN', { percent_bp: 5_000 });
     const user = await signIn(service);
     const { id, total_cents } = await withCode(user, 'OWN');
@@ -62,7 +62,7 @@ describe('an update of a payment', () => {
     expect(alone).toMatchObject({ status: 400, body: { details: [{ path: 'subtotal_cents' }] } });
   });
 
-  test('replaces a code by another, and gives the first back', async () => {
+  test('replaces a code by another, and releases the first code', async () => {
     await putCode(service, 'FIRST', { max_redemptions: 1 });
     await putCode(service, 'SECOND', { max_redemptions: 1, percent_bp: 5_000 });
     const user = await signIn(service);
@@ -75,7 +75,7 @@ describe('an update of a payment', () => {
     expect(await codeCounts(service, 'SECOND')).toEqual({ reserved: 1, redeemed: 0 });
   });
 
-  test('keeps the terms of a code that was changed or deleted since', async () => {
+  test('keeps the terms of a code that was later changed or deleted', async () => {
     await putCode(service, 'KEPT');
     const user = await signIn(service);
     const { id } = await withCode(user, 'KEPT');

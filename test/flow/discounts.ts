@@ -18,7 +18,7 @@ export const putCode = async (service: TestHost, code: string, fields: Fields = 
   return answer.body.data;
 };
 
-/** The counts that the merchant reads, once the stream was read. */
+/** The counts shown to the merchant, after the stream is processed. */
 export const codeCounts = async (service: TestHost, code: string) => {
   await service.settle();
   const admin = await signInForYears(service, { is_admin: true });
@@ -26,7 +26,7 @@ export const codeCounts = async (service: TestHost, code: string) => {
   return { reserved: shown.reserved, redeemed: shown.redeemed };
 };
 
-/** How many records hold the code, by the records themselves. */
+/** The number of records with the code, read from the records themselves. */
 export const heldOf = async (service: TestHost, code: string) => {
   await service.settle();
   const held = (await itemsOf(service)).filter(

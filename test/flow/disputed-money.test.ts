@@ -18,7 +18,7 @@ describe.each(PAYING_METHODS)('the money of a disputed payment at %s', (...payin
   };
 
   test.each([{}, { amount_cents: 1 }, { despite_dispute: true }, { amount_cents: 2_500, despite_dispute: true }])(
-    'is not refunded after the dispute was lost, and nothing is sent: %j',
+    'is not refunded after a lost dispute, without a call to the provider: %j',
     async (body) => {
       const { disputed, ask, payment, account } = await setUp();
       await moveDisputeLater(service, disputed, { status: 'lost' });
@@ -47,7 +47,7 @@ describe.each(PAYING_METHODS)('the money of a disputed payment at %s', (...payin
     expect(await refusal()).toMatchObject({ code: 'PAYMENT_DISPUTED', details: { status: 'lost' } });
   });
 
-  test('is refunded up to what is left after a part was lost', async () => {
+  test('is refundable up to the rest after a partial loss', async () => {
     const { disputed, ask, account } = await setUp({ amount: 1_000 });
     expect(await account()).toMatchObject({ disputed: 1_000, refundable: 1_500 });
     await moveDisputeLater(service, disputed, { status: 'lost' });
@@ -62,7 +62,7 @@ describe.each(PAYING_METHODS)('the money of a disputed payment at %s', (...payin
     });
   });
 
-  test.each([0, 1, 700])('is refunded up to refundable_cents without a dispute, after %i cents were', async (first) => {
+  test.each([0, 1, 700])('is refundable up to refundable_cents after a refund of %i cents', async (first) => {
     const { disputed, ask, account } = await setUp();
     await moveDisputeLater(service, disputed, { status: 'won' });
     if (first > 0) expect(await ask({ amount_cents: first })).toMatchObject({ status: 201 });

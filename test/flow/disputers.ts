@@ -6,7 +6,7 @@ import type { TestHost } from './host.ts';
 import { type Paying, paidPayment } from './refunders.ts';
 import type { ParsedJson, PaymentBody, ReceivedEvent } from './routes.ts';
 
-/** Steps of tests about disputes. A bank acts by the simulator's dashboard. */
+/** Steps of tests about disputes. The simulator's dashboard acts for the bank. */
 export interface Disputed {
   readonly user: User;
   readonly payment: PaymentBody;
@@ -25,7 +25,7 @@ export const disputedPayment = async (service: TestHost, paying: Paying, fields:
   return { user, payment, id };
 };
 
-/** A day later the bank changes the dispute. */
+/** Changes the dispute at the bank a day later. */
 export const moveDisputeLater = async (
   service: TestHost,
   { id }: Pick<Disputed, 'id'>,
@@ -70,7 +70,7 @@ export const loggedOutcomes = async (service: TestHost, paymentId: string): Prom
     .filter(({ eventType }) => /dispute/i.test(eventType))
     .map(({ response }) => [response.outcome, response.reason].filter(Boolean).join(': '));
 
-/** The record shows the dispute as its provider has it. */
+/** Expects the record to show the dispute as its provider does. */
 export const expectSameDispute = async (service: TestHost, disputed: Disputed): Promise<void> => {
   const { disputes } = await service.ledger(disputed.payment.id);
   await expectShownAs(
@@ -85,7 +85,7 @@ const expectShownAs = async (service: TestHost, disputed: Disputed, held: Parsed
   const isOpen = ['needs_response', 'under_review'].includes(held.status);
   const shown = await readDispute(service, disputed);
   expect(shown).toMatchObject({ status: held.status, amount_cents: held.amount, currency: held.currency });
-  // PayPal names the due date of an open case only, so the last named date stays.
+  // PayPal sends the due date of an open case only, so the record keeps the last date.
   if (isOpen || held.provider !== 'provider_b') {
     expect(Date.parse(present(shown).evidence_due_by)).toBe(
       Math.floor(Date.parse(held.evidence_due_by) / 1_000) * 1_000,

@@ -8,12 +8,12 @@ import { withHost } from './host.ts';
 import { PAYING_METHODS } from './refunders.ts';
 
 /**
- * PayPal dates each change of a dispute. An event of a change counts at that time, and a read at the time of the read,
- * because it shows every change until then.
+ * PayPal dates each change of a dispute. An event counts at the time of its change. A read counts at the time of the
+ * read, because it shows every earlier change.
  */
 const service = withHost({ frozen: true, env: PATIENT });
 
-/** The dispute as PayPal's first event about it has named it. */
+/** The dispute as in PayPal's first event about it. */
 const firstNamed = async ({ id }: Disputed) => {
   const events = await itemsOf(service, 'EVT#provider_b');
   const raws = events.map((item) => JSON.parse(JSON.parse(textOf(item)).raw));
@@ -49,20 +49,20 @@ const sync = async ({ payment, user }: Disputed): Promise<void> => {
   await service.settle();
 };
 
-describe('the event of a change of a dispute', () => {
-  test('counts if no read came after the change', async () => {
+describe('an event about a change of a dispute', () => {
+  test('is applied if no read followed the change', async () => {
     const { reportWon } = await openDispute();
     expect(await reportWon(service.now() - HOUR_MS)).toBe('won');
   });
 
-  test('is stale if a read came after the change, although the event arrives after the read', async () => {
+  test('is stale if a read followed the change, even if the event arrives after the read', async () => {
     const { disputed, reportWon } = await openDispute();
     await sync(disputed);
     expect(await reportWon(service.now() - HOUR_MS)).toBe('needs_response');
     expect(await loggedOutcomes(service, disputed.payment.id)).toContain('ignored: stale');
   });
 
-  test('counts if the change came after the read', async () => {
+  test('is applied if the change followed the read', async () => {
     const { disputed, reportWon } = await openDispute();
     await sync(disputed);
     expect(await reportWon(service.now() + DAY_MS / 2)).toBe('won');

@@ -16,7 +16,7 @@ import { itemsOf, PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 import { PAYING_METHODS } from './refunders.ts';
 
-/** A dispute follows its provider in any direction, and each report of the provider about it is published. */
+/** A dispute follows its provider in any direction, and every provider report is published. */
 const lines: string[] = [];
 const service = withHost({ frozen: true, env: { ...PATIENT, LOG_LEVEL: 'WARN' } });
 
@@ -121,7 +121,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     expect(reminders()).toBe(1);
     await service.advance(DAY_SECONDS);
     expect(reminders()).toBe(2);
-    // The new date is soon, so the operator learns it immediately.
+    // The new date is near, so a reminder is sent immediately.
     await service.control('POST', `/simulator/disputes/${disputed.id}`, {
       evidence_due_by: iso(service.now() + 30 * HOUR_MS),
     });
@@ -129,7 +129,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     expect(reminders()).toBe(3);
   });
 
-  test('is repaired by a sync that reads a lost change, in any direction', async () => {
+  test('is corrected by a sync after a lost change, in any direction', async () => {
     const disputed = await disputedPayment(service, paying, { status: 'lost' });
     await service.webhookMode('drop');
     await moveDisputeLater(service, disputed, { status: 'needs_response', amount: 800 });
@@ -143,7 +143,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
   test('ignores an event older than the last event or the last read', async () => {
     const disputed = await disputedPayment(service, paying);
     const raised = await readDispute(service, disputed);
-    // Deliveries begin an hour after their events, so that a later one comes first.
+    // Events arrive an hour late, so a later event can arrive first.
     await service.webhookMode('delay');
     await moveDisputeLater(service, disputed, { status: 'under_review' });
     await service.webhookMode('normal');

@@ -22,7 +22,7 @@ describe('a host', () => {
 describe('a host under a prefix', () => {
   const service = withHost({ env: { BASE_PATH: '/pay' } });
 
-  test('accepts health checks with and without the prefix, and names it in the document', async () => {
+  test('accepts health checks with and without the prefix, and names the prefix in the document', async () => {
     for (const path of ['/health', '/pay/health']) {
       expect(await service.get(path)).toMatchObject({ status: 200, body: { status: 'ok' } });
     }

@@ -24,7 +24,7 @@ import { OWN_BILLING, paymentsOf, type Subscriber, subscribe, subscriber } from 
 /** More work is due than the provider accepts, or the queue of due work is stuck. */
 const ALL_BILLED_HERE = { ...OWN_BILLING, PROVIDER_C_SUBSCRIPTIONS: 'service' };
 
-/** With `collect`, messages of due work are kept and not worked on. With `stuck`, they wait until `free`. */
+/** `collect` keeps messages of due work unprocessed. `stuck` makes them wait until `free`. */
 let mode: 'work' | 'collect' | 'stuck' = 'work';
 let collected: unknown[] = [];
 let free: () => void = () => undefined;
@@ -93,7 +93,7 @@ const minutesBefore = (time: string, minutes: number): string =>
 const dueOf = async ({ id }: { readonly id: string }): Promise<string> =>
   (await itemsOf(service, `SUB#${id}`)).find(({ sk }) => sk === 'SUB')?.due_at;
 
-test('a renewal that is queued repeatedly while the queue is stuck is charged once', async () => {
+test('a renewal is charged once, even if it is queued repeatedly while the queue is stuck', async () => {
   const { who, subscription } = await renewed();
   await service.moveTo(minutesBefore(subscription.current_period_end, 2));
   mode = 'collect';
@@ -135,7 +135,7 @@ describe('due work after the provider’s call budget is used up', () => {
   });
 });
 
-test('a call counter that cannot be written blocks no payer, and delays a renewal until it can be written', async () => {
+test('an unwritable call counter blocks no payer, and delays renewals until it can be written', async () => {
   const { who, subscription } = await renewed();
   await service.moveTo(minutesBefore(subscription.current_period_end, 2));
   isBucketDown = true;

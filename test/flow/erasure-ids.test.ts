@@ -4,10 +4,10 @@ import { confirm, createIntent, itemsOf, signIn, storedPayment } from './flow.ts
 import { withHost } from './host.ts';
 import { paidPayment, refund } from './refunders.ts';
 
-/** The ids by which late events of a provider name records of an erased person. */
+/** The provider ids in late events that identify records of an erased person. */
 const service = withHost({ frozen: true });
 
-test('an erasure notes every id by which a provider may still name a payment, also those of its charges', async () => {
+test('an erasure records every provider id of a payment and its charges', async () => {
   const admin = await platformAdmin(service);
   const user = await signIn(service);
   const { id } = await createIntent(service, user, { payment_method_id: 'pm_card_chargeDeclined' });

@@ -11,8 +11,8 @@ import {
 import { withHost } from './host.ts';
 
 /**
- * A thousand planted values of one person (a part of them in the usual run), in every text that routes and events
- * accept.
+ * A thousand planted values of one person, in every text that routes and events accept. The usual run plants fewer
+ * values.
  */
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 

@@ -48,7 +48,7 @@ beforeEach(() => {
 const SINKS = ['canonical', 'raw'];
 const sentSoFar = async () => (await Promise.all(SINKS.map((sink) => deliveredTo(service, sink)))).flat();
 
-/** The deliveries to the targets, without the known ones. */
+/** The deliveries to the targets, except the known deliveries. */
 const sentAfter = async (known: readonly unknown[]): Promise<string> => {
   const all = await sentSoFar();
   const before = new Set(known.map((one) => JSON.stringify(one)));

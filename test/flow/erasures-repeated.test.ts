@@ -8,7 +8,7 @@ import { withHost } from './host.ts';
 import { payctlOf } from './payctl.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** The erasures undone by a restore. Some of them run already, for a request from before the restore. */
+/** Erasures that a restore undid. Some already run again, from a request before the restore. */
 const service = withHost({ frozen: true, env: { DUE_WORK: 'off' } });
 
 let folder: string;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** The person of a job that has come this far. @returns the operator's list with only that person */
+/** Starts an erasure and sets the progress of its job. @returns the operator's list with only that person */
 const listOfJob = async (fields: ParsedJson): Promise<string> => {
   const admin = await platformAdmin(service);
   const { userId } = await signIn(service);
@@ -36,7 +36,7 @@ const checkOf = async (list: string) => {
 };
 
 describe('payctl restore-check --erased', () => {
-  test('counts a requested erasure that has not started, because it reaches every restored payment', async () => {
+  test('counts a requested erasure before its start, because it will reach every restored payment', async () => {
     expect(await checkOf(await listOfJob({}))).toMatchObject({
       detail: expect.stringContaining('all 1 are requested again'),
     });
@@ -46,7 +46,7 @@ describe('payctl restore-check --erased', () => {
     ['its first step', { step: 0 }],
     ['a later step', { step: 3 }],
     ['its last step', { step: 5 }],
-  ])('does not count an erasure that runs in %s, because it may have passed a restored payment', async (_, fields) => {
+  ])('does not count an erasure that runs in %s, because it may have skipped restored payments', async (_, fields) => {
     expect(await checkOf(await listOfJob({ status: 'running', ...fields }))).toMatchObject({ state: 'fail' });
   });
 });

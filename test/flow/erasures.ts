@@ -42,7 +42,7 @@ export const untilErased = async (
   throw new Error(`not done: ${JSON.stringify(await readErasure(service, options, id))}`);
 };
 
-/** An item as text; a provider's event unpacked. */
+/** An item as text, with the provider's event decompressed. */
 export const textOf = (item: ParsedJson): string =>
   JSON.stringify(item, (name, value) => (name === 'raw' ? gunzipSync(Buffer.from(bytesOf(value))).toString() : value));
 
@@ -135,7 +135,7 @@ const must = async (answer: Promise<{ status: number; body: ParsedJson }>, statu
   return body;
 };
 
-/** A signed-in person with a customer, a method, addresses, payments in several states, a live subscription. */
+/** A signed-in person with a customer, a method, addresses, payments in several states and a live subscription. */
 export const userLife = async (service: TestHost, plant: Planter, rounds = 1): Promise<Life> => {
   const user = await signIn(service, { email: plant.email(), expires_in: YEAR_SECONDS });
   const { options } = user;
@@ -212,7 +212,7 @@ interface GuestLife {
   readonly payments: readonly [PaymentBody, ...PaymentBody[]];
 }
 
-/** A guest who pays, saves a method and an address. */
+/** A guest who pays and saves a method and an address. */
 export const guestLife = async (service: TestHost, plant: Planter): Promise<GuestLife> => {
   const email = plant.email();
   const guest = { email, name: plant.name(), phone: plant.phone() };

@@ -12,7 +12,7 @@ import type { ParsedJson } from './routes.ts';
 import { OWN_BILLING, patch, readSubscription, subscribe, subscriber } from './subscribers.ts';
 import { nodesAt } from './targets.ts';
 
-/** Events carry the order and its billing address, over 60 days of a payer, and lose both in an erasure. */
+/** Events of a payer over 60 days contain the order and its billing address. An erasure removes both from them. */
 const port = await freePort();
 const service = withHost({
   port,
@@ -35,7 +35,7 @@ const carriedBy = (data: ParsedJson) => ({
 const WORDS = ['Planted Street', 'Moved Avenue', 'planted-cart', 'cart-two'];
 
 describe('events about payments and subscriptions', () => {
-  test('carry what the record showed at their version, and no trace keeps it after an erasure', async () => {
+  test('carry the record’s state at their version, and an erasure removes it completely', async () => {
     const admin = await platformAdmin(service);
     const who = await subscriber(service);
     const { id: addressId } = await createAddress(service, who.options, fullAddress({ line1: '1 Planted Street' }));

@@ -37,7 +37,7 @@ describe('the cards page of docs/examples, in a browser without the internet', (
     return body.map((card) => [card.card_last_four, card.setup_status]);
   };
 
-  test('saves a card without a question', async () => {
+  test('saves a card without authentication', async () => {
     const { save, said, foreign } = await openPage();
     await save('4242 4242 4242 4242');
     await said(/^Saved/);
@@ -45,7 +45,7 @@ describe('the cards page of docs/examples, in a browser without the internet', (
     expect(foreign).toEqual([]);
   });
 
-  test('saves a card by 3-D Secure, in a frame whose buttons show without scrolling', async () => {
+  test('saves a card by 3-D Secure, and the frame shows its buttons without scrolling', async () => {
     const { page, save, said } = await openPage();
     await save('4000 0025 0000 3155');
     const frame = page.frameLocator('iframe');
@@ -60,7 +60,7 @@ describe('the cards page of docs/examples, in a browser without the internet', (
     expect(await cards()).toContainEqual(['3155', 'succeeded']);
   });
 
-  test('says that the payer refused, and keeps no usable card', async () => {
+  test('says that the payer refused the authentication, and keeps no usable card', async () => {
     const { page, save, said } = await openPage();
     const before = (await cards()).filter(([, status]) => status === 'succeeded').length;
     await save('4000 0025 0000 3155');

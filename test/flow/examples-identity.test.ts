@@ -5,14 +5,14 @@ import { startExample } from './example-process.ts';
 import { startTestHost } from './host.ts';
 import { actingFor, createKey } from './keys.ts';
 
-/** A host that asks the example of docs/identity.md, until the test ends. */
+/** A host that uses the example of docs/identity.md as its identity service, until the test ends. */
 const withExample = async () => {
   const { url } = await startExample(execPath, 'identity/identity.mjs', {});
   return startTestHost({ env: { IDENTITY_URL: url } });
 };
 
 describe('the identity service of docs/identity.md', () => {
-  test('signs users in, lets them act, and has them refused', async () => {
+  test('signs users in, authorizes their requests, and refuses unknown sessions', async () => {
     const service = await withExample();
     try {
       const as = (session: string) => ({ session });

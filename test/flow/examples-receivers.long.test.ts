@@ -45,7 +45,7 @@ describe.each(RECEIVERS)(
       data: { payment_id: 'pay_1', status: 'succeeded', ...data },
     });
 
-    test('records a payment and its refund, days ahead on the local host’s clock', async () => {
+    test('records a payment and its refund, although the local host’s clock is days ahead', async () => {
       const { url } = await startForwarded();
       await service.advance(3 * DAY_SECONDS);
       const user = await signIn(service);

@@ -7,15 +7,15 @@ import { unpackedItem } from '../builders/unpacked-item.ts';
 import type { RequestOptions, TestHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Steps that flow tests share. Each does over HTTP what its name says; a refused step fails the test. */
+/** Steps that flow tests share. Each step calls the service over HTTP; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A provider's deadline that a busy machine does not exceed. */
 export const PATIENT = { PROVIDER_TIMEOUT_MS: '15000' } as const;
-/** For tests that wait for the deadline, long enough for a busy machine, short enough to be waited for. */
+/** A short deadline for tests that wait for it, but long enough for a busy machine. */
 export const IMPATIENT = { PROVIDER_TIMEOUT_MS: '1500' } as const;
 
-/** A signed-in user, and how its requests are sent. */
+/** A signed-in user, with its request options. */
 export interface User {
   readonly userId: string;
   readonly session: string;
@@ -49,7 +49,7 @@ export const read = async (service: TestHost, paymentId: string, options: Reques
   return answer.body.data;
 };
 
-/** Confirms as a page in a browser does, at the provider, with the publishable key and the client secret. */
+/** Confirms at the provider like a page in a browser, with the publishable key and the client secret. */
 export const confirmInBrowser = (
   service: TestHost,
   payment: { readonly provider_payment_id: string; readonly client_secret: string },
@@ -72,7 +72,7 @@ export const timesCharged = async (service: TestHost, paymentId: string): Promis
   return charges.filter((charge: ParsedJson) => charge.status === 'succeeded' || charge.status === 'pending').length;
 };
 
-/** The names of the canonical events of one payment, as they came on the bus. */
+/** The names of the canonical events of one payment, in their order on the bus. */
 export const eventsOf = async (service: TestHost, paymentId: string): Promise<string[]> =>
   (await service.busEvents())
     .filter((event) => event.source === 'payments' && event.detail.payload.data.payment_id === paymentId)
@@ -106,7 +106,7 @@ export const partitionOf = (service: TestHost, partition: string) => {
   return allPages((after) => connection.query({ partition, consistent: true, after }));
 };
 
-/** Puts or removes an item behind the service's back. */
+/** Puts or removes an item directly in the table. */
 export const changeTable = async (
   service: TestHost,
   change: { readonly put: ParsedJson } | { readonly remove: Key },

@@ -1,15 +1,15 @@
 import type { ForeignFields } from './foreigners.ts';
 
 /**
- * Kinds of customers of another integration, each with what an import must answer for it. The answers are written down
- * here, and no code of the service computes them.
+ * Kinds of customers of another integration, each with the expected outcomes of its import. The outcomes are written by
+ * hand, and no code of the service computes them.
  */
 interface ForeignKind {
   readonly name: string;
   readonly customer: (index: number) => ForeignFields;
-  /** Their customer is filled in. */
+  /** The caller adds the customer. */
   readonly subscriptions: (index: number, now: number) => readonly ForeignFields[];
-  /** The kind of each record, with its outcome and reason. A method is as often there as the customer has methods. */
+  /** The kind, outcome and reason of each record. A method occurs once per method of the customer. */
   readonly outcomes: (index: number) => readonly string[];
 }
 
@@ -25,7 +25,7 @@ const withCard = (index: number): ForeignFields => ({
 });
 const monthly = (cents: number): ForeignFields => ({ items: [{ unit_amount: cents }] });
 
-/** What Stripe bills in a way that the service does not take over. */
+/** Stripe subscriptions that the service does not take over. */
 const MANUAL: readonly (readonly [string, ForeignFields])[] = [
   ['several_items', { items: [{ unit_amount: 100 }, { unit_amount: 200 }] }],
   ['metered', { items: [{ unit_amount: 100, usage_type: 'metered' }] }],

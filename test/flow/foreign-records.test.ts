@@ -7,7 +7,7 @@ import { withHost } from './host.ts';
 const service = withHost({ frozen: true });
 
 describe('records of another integration', () => {
-  test('are shown in the order sent, and put nothing into the ledger of payments', async () => {
+  test('are returned in the order sent, and leave the ledger of payments empty', async () => {
     const made = await foreign(service, {
       customers: [
         {
@@ -58,7 +58,7 @@ describe('records of another integration', () => {
     ]);
   });
 
-  test('are refused whole if the body is wrong', async () => {
+  test('are all refused if the body is invalid', async () => {
     const wrong = { customers: [{ payment_methods: [{ token: 'no-such' }] }] };
     expect(await service.request('POST', '/_local/simulator/foreign', { body: wrong })).toMatchObject({ status: 400 });
     const unknown = { customers: [], extra: true };

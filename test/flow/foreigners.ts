@@ -3,7 +3,7 @@ import type { RequestOptions, TestHost } from './host.ts';
 import { asMerchant, createKey, newAdmin } from './keys.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Steps of tests about records that another integration has made at a provider. */
+/** Steps of tests about another integration's records at a provider. */
 export type ForeignFields = Readonly<Record<string, unknown>>;
 
 interface ForeignBody {
@@ -24,7 +24,7 @@ interface ForeignRecords {
 export const foreign = (service: TestHost, body: ForeignBody): Promise<ForeignRecords> =>
   service.control('POST', '/simulator/foreign', body);
 
-/** The requests of a service key that may import, and nothing else. */
+/** Requests of a service key with the import scope only. */
 export const importer = async (service: TestHost): Promise<RequestOptions> =>
   asMerchant(await createKey(service, await newAdmin(service), { scopes: ['imports:write'] }));
 

@@ -9,8 +9,8 @@ import { from, type RequestOptions, type TestAnswer, type TestHost, withHost } f
 import { takenSince } from './use/charges.ts';
 
 /**
- * A guest continues with guest_data alone. Our id of an own customer, method or address and the same e-mail continue the
- * guest_id of that record for an hour after its creation, from the network that created it.
+ * A guest continues with guest_data alone. For an hour, our id of a customer, method or address with the same e-mail
+ * continues the guest_id of that record, only from the network that created the record.
  */
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ const newEmail = (): string => {
 };
 const as = (email: string): Fields => ({ guest_data: { email, name: 'Gus' } });
 
-/** The routes on which guests create, each with guest_data alone. */
+/** The routes on which guests create records, each with guest_data alone. */
 const guestOf = (service: TestHost, email: string) => {
   const create = async (path: string, body: Fields) => {
     const answer = await service.post(path, { ...body, ...as(email) });
@@ -61,14 +61,14 @@ const guestIdOf = async (service: TestHost, id: string): Promise<unknown> =>
 describe('a guest with guest_data alone', () => {
   const service = withHost({ frozen: true });
 
-  test('subscribes with the customer and the method that it just created', async () => {
+  test('subscribes with its newly created customer and method', async () => {
     const guest = guestOf(service, newEmail());
     const [customer, method] = [await guest.customer(), await guest.method()];
     const made = await guest.subscription({ customer_id: customer.id, payment_method_id: method.id });
     expect(made).toMatchObject({ status: 'active', is_guest_subscription: true, payment_method_id: method.id });
   });
 
-  test('is charged as the customer of the method, and keeps that customer’s guest_id', async () => {
+  test('is charged as the method’s customer, and keeps that customer’s guest_id', async () => {
     const guest = guestOf(service, newEmail());
     const [customer, method] = [await guest.customer(), await guest.method()];
     expect(method.customer_id).not.toBe(customer.id);
@@ -98,7 +98,7 @@ describe('a guest with guest_data alone', () => {
     expect(await save(providers)).toMatchObject(REFUSED);
   });
 
-  test('gets a token with a full lifetime, which opens the new record alone', async () => {
+  test('gets a token with a full lifetime for the new record only', async () => {
     const guest = guestOf(service, newEmail());
     const method = await guest.method();
     await service.advance(60);
@@ -113,7 +113,7 @@ describe('a guest with guest_data alone', () => {
     }
   });
 
-  test('uses the customer of the continued guest_id for a method that it saves with a payment', async () => {
+  test('saves a method with a payment under the customer of the continued guest_id', async () => {
     const guest = guestOf(service, newEmail());
     const [customer, address] = [await guest.customer(), await guest.address()];
     const named = { customer_id: customer.id, billing_address_id: address.id };
@@ -221,7 +221,7 @@ describe('an attacker who knows the e-mail of a guest', () => {
     expect(await tableNow(service)).toEqual(before);
   };
 
-  test('gets no access from the ids of a payment and a subscription in the lists by e-mail', async () => {
+  test('gets no access by the payment and subscription ids in lists by e-mail', async () => {
     const email = newEmail();
     const guest = guestOf(service, email);
     const method = await guest.method();
@@ -233,7 +233,7 @@ describe('an attacker who knows the e-mail of a guest', () => {
       await expectRefused(() => attacker.pay({ customer_id: id }));
       await expectRefused(() => attacker.pay({ billing_address_id: id }));
       await expectRefused(() => attacker.subscribe({ customer_id: id, payment_method_id: id }));
-      // The ids are no tokens of the provider, either.
+      // The ids are not provider tokens, either.
       expect((await attacker.pay({ payment_method_id: id })).body.guest_token).toSatisfy(
         (token?: string) => token === undefined || token !== method.guest_token,
       );
@@ -250,7 +250,7 @@ describe('an attacker who knows the e-mail of a guest', () => {
     }
   });
 
-  test('can pay with a method whose id they know only for an hour, and only in the guest’s own network', async () => {
+  test('can pay with a known method id for an hour at most, and only in the guest’s network', async () => {
     const email = newEmail();
     const method = await guestOf(service, email).method();
     const attacker = guestOf(service, email);
@@ -260,7 +260,7 @@ describe('an attacker who knows the e-mail of a guest', () => {
     await expectRefused(() => attacker.pay({ payment_method_id: method.id }));
   });
 
-  test('gets the same refusal for the record of another e-mail, of a user, and for an unknown record', async () => {
+  test('gets the same refusal for another guest’s record, a user’s record and an unknown record', async () => {
     const theirs = guestOf(service, newEmail());
     const [customer, method, address] = [await theirs.customer(), await theirs.method(), await theirs.address()];
     const email = newEmail();

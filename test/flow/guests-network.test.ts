@@ -12,7 +12,7 @@ import { createKey, newAdmin } from './keys.ts';
 import type { MethodBody, ParsedJson } from './routes.ts';
 import { takenSince } from './use/charges.ts';
 
-/** What a guest proves by naming a record: by our id, from the network that created it, within the hour. */
+/** A guest proves a guest_id by our id of a record, from the network that created it, within an hour. */
 type Fields = Readonly<Record<string, unknown>>;
 
 const REFUSED = { status: 404, body: { code: 'RESOURCE_NOT_FOUND' } };
@@ -46,7 +46,7 @@ describe('a create of a guest with guest_data alone', () => {
     return answer.body;
   };
 
-  /** The record that proves, and the create that names it. An address has no id at a provider. */
+  /** The ids of the proving record, and the create that names the record. An address has no id at a provider. */
   const proofOf = async (proof: (typeof PROOFS)[number], guest_data: Fields) => {
     switch (proof) {
       case 'customer': {
@@ -84,13 +84,13 @@ describe('a create of a guest with guest_data alone', () => {
   };
 
   interface Reach {
-    /** The record of the create that continued, with its token. */
+    /** The record of the continuing create, with its token. */
     readonly record: ParsedJson;
     readonly older: ParsedJson;
     readonly method: MethodBody;
   }
 
-  /** The token opens the record, and no other record of the guest. */
+  /** Expects that the token opens the record, and no other record of the guest. */
   const expectReach = async ({ record, older, method }: Reach): Promise<void> => {
     const options = { guestToken: record.guest_token };
     const isPayment = String(record.id).startsWith('pay_');
@@ -106,7 +106,7 @@ describe('a create of a guest with guest_data alone', () => {
     await expectNothingToName({ record, older, method });
   };
 
-  /** The payment is confirmed with a card of the request, never with another saved method of the guest. */
+  /** Expects a confirmation with a card of the request, but not with another saved method of the guest. */
   const expectPaymentReach = async ({ record, method }: Reach): Promise<void> => {
     const options = { guestToken: record.guest_token };
     expect(await service.get(`/payment-methods/${method.id}`, options)).toMatchObject(REFUSED);
@@ -119,7 +119,7 @@ describe('a create of a guest with guest_data alone', () => {
     expect(await confirm(VISA)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   };
 
-  /** On a create the token stands for its e-mail alone, so that it neither names nor continues anything. */
+  /** Expects that a create takes only the e-mail from the token, which names and continues nothing else. */
   const expectNothingToName = async ({ record, older, method }: Reach): Promise<void> => {
     const options = { guestToken: record.guest_token, ...ELSEWHERE };
     const naming = intentBody({ payment_method_id: method.id });
@@ -131,7 +131,7 @@ describe('a create of a guest with guest_data alone', () => {
     expect(await service.get(`/payments/${older.id}`, { guestToken: fresh.guest_token })).toMatchObject(REFUSED);
   };
 
-  test.each(CELLS)('names a $proof by $named from $network network, $age', async (cell) => {
+  test.each(CELLS)('gets the expected result for a $proof by $named from $network network, $age', async (cell) => {
     const guest_data = newGuest();
     const { ids, create } = await proofOf(cell.proof, guest_data);
     await service.advance(cell.seconds);
@@ -151,7 +151,7 @@ describe('a create of a guest with guest_data alone', () => {
     return { method, customer, address, older };
   };
 
-  test.each(PROOFS)('gets a token that opens the new record alone, after the proof by a %s', async (proof) => {
+  test.each(PROOFS)('gets a token for the new record only, after the proof by a %s', async (proof) => {
     const guest_data = newGuest();
     const { method, customer, address, older } = await guestWithRecords(guest_data);
     const requests: Readonly<Record<typeof proof, readonly [string, Fields]>> = {
@@ -165,7 +165,7 @@ describe('a create of a guest with guest_data alone', () => {
     await expectReach({ record: body, older, method });
   });
 
-  test('keeps the reach of the token of its own first create', async () => {
+  test('keeps the access of the token from its first create', async () => {
     const guest_data = newGuest();
     const method = await made('/payment-methods', methodBody({ guest_data }));
     const options = { guestToken: method.guest_token };
@@ -178,7 +178,7 @@ describe('a create of a guest with guest_data alone', () => {
     }
   });
 
-  test('confirms its new payment with the method that the payment has, by our id or none', async () => {
+  test('confirms its new payment with the payment’s method, by our id, the provider’s id or no id', async () => {
     const guest_data = newGuest();
     const method = await made('/payment-methods', methodBody({ guest_data }));
     for (const body of [
@@ -224,7 +224,7 @@ describe('a create of a guest with guest_data alone', () => {
     expect(await stored()).toEqual(ids.map(() => undefined));
   });
 
-  test('continues with a card that was saved while paying, from the network of the payment alone', async () => {
+  test('continues with a card saved during a payment, only from the payment’s network', async () => {
     const guest_data = newGuest();
     const saving = { guest_data, payment_method_id: VISA, setup_future_usage: 'off_session' };
     const payment = await made('/payments/intents', intentBody(saving));
@@ -268,7 +268,7 @@ describe('a repeated create of a guest under its Idempotency-Key', () => {
     ['subscription', '/subscriptions', 0],
     ['subscription', '/subscriptions', 2 * HOUR_SECONDS],
   ])(
-    'returns the %s that continued a guest_id (%s), from another network too, %i s later',
+    'also returns the %s that continued a guest_id (%s) to another network, %i seconds later',
     async (kind, path, later) => {
       const guest_data = newGuest();
       const { body: method } = await service.post('/payment-methods', methodBody({ guest_data }));
@@ -296,7 +296,7 @@ describe('a service key that creates for a guest', () => {
   const BROWSER = '198.51.100.9';
   const payer = (address: string): RequestOptions => ({ headers: { 'x-payer-address': address } });
 
-  test('continues the record of the guest’s browser only with the address of the browser', async () => {
+  test('continues the record of a guest’s browser only with the browser’s address', async () => {
     const { secret } = await createKey(service, await newAdmin(service), { scopes: ['payments:write'] });
     const guest_data = newGuest();
     const { body: method } = await service.post('/payment-methods', methodBody({ guest_data }), from(BROWSER));
@@ -311,7 +311,7 @@ describe('a service key that creates for a guest', () => {
     expect(await pay(near)).toMatchObject({ status: 201, body: { guest_token: expect.any(String) } });
   });
 
-  test('gets the token of a repeat again with the same payer’s address, from any address of its own', async () => {
+  test('gets the token again in a repeat with the same payer address, from any address of its own', async () => {
     const { secret: bearer } = await createKey(service, await newAdmin(service), { scopes: ['payments:write'] });
     const body = intentBody({ guest_data: newGuest() });
     const key = { bearer, idempotencyKey: 'order-1' };
@@ -323,7 +323,7 @@ describe('a service key that creates for a guest', () => {
     expect(tokens).toEqual(['string', 'string', 'undefined']);
   });
 
-  test('names one network by any address of its IPv6 /64', async () => {
+  test('treats all addresses of an IPv6 /64 as one network', async () => {
     const { secret: bearer } = await createKey(service, await newAdmin(service), {
       scopes: ['payments:write', 'methods:write'],
     });
@@ -354,7 +354,7 @@ describe('a reader of a guest’s records', () => {
     return { guest_data, method, payment };
   };
 
-  /** From the reader's own network, with each id and by each kind of caller. */
+  /** Tries each id from the reader's own network, as each kind of caller. */
   const expectNoCharge = async (
     seen: Fields,
     guest_data: Fields,
@@ -373,7 +373,7 @@ describe('a reader of a guest’s records', () => {
     expect(await takenSince(service)).toEqual(taken);
   };
 
-  test('as staff or with a key cannot charge the card', async () => {
+  test('cannot charge the card as staff or with a key', async () => {
     const { guest_data, method, payment } = await paidByGuest();
     const staff = await signIn(service, { staff_role: 'support' });
     const admin = await newAdmin(service);
@@ -388,7 +388,7 @@ describe('a reader of a guest’s records', () => {
     await expectNoCharge(seen, guest_data, [{}, { bearer: writing.secret }]);
   });
 
-  test('in a raw event cannot charge the card by the provider’s id, from the guest’s network either', async () => {
+  test('cannot charge the card by a provider id in a raw event, even from the guest’s network', async () => {
     const { guest_data, method } = await paidByGuest();
     const seen = { payment_method_id: method.provider_payment_method_id };
     await expectNoCharge(seen, guest_data, [{}]);

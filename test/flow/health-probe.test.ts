@@ -18,14 +18,14 @@ const probesIn = async (minutes: number, options: TestHostOptions): Promise<read
   }
 };
 
-test('HEALTH_CHECK=on asks the public address for its health every minute', async () => {
+test('HEALTH_CHECK=on probes the public address every minute', async () => {
   expect(await probesIn(3, { env: { HEALTH_CHECK: 'on' } })).toEqual([0, 0, 0]);
 });
 
-test('HEALTH_CHECK=on asks below the base path', async () => {
+test('HEALTH_CHECK=on probes below the base path', async () => {
   expect(await probesIn(1, { env: { HEALTH_CHECK: 'on', BASE_PATH: '/pay' } })).toEqual([0]);
 });
 
-test('nothing asks for the health of a local host by default', async () => {
+test('a local host has no health probe by default', async () => {
   expect(await probesIn(3, {})).toEqual([]);
 });

@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 const FAULTS = ['timeout_before', 'timeout_after', 'error_500', 'rate_limit', 'reset', 'malformed'] as const;
-/** The record's total is what the provider has taken, and no payment is captured twice. */
+/** Expects the record's total to equal the captured amount at the provider, and no second capture. */
 const expectTruth = async (id: string, user: User): Promise<void> => {
   const payment = await read(service, id, user.options);
   const holds = await holdsAtProvider(service, id);
@@ -55,7 +55,7 @@ describe.each(HOLDING)('200 parallel captures and releases at $slot', (holding) 
 });
 
 describe.each(HOLDING)('a hold at $slot, eight days later', (holding) => {
-  test.each(FAULTS)('has ended, with reads that fail by %s for a while', async (action) => {
+  test.each(FAULTS)('has expired, although reads fail by %s for a while', async (action) => {
     const user = await signIn(service, { expires_in: YEAR_SECONDS });
     const { id } = await heldPayment(service, user, { holding });
     await service.webhookMode('drop');

@@ -8,8 +8,8 @@ import { withStops } from './stops.ts';
 /** At Stripe, a cancellation also ends a hold, so no hold may begin while the payer cancels. */
 const stoppable = withStops(PATIENT);
 
-describe('a payer who cancels and confirms a manual payment at the same time', () => {
-  test('never ends a hold, at whichever call of the cancellation the confirmation comes', async () => {
+describe('a payer with simultaneous cancel and confirm requests for a manual payment', () => {
+  test('never ends a hold, whichever call of the cancellation the confirmation meets', async () => {
     const { service, watch, overtaken } = stoppable();
     const user = await signIn(service, { expires_in: YEAR_SECONDS });
     const create = () => createIntent(service, user, manualBody(AT_STRIPE));

@@ -31,7 +31,7 @@ describe.each(HOLDING)('the prices of a capture at $slot', (holding) => {
     [{ subtotal_cents: 400 }, { subtotal_cents: 400, tax_cents: 100, total_cents: 500 }],
     [{ tax_cents: 0 }, { subtotal_cents: 900, tax_cents: 0, total_cents: 900 }],
     [{ discount_cents: 300 }, { subtotal_cents: 900, discount_cents: 300, total_cents: 700 }],
-  ])('for %j are %j', async (body, prices) => {
+  ])('follow from %j: %j', async (body, prices) => {
     const { id, take } = await held();
     const { total_cents: total } = prices;
     const captured = { status: 'succeeded', authorized_cents: 1_000, captured_cents: total, capturable_cents: 0 };
@@ -41,7 +41,7 @@ describe.each(HOLDING)('the prices of a capture at $slot', (holding) => {
     ]);
     expect(await take(body)).toMatchObject({ status: 200, body: captured });
     expect(await take({})).toMatchObject({ status: 200, body: captured });
-    // An amount below the tax needs no split, because nothing is captured again.
+    // The payment is already captured, so an amount below the tax is refused without asking for a split.
     for (const other of [{ total_cents: total + 1, tax_cents: 0, discount_cents: 0 }, { amount_cents: 1 }]) {
       expect(await take(other)).toMatchObject({
         status: 409,
@@ -59,7 +59,7 @@ describe.each(HOLDING)('the prices of a capture at $slot', (holding) => {
     [{ total_cents: -1 }, 'VALIDATION_ERROR', undefined],
     [{ total_cents: 1_001 }, 'CAPTURE_EXCEEDS_AUTHORIZATION', { capturable_cents: 1_000 }],
     [{ subtotal_cents: 1_000 }, 'CAPTURE_EXCEEDS_AUTHORIZATION', { capturable_cents: 1_000 }],
-  ])('%j are refused before any call: %s', async (body, code, details) => {
+  ])('are refused before any call: %j, %s', async (body, code, details) => {
     const { id, take } = await held();
     await service.clearProviderRequests();
     expect(await take(body)).toMatchObject({ status: 400, body: { code, ...(details && { details }) } });
@@ -67,7 +67,7 @@ describe.each(HOLDING)('the prices of a capture at $slot', (holding) => {
     expect(await holdsAtProvider(service, id)).toMatchObject([{ authorized: 1_000, captured: 0, released: 0 }]);
   });
 
-  test('limit what can be refunded afterwards', async () => {
+  test('limit later refunds', async () => {
     const { id, admin, take } = await held();
     expect(await take({ amount_cents: 600 })).toMatchObject({ status: 200, body: { refundable_cents: 600 } });
     const asked = (amount: number) => refund(service, id, { ...admin.options, body: { amount_cents: amount } });
@@ -80,7 +80,7 @@ describe.each(HOLDING)('the prices of a capture at $slot', (holding) => {
 });
 
 describe.each(HOLDING)('a capture at $slot', (holding) => {
-  test('of a payment that is not held is refused', async () => {
+  test('is refused unless the payment is held', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     const { id } = await createIntent(service, user, manualBody(holding));
     expect(await capture(service, id, admin.options)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
@@ -92,7 +92,7 @@ describe.each(HOLDING)('a capture at $slot', (holding) => {
     });
   });
 
-  test('that the bank declines leaves the amount held, and each further capture has its own key', async () => {
+  test('leaves the amount held after a decline, and uses a new key for each further attempt', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     const { id } = await heldPayment(service, user, { holding, payment_method_id: holding.captureDeclined });
     await service.clearProviderRequests();
@@ -109,7 +109,7 @@ describe.each(HOLDING)('a capture at $slot', (holding) => {
     expect(await eventsOf(service, id)).toEqual(['payment.created', 'payment.authorized', 'payment.released']);
   });
 
-  test('that certainly did not happen is taken back', async () => {
+  test('can be repeated if it certainly did not happen', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     const { id } = await heldPayment(service, user, { holding });
     await service.fault({ provider: holding.slot, path: holding.capturePath, action: 'rate_limit' });
@@ -121,7 +121,7 @@ describe.each(HOLDING)('a capture at $slot', (holding) => {
   });
 
   test.each(['error_500', 'timeout_after', 'reset', 'malformed'])(
-    'whose response is lost (%s) is pending, is looked up, and takes the amount once',
+    'is pending after a lost response (%s), is looked up, and takes the amount once',
     async (action) => {
       const [user, admin] = [await signIn(service), await signInAdmin(service)];
       const { id } = await heldPayment(service, user, { holding });
@@ -150,7 +150,7 @@ describe.each(HOLDING)('a capture at $slot', (holding) => {
     },
   );
 
-  test('that never arrives fails after half an hour, and can be made again', async () => {
+  test('fails after half an hour if it never arrived, and can be repeated', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     const { id } = await heldPayment(service, user, { holding });
     await service.fault({ provider: holding.slot, path: holding.capturePath, method: 'POST', action: 'error_500' });
@@ -167,7 +167,7 @@ describe.each(HOLDING)('a capture at $slot', (holding) => {
     expect(await capture(service, id, admin.options)).toMatchObject({ status: 200 });
   });
 
-  test('of a payment released on the dashboard stores its end', async () => {
+  test('stores the end of a hold that was released on the dashboard', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     const { id } = await heldPayment(service, user, { holding });
     await service.control('POST', `/simulator/payments/${id}/release`);
@@ -184,7 +184,7 @@ describe.each(HOLDING)('a capture at $slot', (holding) => {
 });
 
 describe.each(HOLDING)('parallel captures and releases at $slot', (holding) => {
-  test('end the hold once, and the record says how', async () => {
+  test('end the hold once, and the record shows the end', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     for (let round = 0; round < 3; round += 1) {
       const { id } = await heldPayment(service, user, { holding });

@@ -17,8 +17,8 @@ const signInForLong = () => signIn(service, { expires_in: YEAR_SECONDS });
 const dataOf = async (id: string, name: string) =>
   (await service.busEvents(name)).map((event) => event.detail.payload.data).filter((data) => data.payment_id === id);
 
-describe.each(HOLDING)('a hold at $slot that is not captured', (holding) => {
-  test.each(['normal', 'drop'] as const)('ends by the clock, with the provider’s events in mode %s', async (mode) => {
+describe.each(HOLDING)('an uncaptured hold at $slot', (holding) => {
+  test.each(['normal', 'drop'] as const)('expires by the clock, with provider events in mode %s', async (mode) => {
     const [user, admin] = [await signInForLong(), await signInAdmin(service)];
     const held = await heldPayment(service, user, { holding });
     const { id, capture_before: end } = held;
@@ -54,7 +54,7 @@ describe.each(HOLDING)('a hold at $slot that is not captured', (holding) => {
     });
   });
 
-  test('for an hour only is announced immediately', async () => {
+  test('is announced immediately if it lasts only an hour', async () => {
     const [user, admin] = [await signInForLong(), await signInAdmin(service)];
     await service.webhookMode('drop');
     const { id, capture_before: end } = await heldPayment(service, user, {
@@ -72,7 +72,7 @@ describe.each(HOLDING)('a hold at $slot that is not captured', (holding) => {
     expect(await read(service, id, user.options)).toMatchObject({ status: 'canceled', cancellation_reason: 'expired' });
   });
 
-  test('is canceled if it is released on the dashboard, which is no expiry', async () => {
+  test('is canceled, not expired, if it is released on the dashboard', async () => {
     const user = await signInForLong();
     const { id } = await heldPayment(service, user, { holding });
     expect(await service.control('POST', `/simulator/payments/${id}/release`)).toMatchObject({ status: 'canceled' });
@@ -88,7 +88,7 @@ describe.each(HOLDING)('a hold at $slot that is not captured', (holding) => {
 
 describe.each(HOLDING)('a release at $slot', (holding) => {
   test.each(['error_500', 'timeout_after', 'reset'])(
-    'whose response is lost (%s) is pending, and is looked up',
+    'is pending and looked up after a lost response (%s)',
     async (action) => {
       const [user, admin] = [await signInForLong(), await signInAdmin(service)];
       const { id } = await heldPayment(service, user, { holding });
@@ -115,7 +115,7 @@ describe.each(HOLDING)('a release at $slot', (holding) => {
   );
 });
 
-describe('a payment whose payer has confirmed in the browser, unheard here', () => {
+describe('a payment confirmed in the browser without a report here', () => {
   const heldUnheard = async () => {
     const user = await signInForLong();
     const payment = await createIntent(service, user, manualBody(AT_STRIPE, { payment_method_id: undefined }));
@@ -124,7 +124,7 @@ describe('a payment whose payer has confirmed in the browser, unheard here', () 
     return { user, id: payment.id };
   };
 
-  test('is not canceled by the payer, because the hold is found', async () => {
+  test('cannot be canceled by the payer, because the service finds the hold', async () => {
     const { user, id } = await heldUnheard();
     expect(await release(service, id, user.options)).toMatchObject({
       status: 403,
@@ -146,7 +146,7 @@ describe('a payment whose payer has confirmed in the browser, unheard here', () 
     expect(await holdsAtProvider(service, id)).toMatchObject([{ authorized: 1_000, released: 0 }]);
   });
 
-  test('is held as soon as the event arrives, with the end of the hold', async () => {
+  test('is held as soon as the event arrives, and shows when the hold ends', async () => {
     const user = await signInForLong();
     const payment = await createIntent(service, user, manualBody(AT_STRIPE, { payment_method_id: undefined }));
     await confirmInBrowser(service, payment, AT_STRIPE.method);

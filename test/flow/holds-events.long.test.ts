@@ -33,7 +33,7 @@ describe.each(UNSEEN_HOLDS)('the events of a hold at $slot', ({ slot, hold, take
   };
   const guaranteed = slot === AT_PAYPAL.slot ? expect.any(String) : null;
 
-  test.each(ORDERS_OF_A_CAPTURE)('of a captured payment lead to the same end: %s, %s, %s', async (...order) => {
+  test.each(ORDERS_OF_A_CAPTURE)('give a captured payment the same final state: %s, %s, %s', async (...order) => {
     const user = await signIn(service);
     const payment = await hold(service, user);
     await takePart(service, payment);
@@ -49,7 +49,7 @@ describe.each(UNSEEN_HOLDS)('the events of a hold at $slot', ({ slot, hold, take
     expect((await eventsOf(service, payment.id)).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
   });
 
-  test.each(ORDERS_OF_A_RELEASE)('of a released payment lead to the same end: %s, %s', async (...order) => {
+  test.each(ORDERS_OF_A_RELEASE)('give a released payment the same final state: %s, %s', async (...order) => {
     const user = await signIn(service);
     const payment = await hold(service, user);
     await service.control('POST', `/simulator/payments/${payment.id}/release`);
@@ -67,7 +67,7 @@ describe.each(UNSEEN_HOLDS)('the events of a hold at $slot', ({ slot, hold, take
 });
 
 describe('the events of a hold', () => {
-  test('that says failed causes a read, so the hold stays as the provider holds it', async () => {
+  test('cause a read if they report a failure, so the hold stays', async () => {
     const user = await signIn(service);
     const payment = await heldPayment(service, user);
     const { object } = await unseenAtStripe.eventOf(service, payment, 'authorized');
@@ -84,7 +84,7 @@ describe('the events of a hold', () => {
     });
   });
 
-  test('of which a part smaller than the tax was captured at the provider leave no tax and no discount', async () => {
+  test('remove tax and discount if the provider captured less than the tax', async () => {
     const user = await signIn(service);
     const payment = await unseenAtStripe.hold(service, user);
     await service.webhookMode('normal');
@@ -96,7 +96,7 @@ describe('the events of a hold', () => {
     });
   });
 
-  test('do not make a hold of an automatic payment', async () => {
+  test('do not create a hold for an automatic payment', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { total_cents: 1_000 });
     await service.webhookMode('drop');
@@ -110,7 +110,7 @@ describe('the events of a hold', () => {
 });
 
 describe.each(HOLDING)('the record of a hold at $slot', (holding) => {
-  test('shows what moved after a sync, without any event', async () => {
+  test('shows the provider’s state after a sync, without any event', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     await service.webhookMode('drop');
     const [part, released] = [

@@ -7,7 +7,7 @@ import { signInAdmin } from './refunders.ts';
 const service = withHost({ frozen: true });
 
 describe.each(HOLDING)('a hold at $slot', (holding) => {
-  test('is captured in whole', async () => {
+  test('is captured in full', async () => {
     const user = await signIn(service);
     const admin = await signInAdmin(service);
     const held = await heldPayment(service, user, { holding });

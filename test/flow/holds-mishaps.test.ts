@@ -14,7 +14,7 @@ import {
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** What may befall a hold: reads that fail, calls that get no response, and cancellations that come too late. */
+/** Mishaps of a hold, such as failing reads, calls without a response, and late cancellations. */
 const service = withHost({ frozen: true });
 afterEach(async () => {
   await service.clearFaults();
@@ -27,7 +27,7 @@ const people = async () => ({
 });
 
 describe('a capture without a response', () => {
-  test('is looked up until its outcome is known, also if a lookup learns facts', async () => {
+  test('is looked up until its outcome is known, even after a lookup stores other facts', async () => {
     const { user, admin } = await people();
     const payment = await createIntent(service, user, manualBody(AT_STRIPE, { payment_method_id: undefined }));
     const { id, provider_payment_id } = payment;
@@ -57,7 +57,7 @@ describe('a capture without a response', () => {
     expect(await holdsAtProvider(service, id)).toMatchObject([{ captured: 1_000 }]);
   });
 
-  test('is still looked up after a sync that learns facts', async () => {
+  test('is still looked up after a sync stores other facts', async () => {
     const { user, admin } = await people();
     const { id, provider_payment_id } = await heldPayment(service, user);
     const { details: _, ...withoutDetails } = await storedPayment(service, id);
@@ -75,10 +75,10 @@ describe('a capture without a response', () => {
   });
 });
 
-describe('a refused release whose following reads fail', () => {
+describe('a refused release with failing reads afterwards', () => {
   const READS_FAIL = { method: 'GET', action: 'error_500' } as const;
 
-  test('is looked up if PayPal has refused a release because its site has captured the hold', async () => {
+  test('is looked up if PayPal refused it because the hold was captured on PayPal’s site', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding: AT_PAYPAL });
     await service.webhookMode('drop');
@@ -94,8 +94,8 @@ describe('a refused release whose following reads fail', () => {
   });
 });
 
-describe('a capture of all that is left', () => {
-  test('is not sent while a capture from the dashboard leaves nothing', async () => {
+describe('a capture of the whole rest', () => {
+  test('is not sent if a dashboard capture left nothing', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding: AT_PAYPAL });
     const stored = await storedPayment(service, id);
@@ -109,7 +109,7 @@ describe('a capture of all that is left', () => {
   });
 });
 
-describe('the end of an authorization at PayPal that was renewed', () => {
+describe('the expiry of an authorization that was renewed at PayPal', () => {
   test('does not end the hold of the newer authorization', async () => {
     const { user, admin } = await people();
     const { id, provider_intent_id: order_id } = await heldPayment(service, user, { holding: AT_PAYPAL });
@@ -127,8 +127,8 @@ describe('the end of an authorization at PayPal that was renewed', () => {
   });
 });
 
-describe('a capture of a part at Square that takes nothing', () => {
-  test('leaves only that part to be captured, because the amount was lowered for it', async () => {
+describe('a partial capture at Square that takes nothing', () => {
+  test('leaves only its part capturable, because the amount was lowered first', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding: { ...AT_SQUARE, method: AT_SQUARE.captureDeclined } });
     await service.webhookMode('drop');
@@ -139,7 +139,7 @@ describe('a capture of a part at Square that takes nothing', () => {
     expect(await release(service, id, admin.options)).toMatchObject({ status: 200 });
   });
 
-  test('leaves that part also if the outcome was unknown for half an hour', async () => {
+  test('leaves only its part capturable even after half an hour of unknown outcome', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding: AT_SQUARE });
     await service.webhookMode('drop');
@@ -154,7 +154,7 @@ describe('a capture of a part at Square that takes nothing', () => {
   });
 });
 
-describe('a cancellation of the order at Square that comes after the claim of a hold', () => {
+describe('an order cancellation at Square after the claim of a hold', () => {
   const cancelOrder = async (id: string): Promise<void> => {
     const { providerIntentId: order_id } = await storedPayment(service, id);
     const event = { provider: 'provider_c', vocabulary: 'native', type: 'order.updated' } as const;
@@ -180,7 +180,7 @@ describe('a cancellation of the order at Square that comes after the claim of a 
     expect(await capture(service, id, admin.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('does not end a confirmation whose outcome is unknown, so no hold is left unseen', async () => {
+  test('does not end a confirmation with unknown outcome, so no hold is missed', async () => {
     const { user, admin } = await people();
     const { id } = await createIntent(service, user, manualBody(AT_SQUARE));
     await service.fault({

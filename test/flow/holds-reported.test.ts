@@ -5,7 +5,7 @@ import { AT_PAYPAL, capture, HOLDING, heldPayment, holdsAtProvider, release } fr
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** The end of a capture or a release whose response left the outcome open. An event reports it, and a repeat shows it. */
+/** A capture or release with an unknown outcome. An event reports its end, and a repeat shows the end. */
 const service = withHost({ frozen: true });
 afterEach(async () => {
   await service.clearFaults();
@@ -24,8 +24,8 @@ const eventData = async (id: string, name: string) =>
 
 const replayed = ({ headers }: { readonly headers: Headers }): string | null => headers.get('idempotent-replayed');
 
-describe.each(HOLDING)('at $slot, a command on a hold that never arrives', (holding) => {
-  test('a capture is reported as not done, and made with the same key', async () => {
+describe.each(HOLDING)('a command on a hold at $slot', (holding) => {
+  test('is reported as not done if a capture never arrives, and is repeated with the same key', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding });
     const keyed = { ...admin.options, idempotencyKey: `capture-${id}`, body: { amount_cents: 600 } };
@@ -50,7 +50,7 @@ describe.each(HOLDING)('at $slot, a command on a hold that never arrives', (hold
     ]);
   });
 
-  test('a release is reported as not done, and made with the same key', async () => {
+  test('is reported as not done if a release never arrives, and is repeated with the same key', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding });
     const keyed = { ...admin.options, idempotencyKey: `release-${id}` };
@@ -66,7 +66,7 @@ describe.each(HOLDING)('at $slot, a command on a hold that never arrives', (hold
     ]);
   });
 
-  test('a declined capture is made again with the same key', async () => {
+  test('is repeated with the same key if the bank declined a capture', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding: { ...holding, method: holding.captureDeclined } });
     const keyed = { ...admin.options, idempotencyKey: `declined-${id}` };

@@ -8,7 +8,7 @@ import { signInAdmin } from './refunders.ts';
 
 const service = withHost({ frozen: true, env: { CUSTOMER_DELETE_HISTORY: 'true' } });
 
-/** The bodies of the adapter's calls whose path ends so. */
+/** The adapter's calls with a matching path. */
 const calls = async (path: RegExp) => (await service.providerRequests()).filter((request) => path.test(request.path));
 
 const refused = (path: string) => ({
@@ -17,7 +17,7 @@ const refused = (path: string) => ({
 });
 
 describe('the capture method of a payment', () => {
-  test('is automatic unless the request says manual, and a request may say so', async () => {
+  test('is automatic by default, and may be requested explicitly', async () => {
     const user = await signIn(service);
     for (const body of [{}, { capture_method: 'automatic' }, { capture_method: null }]) {
       const payment = await createIntent(service, user, paidIntentBody(body));
@@ -32,7 +32,7 @@ describe('the capture method of a payment', () => {
     expect(other).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
   });
 
-  test.each(HOLDING)('is changed by an update until the confirmation, at $slot', async (holding) => {
+  test.each(HOLDING)('can be updated until the confirmation, at $slot', async (holding) => {
     const user = await signIn(service);
     const { id } = await createIntent(service, user, manualBody(holding, { capture_method: 'automatic' }));
     const update = (body: object) => service.put(`/payments/intents/${id}`, body, user.options);
@@ -51,7 +51,7 @@ describe('the capture method of a payment', () => {
     expect(await confirm(service, back.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('is refused before any call if the provider cannot hold, or the method is a bank account', async () => {
+  test('is refused before any call if the provider or a bank account cannot hold', async () => {
     const user = await signIn(service);
     await service.clearProviderRequests();
     const withBank = manualBody(AT_STRIPE, { payment_method_id: 'btok_us' });
@@ -65,7 +65,7 @@ describe('the capture method of a payment', () => {
     expect(await read(service, id, user.options)).toMatchObject({ status: 'requires_payment_method' });
   });
 
-  test('of a subscription cannot be manual', async () => {
+  test('cannot be manual for a subscription', async () => {
     const user = await signIn(service);
     const body = { payment_method_id: 'pmt_none', product_id: 'demo-gold-monthly', capture_method: 'manual' };
     const answer = await service.post('/subscriptions', body, user.options);
@@ -85,7 +85,7 @@ describe('the requests to the provider for an automatic payment', () => {
   });
 });
 
-describe('a held payment of a customer who is deleted with the history', () => {
+describe('a held payment of a customer who is deleted with history', () => {
   test('stays and can be captured, because money is held', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     const customer = await createCustomer(service, user.options);
@@ -99,7 +99,7 @@ describe('a held payment of a customer who is deleted with the history', () => {
 });
 
 describe.each(HOLDING)('a held payment at $slot', (holding) => {
-  test('is shown by another confirmation, and holds the amount once', async () => {
+  test('is returned by another confirmation, and holds the amount once', async () => {
     const user = await signIn(service);
     const { id } = await heldPayment(service, user, { holding });
     await service.clearProviderRequests();

@@ -15,7 +15,7 @@ const ended = async (id: string) => {
 };
 
 describe('the hold of a payer', () => {
-  test('is neither captured nor released by the payer, another user, or the owner and admins of the organization', async () => {
+  test('cannot be captured or released by the payer, another user, or the organization’s admins', async () => {
     const [user, stranger, admin] = [await signIn(service), await signIn(service), await newAdmin(service)];
     const key = await createKey(service, admin);
     const { id } = await heldPayment(service, user);
@@ -35,7 +35,7 @@ describe('the hold of a payer', () => {
     }
   });
 
-  test('is neither captured nor released by a guest', async () => {
+  test('cannot be captured or released by a guest', async () => {
     const body = guestIntentBody({ ...manualBody(AT_STRIPE) });
     const made = await service.post('/payments/intents', body);
     const guest = { guestToken: made.body.guest_token };
@@ -46,7 +46,7 @@ describe('the hold of a payer', () => {
     expect(await ended(made.body.id)).toEqual({ captured: 0, released: 0 });
   });
 
-  test('of an admin is ended by another admin only', async () => {
+  test('can be ended only by another admin if the payer is an admin', async () => {
     const [payer, other] = [await newAdmin(service), await newAdmin(service)];
     const { id } = await heldPayment(service, payer);
     for (const end of [capture, release]) {
@@ -65,7 +65,7 @@ describe('the merchant’s staff and keys', () => {
     body: { code: 'INSUFFICIENT_PERMISSIONS', details: { required_scope } },
   });
 
-  test.each(['finance', 'operations'])('of the role %s capture and release holds', async (staff_role) => {
+  test.each(['finance', 'operations'])('capture and release holds in the role %s', async (staff_role) => {
     const [user, staff] = [await signIn(service), await signIn(service, { staff_role })];
     const one = await heldPayment(service, user);
     expect(await capture(service, one.id, staff.options)).toMatchObject({ status: 200 });
@@ -73,7 +73,7 @@ describe('the merchant’s staff and keys', () => {
     expect(await release(service, two.id, staff.options)).toMatchObject({ status: 200 });
   });
 
-  test('of the role support do neither, and cancel an unconfirmed payment', async () => {
+  test('can neither capture nor release as support, but cancel an unconfirmed payment', async () => {
     const [user, support] = [await signIn(service), await signIn(service, { staff_role: 'support' })];
     const { id } = await heldPayment(service, user);
     expect(await capture(service, id, support.options)).toMatchObject(missing('payments:capture'));
@@ -85,14 +85,14 @@ describe('the merchant’s staff and keys', () => {
     });
   });
 
-  test('of the role finance do not cancel an unconfirmed payment', async () => {
+  test('cannot cancel an unconfirmed payment as finance', async () => {
     const [user, finance] = [await signIn(service), await signIn(service, { staff_role: 'finance' })];
     const unconfirmed = await createIntent(service, user, manualBody(AT_STRIPE));
     expect(await release(service, unconfirmed.id, finance.options)).toMatchObject(missing('payments:operate'));
     expect(await read(service, unconfirmed.id, user.options)).toMatchObject({ status: 'created' });
   });
 
-  test('with a key of the scope capture and release, and of no other scope', async () => {
+  test('need the scope payments:capture to capture or release with a key', async () => {
     const [user, admin] = [await signIn(service), await newAdmin(service)];
     const key = asMerchant(await createKey(service, admin, { scopes: ['payments:capture'] }));
     const other = asMerchant(await createKey(service, admin, { scopes: ['payments:read', 'payments:operate'] }));

@@ -5,7 +5,7 @@ import { capture, HOLDING, type Holding, heldPayment, holdsAtProvider, manualBod
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** Unlike elsewhere, a hold at Square has an order of its own, and a capture of a part takes two calls. */
+/** Only at Square, a hold has its own order, and a partial capture takes two calls. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const square = (): Holding => {
@@ -16,13 +16,13 @@ const square = (): Holding => {
 const fault = (action: string, method: string, path: string) =>
   service.fault({ provider: 'provider_c', action, method, path, times: 1 });
 
-describe('a capture of a part at Square', () => {
+describe('a partial capture at Square', () => {
   test.each([
     ['timeout_before', 'PUT', '/v2/payments/'],
     ['timeout_after', 'PUT', '/v2/payments/'],
     ['timeout_before', 'POST', '/complete'],
     ['timeout_after', 'POST', '/complete'],
-  ])('takes that part once if its response is lost (%s of %s %s)', async (...call) => {
+  ])('takes the part once after a lost response (%s of %s %s)', async (...call) => {
     const user = await signIn(service);
     const admin = await signInAdmin(service);
     const { id } = await heldPayment(service, user, { holding: square() });
@@ -46,7 +46,7 @@ describe('a capture of a part at Square', () => {
 
 describe('a hold at Square', () => {
   test.each(['drop', 'normal'] as const)(
-    'is found if its response is lost, with webhooks in the mode %s',
+    'is found after a lost response, with webhooks in the mode %s',
     async (mode) => {
       const user = await signIn(service);
       await service.webhookMode(mode);
@@ -65,7 +65,7 @@ describe('a hold at Square', () => {
     },
   );
 
-  test('is read before its payer or its time can cancel the payment', async () => {
+  test('is looked up before the payer or the expiry cancels the payment', async () => {
     const user = await signIn(service, { expires_in: 2 * DAY_SECONDS });
     await service.webhookMode('drop');
     const { id } = await createIntent(service, user, manualBody(square()));

@@ -7,19 +7,16 @@ import type { JournalEntry } from '../../infra/simulator/protocol/journal.ts';
 import type { BodyAt, LedgerBody, ParsedJson, ReceivedEvent, Shown } from './routes.ts';
 
 /**
- * The local host in the test's own process, on a free port and without kept data, with an HTTP client. Tests move the
+ * The local host in the test's own process, on a free port and without stored data, with an HTTP client. Tests move the
  * clock and never sleep.
  */
 export interface TestHostOptions {
-  /**
-   * Rate limits and outbound webhooks are off, providers have 5 s, and functions log nothing unless this says
-   * otherwise.
-   */
+  /** By default, rate limits and outbound webhooks are off, providers have 5 s, and functions log nothing. */
   readonly env?: Env;
-  /** The clock stands still from the start. */
+  /** Freezes the clock from the start. */
   readonly frozen?: boolean;
   readonly dataDir?: string;
-  /** The host begins in the past for demo data, and requests from outside wait. */
+  /** Starts the host in the past to create demo data. Requests from outside wait. */
   readonly daysAgo?: number;
   /** The time that `daysAgo` counts from, epoch ms; real time by default. */
   readonly present?: number;
@@ -74,14 +71,14 @@ export interface NewTestSession {
 export interface SinkRequest {
   readonly received_at: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** In the target's own format. */
+  /** The body in the target's own format. */
   readonly body: ParsedJson;
   readonly raw: string;
 }
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Times the usual load. */
+    /** A multiple of the usual load. */
     scale: number;
   }
 }
@@ -170,7 +167,7 @@ const clientOf = (host: () => Host) => {
     put: <const Path extends string>(path: Path, body?: unknown, options?: RequestOptions) =>
       request('PUT', path, { ...options, body }),
 
-    /** A new session, of a new user unless one is named. */
+    /** A new session, by default of a new user. */
     session: (session: NewTestSession = {}): Promise<{ session_id: string; user_id: string; token: string }> => {
       people += 1;
       return control('POST', '/sessions', { email: session.email ?? `person.${people}@example.com`, ...session });
@@ -189,7 +186,7 @@ const clientOf = (host: () => Host) => {
     /** The requests that the target has received, oldest first. */
     sink: (name = 'default'): Promise<SinkRequest[]> => control('GET', `/sink/${name}`),
 
-    /** The records of all payments, or of one. */
+    /** The simulator's ledger of all payments, or of one payment. */
     ledger: (paymentId?: string): Promise<LedgerBody> =>
       control('GET', `/simulator/ledger${paymentId === undefined ? '' : `?payment_id=${paymentId}`}`),
     /** The calls that adapters made. */
@@ -207,7 +204,7 @@ const clientOf = (host: () => Host) => {
     webhookMode: (mode: 'normal' | 'duplicate' | 'reorder' | 'delay' | 'drop', seed?: number) =>
       control('POST', '/simulator/webhooks', { mode, seed }),
 
-    /** The events on the bus once the service is quiet, oldest first; all, or those of one detail type. */
+    /** The events on the bus after the service has settled, oldest first. With a detail type, only its events. */
     busEvents: async (detailType?: string) => {
       await settle();
       return host()
@@ -231,7 +228,7 @@ const send = async (url: string, method: string, options: RequestOptions): Promi
 };
 
 /**
- * Another caller than the test's own, by its address. 203.0.113.7 calls as 127.0.113.7, since the host listens on
+ * Another caller than the test itself, by address. 203.0.113.7 calls as 127.0.113.7, since the host listens on
  * loopback.
  */
 export const from = (ip: string): RequestOptions => ({ address: ip.replace(/^\d+/, '127') });

@@ -23,14 +23,14 @@ const newGuest = () => {
   return { email: `keyed.${guests}@example.com`, name: 'Gus' };
 };
 
-/** The id that everyone could compute if ids were the plain hash of what they derive from. */
+/** The id that anyone could compute if ids were plain hashes of their inputs. */
 const hashed = (prefix: string, ...parts: readonly string[]): string =>
   `${prefix}_${fingerprint(...parts).slice(0, DIGITS)}`;
 
 const scopeOf = (route: string, email: string, key: string): string =>
   idempotencyScope({ principal: `email:${email}`, route, params: {}, key });
 
-describe('a stranger who knows what an id derives from', () => {
+describe('a stranger who knows the inputs of an id', () => {
   const service = withHost({ frozen: true });
 
   const made = async (path: string, body: Fields, options: RequestOptions = {}) => {
@@ -39,7 +39,7 @@ describe('a stranger who knows what an id derives from', () => {
     return answer.body;
   };
 
-  test('cannot charge a card by the e-mail and the order number that the shop uses as Idempotency-Key', async () => {
+  test('cannot charge a card by e-mail and order number, even if the number is the Idempotency-Key', async () => {
     const guest_data = newGuest();
     const key = `order-2026-${String(guests).padStart(12, '0')}`;
     const method = await made('/payment-methods', methodBody({ guest_data }), { idempotencyKey: key });
@@ -64,7 +64,7 @@ describe('a stranger who knows what an id derives from', () => {
     }
   });
 
-  test('cannot charge a card that was saved while paying, by the payment’s id in the list by e-mail', async () => {
+  test('cannot charge a card by the listed id of the payment that saved the card', async () => {
     const guest_data = newGuest();
     const saving = { guest_data, payment_method_id: VISA, setup_future_usage: 'off_session' };
     const payment = await made('/payments/intents', intentBody(saving), {
@@ -91,7 +91,7 @@ describe('a stranger who knows what an id derives from', () => {
     }
   });
 
-  test('finds no id in another id that derives from the same key', async () => {
+  test('cannot derive one id from another id of the same key', async () => {
     const guest_data = newGuest();
     const idempotencyKey = `a-secret-key-of-a-guest-${guests}`;
     const saving = { guest_data, payment_method_id: VISA, setup_future_usage: 'off_session' };

@@ -3,10 +3,10 @@ import { FOREIGN_KINDS } from './foreign-kinds.ts';
 import { type ForeignFields, foreign, importedOutcomes, importer, tryImport } from './foreigners.ts';
 import type { RequestOptions, TestHost } from './host.ts';
 
-/** Half of what a call accepts, because a busy machine must end each call within its time. */
+/** Half the limit of a call, because a busy machine must finish each call in time. */
 const ROWS_PER_CALL = 20;
 
-/** Customers of all kinds in turn, each with the row that imports it and what the import must answer. */
+/** Customers of all kinds in turn, each with its import row and its expected outcomes. */
 const makeForeigners = async (service: TestHost, count: number) => {
   const kinds = Array.from({ length: count }, (_, index) => FOREIGN_KINDS[index % FOREIGN_KINDS.length]);
   const made = await foreign(service, {
@@ -42,7 +42,7 @@ interface Importing {
   readonly fields?: ForeignFields;
 }
 
-/** A dry run and a run answer what the table of kinds says; a second run knows what the first has stored. */
+/** Expects the table's outcomes in a dry run and a run. A second run knows the stored records. */
 export const expectKindsImported = async (service: TestHost, count: number): Promise<void> => {
   const all = await makeForeigners(service, count);
   const who = await importer(service);

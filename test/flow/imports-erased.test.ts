@@ -11,7 +11,7 @@ import { withHost } from './host.ts';
 const service = withHost({ frozen: true });
 
 describe('the erasure of an imported payer', () => {
-  test.each(['user', 'guest'])('leaves nothing of a %s, nor of what was logged before the import', async (kind) => {
+  test.each(['user', 'guest'])('removes a %s completely, including logs from before the import', async (kind) => {
     const [who, admin] = [await importer(service), await platformAdmin(service)];
     const email = `planted.${kind}@mail.example.com`;
     const user = await signIn(service, { email: `session.${kind}@mail.example.com`, expires_in: YEAR_SECONDS });

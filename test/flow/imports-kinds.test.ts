@@ -6,7 +6,7 @@ import { expectKindsImported } from './imported-kinds.ts';
 const service = withHost({ frozen: true });
 
 describe('an import of many kinds of customers', () => {
-  test('answers the same in a dry run and a run, and knows all records the second time', async () => {
+  test('returns the same in a dry run and a run, and reports all records as known in a second run', async () => {
     await expectKindsImported(service, 12);
   }, 60_000);
 });

@@ -128,7 +128,7 @@ describe('an import of customers at Stripe', () => {
     expect(theirs.body).toEqual([]);
   });
 
-  test('is for platform admins and keys with the scope', async () => {
+  test('requires a platform admin or a key with the scope', async () => {
     const owner = await signIn(service);
     const support = await signIn(service, { staff_role: 'operations' });
     for (const { options } of [owner, support]) {
@@ -142,7 +142,7 @@ describe('an import of customers at Stripe', () => {
     expect(body.status).toBe(400);
   });
 
-  test('keeps a guest at one guest_id, and proves no guest', async () => {
+  test('keeps one guest_id per guest in a repeated import', async () => {
     const who = await importer(service);
     const { customers } = await foreign(service, { customers: [{ payment_methods: [CARD] }] });
     const row = { provider_customer_id: customers[0]?.id, owner: 'guest:Gus@Example.com' };

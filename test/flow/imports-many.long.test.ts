@@ -7,7 +7,7 @@ const MINUTES = 60_000;
 
 describe('an import of a thousand customers', () => {
   test(
-    'answers what a table of twelve kinds says, in a dry run, a run and a second run',
+    'returns the outcomes in the table of twelve kinds, in a dry run, a run and a second run',
     async () => {
       // The events of thousands of new records at Stripe would only delay the imports.
       await service.webhookMode('drop');

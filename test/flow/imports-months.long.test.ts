@@ -27,7 +27,7 @@ const TERMS: readonly ForeignFields[] = [
 
 describe('sixty days after an import', () => {
   test(
-    'each period was charged once, by exactly one biller, and the ledger is the payments',
+    'each period was charged once by exactly one biller, and the ledger equals the payments',
     async () => {
       const [who, payctl] = [await importer(service), payctlOf(service)];
       const anchor = new Date(service.now() - 12 * DAY * 1_000).toISOString();

@@ -5,7 +5,7 @@ import { type ForeignFields, foreign, importedOutcomes, importer, tryImport } fr
 import { withHost } from './host.ts';
 import { plan } from './plan-changes.ts';
 
-/** Subscriptions that another biller has billed so far, which the service bills from the end of the paid time on. */
+/** Subscriptions of another biller, which the service bills after the paid time. */
 const service = withHost({ frozen: true });
 
 const DAY = 86_400;
@@ -90,7 +90,7 @@ describe('a subscription of another biller', () => {
     expect(importedOutcomes(made)[0]?.at(-1)).toBe(`subscription refused ${reason}`);
   });
 
-  test('changes its plan at the end of the paid time only', async () => {
+  test('changes its plan only at the end of the paid time', async () => {
     const [who, user] = [await importer(service), await newUser()];
     const [product, dearer] = [await plan(service, 1_000), await plan(service, 2_000)];
     const { total_cents: _, subtotal_cents: __, currency: ___, billing_interval: ____, ...start } = START;
@@ -107,7 +107,7 @@ describe('a subscription of another biller', () => {
     expect(await change('period_end')).toMatchObject({ status: 200 });
   });
 
-  test('of an unknown product is refused before any row', async () => {
+  test('is refused before any row if its product is unknown', async () => {
     const [who, user] = [await importer(service), await newUser()];
     const row = await rowAt('provider_a', 'pm_card_visa', user, { product_id: 'no-such' });
     expect(await tryImport(service, who, [row])).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });

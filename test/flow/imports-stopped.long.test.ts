@@ -8,7 +8,7 @@ import { saveReadyMethod } from './payers.ts';
 import { withStops } from './stops.ts';
 import { subscriptionEventsOf } from './subscribers.ts';
 
-/** Imports whose function ends between two calls, and imports that something at Stripe overtakes. */
+/** Imports that are interrupted between two calls, and imports during a change at Stripe. */
 const stoppable = withStops(PATIENT);
 
 const MINUTES = 60_000;
@@ -62,9 +62,9 @@ const expectImported = async (prepared: Prepared): Promise<void> => {
   expect(await chargesOf(prepared)).toEqual([]);
 };
 
-describe('an import whose function ends', () => {
+describe('an interrupted import', () => {
   test(
-    'at any of its calls is finished by the same request and by due work',
+    'is finished by the same request and by due work, whichever call was the last',
     async () => {
       const { watch, stopped } = stoppable();
       const seen = await prepare();
@@ -83,12 +83,12 @@ describe('an import whose function ends', () => {
   );
 });
 
-describe('an import that is overtaken', () => {
+describe('an import during a change at Stripe', () => {
   const secondsAgo = ({ service }: { readonly service: { readonly now: () => number } }, seconds: number): string =>
     new Date(service.now() - seconds * 1_000).toISOString();
 
   test(
-    'by a renewal, records that charge once',
+    'records the charge of a renewal once',
     async () => {
       const { service, watch, overtaken } = stoppable();
       const calls = await watch(async () => run(await prepare()));
@@ -109,7 +109,7 @@ describe('an import that is overtaken', () => {
         await service.settle();
         const charges = await chargesOf(prepared);
         const paid = (await paymentsOf(prepared)).filter(({ status }) => status === 'succeeded');
-        // A charge before the read of the subscription opened its present period, and is no payment here.
+        // A charge before the read opened the current period, and has no payment here.
         const opening = await openingOf(prepared);
         expect({ name, charges: charges.length }).toEqual({ name, charges: 1 });
         expect({ name, known: paid.length + (opening === charges[0]?.payment_intent ? 1 : 0) }).toEqual({
@@ -129,7 +129,7 @@ describe('an import that is overtaken', () => {
       items: [{ unit_amount: 700, interval: 'day', interval_count: 30 }],
     });
 
-  /** How Stripe and the service show the subscription, once every retry of a function has ended. */
+  /** The subscription at Stripe and in the service, after every retry of a function has ended. */
   const settledStates = async (prepared: Prepared) => {
     const { service, user, subscription } = prepared;
     await service.advance(3 * 3_600);
@@ -147,7 +147,7 @@ describe('an import that is overtaken', () => {
       ...{ name, status: 'past_due', billing: 'retrying' },
     });
     const sent = await subscriptionEventsOf(service, here.id);
-    // An import that reads the decline says so in its own event.
+    // If the import itself reads the decline, the import's event reports it.
     const failed = sent.filter((event) => event !== 'subscription.created imported');
     const imported = (await service.busEvents()).find(
       ({ detail, 'detail-type': type }) =>
@@ -171,7 +171,7 @@ describe('an import that is overtaken', () => {
   };
 
   test(
-    'by a declined renewal, ends past due as Stripe says, with one event and no further charge',
+    'stores a declined renewal as past due, with one event and no further charge',
     async () => {
       const { service, watch, overtaken } = stoppable();
       const before = await prepareDeclining();
@@ -199,7 +199,7 @@ describe('an import that is overtaken', () => {
   );
 
   test(
-    'by a cancellation at Stripe, stores what Stripe says',
+    'stores a cancellation at Stripe',
     async () => {
       const { service, overtaken } = stoppable();
       const prepared = await prepare();

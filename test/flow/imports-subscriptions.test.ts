@@ -9,7 +9,7 @@ import { plan } from './plan-changes.ts';
 import type { ParsedJson } from './routes.ts';
 import { subscriptionEventsOf } from './subscribers.ts';
 
-/** Running subscriptions that another integration has made at Stripe, which goes on billing them. */
+/** Running subscriptions of another integration at Stripe. Stripe continues to bill them. */
 const service = withHost({ frozen: true });
 
 const DAY = 86_400;
@@ -18,7 +18,7 @@ const CARD = { token: 'pm_card_visa' };
 const newUser = (): Promise<User> => signIn(service, { expires_in: YEAR_SECONDS });
 const daysAgo = (days: number): string => new Date(service.now() - days * DAY * 1_000).toISOString();
 
-/** A foreign subscription of a new user, and the import of it. */
+/** Creates a foreign subscription of a new user, and imports it. */
 const adopt = async (
   subscription: ForeignFields,
   { customer = {}, body = {} }: { customer?: ForeignFields; body?: ForeignFields } = {},
@@ -77,7 +77,7 @@ describe('an imported subscription', () => {
   test.each([
     ['keeps its own method', 1, 1],
     ['gets the method of its customer if it has none', null, 0],
-  ])('%s at Stripe, which goes on charging it', async (_, default_payment_method, charged) => {
+  ])('%s at Stripe, and Stripe continues to charge it', async (_, default_payment_method, charged) => {
     const made = await adopt(
       { default_payment_method, billing_cycle_anchor: daysAgo(10) },
       { customer: { payment_methods: [CARD, { token: 'pm_card_mastercard' }] } },
@@ -103,7 +103,7 @@ describe('an imported subscription', () => {
     expect(await readOf(made)).toMatchObject({ status: 'active', latest_payment_id: payments[0]?.id });
   });
 
-  test('gets the product and tier of its price, and credits what was paid before the import', async () => {
+  test('gets the product and tier of its price, and credits the time paid before the import', async () => {
     const product = await plan(service, 2_900, { metadata: { membership_type_id: 'gold' } });
     const dearer = await plan(service, 5_900);
     const [who, user] = [await importer(service), await newUser()];
@@ -168,7 +168,7 @@ describe('an imported subscription', () => {
     expect((await paymentsOf(made)).map(({ total_cents }) => total_cents)).toEqual([2_900]);
   });
 
-  test.each(['error_500', 'reset'])('is marked by due work if Stripe does not answer (%s)', async (action) => {
+  test.each(['error_500', 'reset'])('is marked by due work if Stripe does not respond (%s)', async (action) => {
     await service.fault({
       ...{ provider: 'provider_a', method: 'POST', path: '/v1/subscriptions/' },
       times: 9,
@@ -196,7 +196,7 @@ describe('an imported subscription', () => {
     ['incomplete', { status: 'incomplete' }],
     ['interval', { items: [{ unit_amount: 9_900, interval: 'day', interval_count: 365 }] }],
     ['discount_ends', { coupon: { percent_off: 10, duration: 'once' } }],
-  ])('stays as it is at Stripe with the reason %s', async (reason, subscription) => {
+  ])('stays unchanged at Stripe, with the reason %s', async (reason, subscription) => {
     const made = await adopt(subscription);
     expect(importedOutcomes(made.answer)[0]).toEqual([
       'customer adopted',

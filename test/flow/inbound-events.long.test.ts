@@ -102,7 +102,7 @@ describe('an inbound event', () => {
     });
   });
 
-  test('leaves the current attempt open if it is about an earlier attempt', async () => {
+  test('leaves the current attempt open if it concerns an earlier attempt', async () => {
     const { user, payment, sendEvent } = await unconfirmed({ payment_method_id: DECLINED });
     await service.webhookMode('drop');
     for (const method of [DECLINED, DECLINED, 'pm_sim_processing_ok']) {
@@ -122,7 +122,7 @@ describe('an inbound event', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('is stored and applied once, however late it is delivered again', async () => {
+  test('is stored and applied once, even if it is delivered again late', async () => {
     const { payment } = await unconfirmed();
     const event = intentEvent(payment, 'payment_intent.succeeded', { id: 'evt_again', created: seconds(), times: 5 });
     const stored = () => partitionOf(service, 'EVT#provider_a#evt_again');
@@ -220,7 +220,7 @@ describe('an inbound event of an unrelated type about an unrelated object', () =
       'a payment’s event without the payment',
       '{"id":"evt_less","type":"payment_intent.succeeded","created":1,"data":{}}',
     ],
-  ])('is accepted, unlike %s', async (_what, payload) => {
+  ])('is refused if the body is %s', async (_what, payload) => {
     expect(await sendSigned(payload)).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
   });
 });
@@ -271,7 +271,7 @@ describe('an inbound event out of order', () => {
     expect(await sendEvent('payment_intent.failed', { created: seconds() })).toMatchObject({ status: 'failed' });
   });
 
-  test('is applied if it carries the same second as the claim', async () => {
+  test('is applied if its time is in the same second as the claim', async () => {
     const { user, payment, sendEvent } = await unconfirmed({ payment_method_id: THREE_D_SECURE });
     await confirm(service, payment.id, user.options);
     expect(await sendEvent('payment_intent.succeeded', { created: seconds() })).toMatchObject({ status: 'succeeded' });
@@ -293,7 +293,7 @@ describe('an inbound event out of order', () => {
     await expectOutcomes(payment.id, [...applied, backward, backward, backward, backward]);
   });
 
-  test('does not undo the next attempt if it reports the failure of an earlier one', async () => {
+  test('does not undo the next attempt if it reports an earlier attempt’s failure', async () => {
     const { user, payment } = await unconfirmed();
     await service.webhookMode('delay');
     onTestFinished(async () => void (await service.webhookMode('normal')));
@@ -497,7 +497,7 @@ describe('the signature of an inbound event', () => {
 
 describe('the provider’s events', () => {
   test.each(['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const)(
-    'lead to the state of the ledger when delivered in the mode %s',
+    'lead to the state of the ledger in delivery mode %s',
     async (mode) => {
       const user = await signIn(service, { expires_in: 7 * 24 * HOUR_SECONDS });
       await service.webhookMode(mode, 7);

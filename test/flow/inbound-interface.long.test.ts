@@ -19,7 +19,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** The clock stands still, so that each event is of the second in which the subscription was created. */
+/** With a frozen clock, each event has the second in which the subscription was created. */
 const service = withHost({ frozen: true });
 
 const seconds = (): number => Math.floor(service.now() / 1_000);
@@ -190,7 +190,7 @@ describe('a recovery in the interface’s shape', () => {
   const recoveriesOf = async ({ id }: { readonly id: string }): Promise<number> =>
     (await subscriptionEventsOf(service, id)).filter((name) => name === 'subscription.updated renewed').length;
 
-  /** The invoice of the next period, whole, as an event names it. */
+  /** The complete invoice of the next period, as in an event. */
   const nextInvoice = ({
     provider_subscription_id: subscription,
     current_period_end: end,

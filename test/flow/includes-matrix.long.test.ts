@@ -82,7 +82,7 @@ const GONE: Ids = {
 };
 
 let made = 0;
-/** A record of every kind, of that maker. */
+/** Creates a record of every kind as that maker. */
 const makeRecords = async ({ options, fields }: RecordCreator, userId: string | undefined): Promise<Ids> => {
   made += 1;
   const project = `project-${made}`;
@@ -136,7 +136,7 @@ const direct = (path: string, caller: Caller) => {
   answers.set(`${caller} ${path}`, known);
   return known;
 };
-/** Nothing changes once all records exist, so each question is asked once. */
+/** Responses by request. They stay valid, because nothing changes after all records exist. */
 const answers = new Map<string, Promise<ParsedJson>>();
 
 const pick = (record: ParsedJson, fields: readonly string[]) =>
@@ -158,7 +158,7 @@ const reference = async (kind: 'projects' | 'products', id: string) => {
   return shown;
 };
 
-/** The record that an include must show, read through the routes alone. */
+/** The expected record of an include, read through the routes only. */
 const EXPECTED: Readonly<Record<Resource, (id: string, caller: Caller) => Promise<unknown>>> = {
   payment_method: async (id, caller) => {
     const method = await direct(`/payment-methods/${id}`, caller);
@@ -199,7 +199,7 @@ const EXPECTED: Readonly<Record<Resource, (id: string, caller: Caller) => Promis
 interface Naming {
   readonly caller: Caller;
   readonly whose: Whose;
-  /** Of the organization whose records it names, if the caller can have such a payment. */
+  /** The organization of the named records; undefined for guests and for the deleted organization. */
   readonly organizationId: string | undefined;
 }
 
@@ -209,7 +209,7 @@ const organizationIn = (caller: Caller, whose: Whose): string | undefined => {
 };
 const nameOf = ({ caller, whose, organizationId }: Naming): string => `${caller} ${whose} ${organizationId}`;
 
-/** Payments of the callers, each naming all records of one owner, by the records that it names. */
+/** Payments by caller and owner. Each payment names all records of one owner. */
 const payments = new Map<string, string>();
 
 const makePayments = async (): Promise<void> => {
@@ -241,7 +241,7 @@ const makePayments = async (): Promise<void> => {
 
 const subscriptionCopy = (caller: Caller, whose: Whose): string => `copy ${caller} ${whose}`;
 
-/** Subscriptions of the callers, each naming method and project of one owner. */
+/** Subscriptions of the callers, each with the method and project of one owner. */
 const makeSubscriptions = async (): Promise<void> => {
   const stored = new Map(
     (await itemsOf(service, 'SUB#')).filter(({ sk }) => sk === 'SUB').map((item) => [item.pk, item]),
@@ -257,7 +257,7 @@ const makeSubscriptions = async (): Promise<void> => {
   }
 };
 
-/** How often each include was shown whole, as buyers see it, and not at all. */
+/** The number of times that each include was shown in full, in the buyer's view, or not at all. */
 const tally = new Map<string, number>();
 const WHOLE_FIELD: Readonly<Partial<Record<PaymentInclude, string>>> = {
   project: 'billing_email',
@@ -287,7 +287,7 @@ const check = async (naming: Naming): Promise<void> => {
 };
 
 describe('the includes matrix', () => {
-  test.each(CALLERS)('shows %s the same records beside one payment as the records’ own routes', async (caller) => {
+  test.each(CALLERS)('shows %s a payment’s included records as on the records’ own routes', async (caller) => {
     for (const whose of WHOSE) {
       const organizationId = organizationIn(caller, whose);
       await check({ caller, whose, organizationId: undefined });
@@ -296,7 +296,7 @@ describe('the includes matrix', () => {
   });
 
   test.each(CALLERS)(
-    'shows %s the same methods beside a list of payments as the methods’ own route',
+    'shows %s the methods included in a list of payments as on the methods’ own route',
     async (caller) => {
       for (const query of ['include=payment_method', 'include=pm', 'include_pm=true', 'include_payment_method=true']) {
         const listed = await direct(`/payments?limit=50&organization_id=&${query}`, caller);
@@ -311,7 +311,7 @@ describe('the includes matrix', () => {
   );
 
   test.each(CALLERS.filter((caller) => !isGuest(caller)))(
-    'shows %s the same records beside a list of subscriptions as the records’ own routes',
+    'shows %s the records included in a list of subscriptions as on the records’ own routes',
     async (caller) => {
       const listed = await direct('/subscriptions?include_pm=true&include_projects=true', caller);
       const shown = new Map<string, ParsedJson>(listed.map((one: ParsedJson) => [one.id, one]));

@@ -17,7 +17,7 @@ import { type Company, company, removeMember, saveMethod } from './payers.ts';
 import type { ParsedJson, PaymentBody } from './routes.ts';
 import { OWN_BILLING, payer, subscribe } from './subscribers.ts';
 
-/** The records that are included in a payment or subscription have no more fields than on the record's own route. */
+/** Records included in a payment or subscription show no more fields than on their own route. */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 
 let admin: User;
@@ -33,7 +33,7 @@ const shownTo = async (options: RequestOptions, paymentId: string, query: string
   expect(status, JSON.stringify(body)).toBe(200);
   return body.data;
 };
-/** Stores another method on a payment or subscription than its caller could name. */
+/** Stores a method on a payment or subscription whose caller could not name that method. */
 const giveMethod = async (host: TestHost, item: ParsedJson, paymentMethodId: string): Promise<void> =>
   changeTable(host, { put: { ...item, paymentMethodId } });
 
@@ -96,7 +96,7 @@ describe('a former member', () => {
 });
 
 describe('a member', () => {
-  test('cannot see another member’s personal card beside a project’s payment', async () => {
+  test('cannot see another member’s personal card in a project’s payment', async () => {
     const acme = await company(service);
     await put('projects/shared-site', projectBody({ organization_id: acme.id }));
     const card = await saveMethod(service, acme.billing.options);
@@ -110,7 +110,7 @@ describe('a member', () => {
     expect(await list(acme.billing)).toMatchObject([{ id, payment_method: { id: card.id } }]);
   });
 
-  test('cannot see another member’s personal card beside the organization’s subscription', async () => {
+  test('cannot see another member’s personal card in the organization’s subscription', async () => {
     const acme = await company(service);
     const ofOrganization = await payer(service, acme.owner.options, {
       token: VISA,

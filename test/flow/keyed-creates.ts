@@ -20,15 +20,15 @@ interface CreateKind {
   readonly item?: { readonly pk: string; readonly sk: string };
   /** Parts of the paths of its calls at Stripe. */
   readonly calls: readonly string[];
-  /** The retry delay, in seconds, of a request beside another request under its key. */
+  /** The retry delay, in seconds, of a concurrent request under the same key. */
   readonly retryAfter: string;
-  /** How long a request whose provider call failed blocks its key. */
+  /** The time for which a failed provider call blocks its key. */
   readonly blockedSeconds: number;
   /** The records that the user sees. */
   readonly listed: (service: TestHost, user: User) => Promise<readonly string[]>;
   /** How many objects the provider has made for the record. */
   readonly made: (service: TestHost, record: ParsedJson) => Promise<number>;
-  /** The names of the events of its creation; undefined if a creation has none. */
+  /** The names of its creation events; undefined if a creation publishes none. */
   readonly events?: (service: TestHost, id: string) => Promise<readonly string[]>;
 }
 

@@ -6,7 +6,7 @@ import { asMerchant, createKey, newAdmin } from './keys.ts';
 /** The default of KEY_DECLINES_PER_HOUR. */
 const service = withHost({ frozen: true, env: { RATE_LIMITS: 'on' } });
 
-test('500 declines of guests by a service key in an hour: 300 reach the provider, 200 get 429', async () => {
+test('a service key gets 429 after 300 guest declines in an hour', async () => {
   const options = asMerchant(await createKey(service, await newAdmin(service)));
   const statuses: number[] = [];
   for (let at = 0; at < 500; at += 1) {

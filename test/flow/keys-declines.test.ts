@@ -8,7 +8,7 @@ import { from, type RequestOptions, type TestAnswer, withHost } from './host.ts'
 import { asMerchant, createKey, forOrganization, forUser, newAdmin, type TestKey } from './keys.ts';
 import { company } from './payers.ts';
 
-/** Cards that are tested behind a service key: the windows of declines per key, and per network of its payers. */
+/** Card testing behind a service key. Declines are limited per key, and per network of the key's payers. */
 const lines: string[] = [];
 const env = { RATE_LIMITS: 'on', LOG_LEVEL: 'WARN', KEY_DECLINES_PER_HOUR: '30' };
 const service = withHost({ frozen: true, env });
@@ -51,7 +51,7 @@ describe('declines behind a service key', () => {
     }
   });
 
-  test('stop at the setting per hour over guests, with an alarm, and go on as the hour slides', async () => {
+  test('stop at the hourly limit across guests, with an alarm, and continue as the hour slides', async () => {
     const [key, other] = [await newKey(), await newKey()];
     expect(await statusesOf(40, () => saveAsGuest(asMerchant(key)))).toEqual({ 402: 30, 429: 10 });
     expect(alarms()).toBe(10);
@@ -64,7 +64,7 @@ describe('declines behind a service key', () => {
     expect(await statusesOf(18, () => saveAsGuest(asMerchant(key)))).toEqual({ 402: 15, 429: 3 });
   });
 
-  test('count organizations for which the key acts in the same window, and users in their own', async () => {
+  test('share one window for guests and organizations, and have a separate window per user', async () => {
     const [key, acme] = [await newKey(), await company(service)];
     const user = await signIn(service);
     const pay = async (options: RequestOptions) => {
@@ -72,7 +72,7 @@ describe('declines behind a service key', () => {
       return confirm(service, body.id, { ...options, body: { payment_method_id: 'pm_card_visa_chargeDeclined' } });
     };
     const payOften = async (options: RequestOptions, count: number) => {
-      // No more confirms than a minute allows.
+      // Stays below the limit of confirms per minute.
       await service.advance(2 * MINUTE_SECONDS);
       return statusesOf(count, () => pay(options));
     };
@@ -83,7 +83,7 @@ describe('declines behind a service key', () => {
     expect(await payOften(forUser(key, user), 10)).toEqual({ 402: 8, 429: 2 });
   });
 
-  test('count by the network of the payer alone, if the key names it', async () => {
+  test('count only per payer network if the key names the network', async () => {
     const [key, other] = [await newKey(), await newKey()];
     const declined = (address: string, of = key) => saveAsGuest(payingFrom(of, address));
     expect(await statusesOf(12, () => declined('203.0.113.7'))).toEqual({ 402: 10, 429: 2 });
@@ -104,7 +104,7 @@ describe('declines behind a service key', () => {
 });
 
 describe('X-Payer-Address', () => {
-  test('that is not one IP address is refused, and nothing is stored', async () => {
+  test('is refused unless it is one IP address, and nothing is stored', async () => {
     const key = await newKey();
     const stored = (await itemsOf(service, 'PM#')).length;
     for (const address of [
@@ -127,11 +127,11 @@ describe('X-Payer-Address', () => {
     expect(await itemsOf(service, 'PM#')).toHaveLength(stored);
   });
 
-  test('that is empty counts as absent', async () => {
+  test('counts as absent if empty', async () => {
     expect(await saveAsGuest(payingFrom(await newKey(), ' '), {})).toMatchObject({ status: 201 });
   });
 
-  test('is refused from sessions and guests, and changes nothing for a user for whom a key acts', async () => {
+  test('is refused from sessions and guests, and has no effect if a key acts for a user', async () => {
     const headers = { 'x-payer-address': '203.0.113.7' };
     const refused = { status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS' } };
     const user = await signIn(service);
@@ -150,7 +150,7 @@ describe('X-Payer-Address', () => {
 describe('the service with KEY_DECLINES_PER_HOUR=0', () => {
   const free = withHost({ frozen: true, env: { ...env, KEY_DECLINES_PER_HOUR: '0' } });
 
-  test('limits the declines of a network that a key names, but not those of a key', async () => {
+  test('limits the declines per network that a key names, but not per key', async () => {
     const key = await createKey(free, await newAdmin(free));
     const ask = (options: RequestOptions) => saveAsGuest(options, DECLINED_SAVE, free);
     expect(await statusesOf(32, () => ask(asMerchant(key)))).toEqual({ 402: 32 });

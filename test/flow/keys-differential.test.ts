@@ -50,7 +50,7 @@ const withoutChance = () => {
   return plain;
 };
 
-/** The provider's events of one time stand in the order of their ids. */
+/** Sorts the provider's events of the same time by their ids. */
 const withoutEvents = (body: ParsedJson) =>
   Array.isArray(body?.data)
     ? { ...body, data: body.data.filter(({ kind }: ParsedJson) => kind !== 'provider_event') }
@@ -60,7 +60,7 @@ const operate = async (service: TestHost, options: RequestOptions): Promise<Answ
   const answers: Answered[] = [];
   const call = async (method: string, path: string, sent: RequestOptions = {}) => {
     const answer = await service.request(method, path, { ...options, ...sent });
-    // Each record gets a time of its own, because lists order records of one time by their ids.
+    // Each record gets its own time, because lists order records of the same time by id.
     await service.advance(1);
     await service.settle();
     answers.push({ step: `${method} ${path}`, status: answer.status, body: withoutEvents(answer.body) });
@@ -188,13 +188,13 @@ describe('a service key that acts for a user', () => {
     expect(byKey.map(ofKey)).toEqual(bySession.map(ofSession));
   });
 
-  test('succeeds and fails, on each kind of record', () => {
+  test('gets successes and failures on each kind of record', () => {
     const statuses = new Set(bySession.map(({ status }) => status));
     expect([...statuses].sort()).toEqual([200, 201, 204, 400, 402, 403, 404, 409, 422]);
     expect(bySession.filter(({ status }) => status >= 500)).toEqual([]);
   });
 
-  test('stands in the history as a key on behalf of the user', () => {
+  test('appears in the history as a key on behalf of the user', () => {
     const ofTimeline = (answers: readonly Answered[]) =>
       answers.filter(({ step }) => step.endsWith('/timeline')).flatMap(({ body }) => body.data);
     const actorsOf = (answers: readonly Answered[], type: string) =>

@@ -24,7 +24,7 @@ const savedGuest = async (key: TestKey) => {
 };
 
 describe('the guest_id', () => {
-  test('stands in the responses to a key’s own creates for a guest, and nowhere else', async () => {
+  test('appears only in the responses to a key’s own creates for a guest', async () => {
     const key = await newKey();
     const guest_data = { email: 'gus@example.com', name: 'Gus' };
     const ids: unknown[] = [];
@@ -87,7 +87,7 @@ describe('a key that acts for a guest', () => {
     expect(canceled).toMatchObject({ status: 200 });
   });
 
-  test('acts for a guest of whom it knows a payment or an address only', async () => {
+  test('acts for a guest that it knows only from a payment or an address', async () => {
     const key = await newKey();
     const { body: payment } = await service.post('/payments/intents', guestIntentBody(), asMerchant(key));
     const paid = await confirm(service, payment.id, {
@@ -169,7 +169,7 @@ describe('a key that acts for a guest', () => {
     });
   });
 
-  test('is for keys only', async () => {
+  test('is the only caller that may act for a guest', async () => {
     const { guestId, method } = await savedGuest(await newKey());
     const headers = { 'x-act-for': `guest:${guestId}` };
     for (const options of [

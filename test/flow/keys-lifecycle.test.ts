@@ -88,7 +88,7 @@ describe('creating a service key', () => {
     expect(answer.body.details.map((problem) => problem.path)).toContain(path);
   });
 
-  test('under an Idempotency-Key happens once, and a repeat shows no secret', async () => {
+  test('happens once under an Idempotency-Key, and a repeat shows no secret', async () => {
     const admin = await newAdmin(service);
     const once = { ...admin.options, idempotencyKey: 'one-key' };
     const body = { name: 'Once', scopes: ['payments:read'] };
@@ -150,7 +150,7 @@ describe('the list of service keys', () => {
 });
 
 describe('rotating a service key', () => {
-  test('keeps the former secret for a day, or for the grace that the request names', async () => {
+  test('keeps the former secret for a day, or for the requested grace period', async () => {
     const first = await createKey(service, await newAdmin(service));
     const second = await rotated(first);
     expect(second.last).not.toBe(first.last);
@@ -165,13 +165,13 @@ describe('rotating a service key', () => {
     expect(await acceptedOf([second, third])).toEqual([false, true]);
   });
 
-  test('ends the former secret immediately without a grace', async () => {
+  test('ends the former secret immediately without a grace period', async () => {
     const first = await createKey(service, await newAdmin(service));
     const second = await rotated(first, { grace_seconds: 0 });
     expect(await acceptedOf([first, second])).toEqual([false, true]);
   });
 
-  test('without a grace ends also the secrets that an earlier rotation left valid', async () => {
+  test('also ends the secrets from earlier rotations if it has no grace period', async () => {
     const first = await createKey(service, await newAdmin(service));
     const second = await rotated(first, { grace_seconds: 7 * DAY_SECONDS });
     const third = await rotated(second, { grace_seconds: 0 });
@@ -186,7 +186,7 @@ describe('rotating a service key', () => {
     expect(await acceptedOf(keys)).toEqual([true, true, true, false]);
   });
 
-  test('never lengthens the grace of an earlier rotation', async () => {
+  test('never extends the grace period of an earlier rotation', async () => {
     const first = await createKey(service, await newAdmin(service));
     const second = await rotated(first, { grace_seconds: 60 });
     const third = await rotated(second, { grace_seconds: HOUR_SECONDS });
@@ -194,7 +194,7 @@ describe('rotating a service key', () => {
     expect(await acceptedOf([first, second, third])).toEqual([false, true, true]);
   });
 
-  test('under an Idempotency-Key happens once, and a repeat shows no secret', async () => {
+  test('happens once under an Idempotency-Key, and a repeat shows no secret', async () => {
     const admin = await newAdmin(service);
     const first = await createKey(service, admin);
     const rotate = (idempotencyKey: string) =>
@@ -221,7 +221,7 @@ describe('rotating a service key', () => {
     expect(await rotateWith(options)).toMatchObject({ status: 403, body: { code: 'ADMIN_REQUIRED' } });
   });
 
-  test('under an Idempotency-Key that another rotation followed happens once, too', async () => {
+  test('happens once under an Idempotency-Key, even after another rotation', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
     const rotate = (idempotencyKey: string) =>
@@ -233,7 +233,7 @@ describe('rotating a service key', () => {
     expect(await acceptedOf([key, newest])).toEqual([true, true]);
   });
 
-  test('under an Idempotency-Key of another body is refused for a day, so that no one takes it for done', async () => {
+  test('is refused for a day under an Idempotency-Key used with another body', async () => {
     const admin = await newAdmin(service);
     const first = await createKey(service, admin);
     const rotate = (body: object) =>
@@ -249,7 +249,7 @@ describe('rotating a service key', () => {
     expect(await rotate({})).toMatchObject({ status: 200, body: { data: { secret: expect.any(String) } } });
   });
 
-  test('by parallel requests gives each a secret of its own, of which the newest three are valid', async () => {
+  test('gives parallel requests separate secrets, and the newest three are valid', async () => {
     const admin = await newAdmin(service);
     const first = await createKey(service, admin);
     const answers = await Promise.all(Array.from({ length: 3 }, () => rotateKey(service, first)));
@@ -259,7 +259,7 @@ describe('rotating a service key', () => {
     expect(await useKey(service, first)).toMatchObject(NOT_VALID);
   });
 
-  test.each([-1, 604_801, 1.5, 'day'])('refuses the grace %s', async (grace_seconds) => {
+  test.each([-1, 604_801, 1.5, 'day'])('refuses the grace period %s', async (grace_seconds) => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
     expect(await rotateKey(service, key, { grace_seconds })).toMatchObject({
@@ -269,8 +269,8 @@ describe('rotating a service key', () => {
   });
 });
 
-describe('a service key with an end', () => {
-  test('ends by itself, and works again after its end is moved', async () => {
+describe('a service key with an expiry time', () => {
+  test('expires on time, and works again after its expiry time is moved', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin, { expires_at: later(HOUR_SECONDS) });
     await service.advance(HOUR_SECONDS - 1);
@@ -291,7 +291,7 @@ describe('a service key with an end', () => {
     expect(await acceptedOf([key])).toEqual([true]);
   });
 
-  test('can be created with an end in the past, and is expired', async () => {
+  test('can be created with a past expiry time, and is then expired', async () => {
     const admin = await newAdmin(service);
     const body = { name: 'Past', scopes: ['payments:read'], expires_at: later(-1) };
     const made = await service.post('/admin/keys', body, admin.options);
@@ -311,7 +311,7 @@ describe('changing a service key', () => {
     expect(narrowed.body.data).toEqual({ ...before, name: 'Other', scopes: ['payments:read'] });
   });
 
-  test('by parallel requests loses none of the changes', async () => {
+  test('loses no change of parallel requests', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
     await Promise.all([
@@ -323,7 +323,7 @@ describe('changing a service key', () => {
     expect(body.data).toMatchObject({ name: 'Other', scopes: ['payments:read'], allowed_ips: ['127.0.0.0/8'] });
   });
 
-  test.each(['GET', 'PATCH', 'DELETE'])('answers 404 for an unknown key (%s)', async (method) => {
+  test.each(['GET', 'PATCH', 'DELETE'])('returns 404 for an unknown key (%s)', async (method) => {
     const { options } = await newAdmin(service);
     const body = method === 'PATCH' ? { body: { name: 'x' } } : {};
     const answer = await service.request(method, `/admin/keys/key_${'0'.repeat(24)}`, { ...options, ...body });
@@ -332,7 +332,7 @@ describe('changing a service key', () => {
 });
 
 describe('a revoked key', () => {
-  test('stays 400 days', async () => {
+  test('stays stored for 400 days', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
     await revokeKey(service, key);
@@ -343,7 +343,7 @@ describe('a revoked key', () => {
 });
 
 describe('the keys of the merchant', () => {
-  test('are managed by sessions of platform admins only, never by a key or by staff', async () => {
+  test('are managed only in sessions of platform admins, never by a key or by staff', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin, { scopes: ALL_SCOPES });
     const support = await signIn(service, { staff_role: 'operations' });
@@ -389,7 +389,7 @@ describe('a staff role', () => {
     }
   });
 
-  test.each(['manager', 'Support', ''])('with another word counts as none: %j', async (staff_role) => {
+  test.each(['manager', 'Support', ''])('counts as absent if it is unknown: %j', async (staff_role) => {
     const { session, token } = await signIn(service, { staff_role });
     for (const options of [{ session }, { bearer: token }]) {
       expect(await service.get('/admin/payments', options)).toMatchObject({

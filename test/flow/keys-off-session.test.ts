@@ -11,7 +11,7 @@ const service = withHost({ frozen: true });
 const OFF_SESSION = { off_session: true };
 
 describe('an off_session confirmation', () => {
-  test('by a key for a user charges the saved method', async () => {
+  test('charges the saved method of a user by key', async () => {
     const user = await signIn(service);
     const key = await createKey(service, await newAdmin(service));
     const method = await saveMethod(service, user.options);
@@ -20,7 +20,7 @@ describe('an off_session confirmation', () => {
     expect(confirmed).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('by a key for an organization charges the organization’s method', async () => {
+  test('charges the method of an organization by key', async () => {
     const acme = await company(service);
     const key = await createKey(service, await newAdmin(service));
     const method = await saveMethod(service, acme.billing.options, { organization_id: acme.id });
@@ -30,7 +30,7 @@ describe('an off_session confirmation', () => {
     expect(confirmed).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('that the bank wants the payer for is declined, and its payer may confirm it', async () => {
+  test('is declined if the bank requires the payer, who may then confirm the payment', async () => {
     const user = await signIn(service);
     const key = await createKey(service, await newAdmin(service));
     const fields = { provider_payment_method_token: THREE_D_SECURE };

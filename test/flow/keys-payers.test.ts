@@ -13,7 +13,7 @@ import { actingFor, asMerchant, createKey, forOrganization, forUser, newAdmin } 
 import { type Company, company, guestWithMethod, removeMember, saveMethod } from './payers.ts';
 import { payer } from './subscribers.ts';
 
-/** For whom a service key acts, and which rights it has then. */
+/** The payers for whom a service key acts, and the rights of the key for each payer. */
 const service = withHost({ frozen: true });
 
 const NO_MEMBER = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
@@ -40,7 +40,7 @@ describe('a service key that acts for a user', () => {
     ];
   };
 
-  test('loses the organization with the user’s membership, at the next write', async () => {
+  test('loses access to the organization at the first write after the membership ends', async () => {
     const acme = await company(service);
     const key = await createKey(service, await newAdmin(service));
     const options = forUser(key, acme.billing);
@@ -100,7 +100,7 @@ describe('a service key that acts for a user', () => {
     expect(confirmed).toMatchObject({ status: 404 });
   });
 
-  test('keeps its Idempotency-Keys apart per payer, from the user’s own, and from those of other keys', async () => {
+  test('keeps its Idempotency-Keys separate per payer, from the user’s keys and from other service keys', async () => {
     const [ann, ben] = [await signIn(service), await signIn(service)];
     const admin = await newAdmin(service);
     const [one, other] = [await createKey(service, admin), await createKey(service, admin)];
@@ -121,8 +121,8 @@ describe('a service key that acts for a user', () => {
   });
 });
 
-describe('a service key that acts for a user without a scope', () => {
-  test('gets no secret that acts without the scope to act', async () => {
+describe('a service key with too few scopes that acts for a user', () => {
+  test('gets no client secret without the scope to write payments', async () => {
     const admin = await newAdmin(service);
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: null });
@@ -134,7 +134,7 @@ describe('a service key that acts for a user without a scope', () => {
     expect(await read(['payments:read', 'methods:write'])).not.toHaveProperty('client_secret');
   });
 
-  test('gets no record beside another without the scope to read it', async () => {
+  test('gets no included record without the scope to read it', async () => {
     const admin = await newAdmin(service);
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
@@ -179,7 +179,7 @@ describe('a service key that acts for an organization', () => {
     expect(ofMerchant).toMatchObject({ body: { user_context } });
   });
 
-  test('lists memberships only of an entity that the request names, because it has no user', async () => {
+  test('lists memberships only for an entity in the request, because it has no user', async () => {
     const acme = await company(service);
     const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
     expect(await service.get('/memberships', options)).toMatchObject({
@@ -206,7 +206,7 @@ describe('a service key that acts for an organization', () => {
     expect(made).toMatchObject({ status: 201 });
   });
 
-  test('changes the method of the organization’s subscription to another of its methods', async () => {
+  test('changes the organization’s subscription to another method of the organization', async () => {
     const acme = await company(service);
     const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
     const { names } = await payer(service, options);
@@ -220,7 +220,7 @@ describe('a service key that acts for an organization', () => {
     expect(await change(other.id)).toMatchObject({ status: 200 });
   });
 
-  test('is no guest in lists, and names the organization to list memberships', async () => {
+  test('counts as authenticated in lists, and must name the organization to list memberships', async () => {
     const { id } = await company(service);
     const options = forOrganization(await createKey(service, await newAdmin(service)), id);
     const { body } = await service.get('/payments', options);
@@ -245,8 +245,8 @@ describe('a service key that acts for an organization', () => {
   });
 });
 
-describe('a service key that acts for an organization that is deleted', () => {
-  test('writes nothing more, and reads nothing more within 5 s', async () => {
+describe('a service key that acts for a deleted organization', () => {
+  test('can no longer write, and can no longer read after 5 s', async () => {
     const acme = await company(service);
     const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
     const { body: payment } = await service.post('/payments/intents', paidIntentBody(), options);
@@ -296,7 +296,7 @@ describe('a service key that acts for an organization that is deleted', () => {
 });
 
 describe('a service key without a payer', () => {
-  test('creates for a guest, whose token the response has', async () => {
+  test('creates for a guest, and gets the guest’s token', async () => {
     const key = await createKey(service, await newAdmin(service));
     const { status, body } = await service.post('/payments/intents', guestIntentBody(), asMerchant(key));
     expect({ status, body }).toMatchObject({ status: 201, body: { guest_token: expect.any(String) } });
@@ -313,7 +313,7 @@ describe('a service key without a payer', () => {
     expect(JSON.stringify(body)).not.toContain(payment.client_secret);
   });
 
-  test('names the list of all owners, unless the query names the owner', async () => {
+  test('is referred to the list of all owners, unless the query names the owner', async () => {
     const admin = await newAdmin(service);
     const options = asMerchant(await createKey(service, admin));
     const acme = await company(service);
@@ -334,7 +334,7 @@ describe('a service key without a payer', () => {
     }
   });
 
-  test('requests erasures, cancels payments, and stands in the history with its id', async () => {
+  test('requests erasures, cancels payments, and appears in the history with its id', async () => {
     const key = await createKey(service, await newAdmin(service));
     const erasure = await service.post('/admin/erasures', { user_id: 'user_unknown' }, asMerchant(key));
     expect(erasure).toMatchObject({ status: 202 });
@@ -352,7 +352,7 @@ describe('a service key without a payer', () => {
 
 describe('X-Act-For', () => {
   test.each(['user', 'user:', 'team:t1', 'user:a b', `user:${'x'.repeat(256)}`, 'organization:', 'USER:u'])(
-    'that is malformed is refused: %s',
+    'is refused if malformed: %s',
     async (payer) => {
       const key = await createKey(service, await newAdmin(service));
       const answer = await service.post('/payments/intents', intentBody(), actingFor(key, payer));
@@ -363,7 +363,7 @@ describe('X-Act-For', () => {
     },
   );
 
-  test('that is empty counts as absent', async () => {
+  test('counts as absent if empty', async () => {
     const user = await signIn(service);
     const headers = { 'x-act-for': ' ' };
     const made = await service.post('/payments/intents', intentBody(), { ...user.options, headers });
@@ -375,7 +375,7 @@ describe('X-Act-For', () => {
     });
   });
 
-  test('with an e-mail address is refused, because the identity service names it', async () => {
+  test('is refused with an e-mail address, because the identity service provides the address', async () => {
     const key = await createKey(service, await newAdmin(service));
     const user = await signIn(service);
     const headers = { 'x-act-for': `user:${user.userId}`, 'x-act-for-email': 'ada@example.com' };
@@ -389,7 +389,7 @@ describe('X-Act-For', () => {
   const tableNow = async (): Promise<string[]> =>
     (await itemsOf(service)).filter(({ pk }) => !WITHOUT_MEANING.test(String(pk))).map(canonicalJson);
 
-  /** A body that creates a record on routes that take one. */
+  /** A request body for routes that create a record. */
   const bodyOf = (known: z.ZodType, guest = false): unknown => {
     const guest_data = { email: 'gina@example.com', name: 'Gina' };
     const fields = {
@@ -423,7 +423,7 @@ describe('X-Act-For', () => {
     return takesGuestData ? [...all, ['guest_data', { body: bodyOf(body, true) }]] : all;
   };
 
-  test('changes nothing from a session, a guest or a caller without a credential, on every route', async () => {
+  test('has no effect for a session, a guest or a caller without a credential, on every route', async () => {
     const [user, admin] = [await signIn(service), await newAdmin(service)];
     const support = await signIn(service, { staff_role: 'support' });
     const guest = await guestWithMethod(service, 'gina@example.com');

@@ -4,7 +4,7 @@ import { onDynoxide } from '../engine/engine-database.ts';
 import { withHost } from './host.ts';
 import { createKey, NOT_VALID, newAdmin, revokeKey } from './keys.ts';
 
-/** A key of one process in a second process with the same table, which an engine of its own keeps. */
+/** Two processes share the table of a separate engine, and one process uses a key of the other process. */
 const service = withHost({ frozen: true, openDatabase: onDynoxide });
 
 const PARALLEL = 200;
@@ -17,7 +17,7 @@ describe('a second process with the same table', () => {
     second = undefined;
   });
 
-  test('accepts a key of the first, and no longer five seconds after its end', async () => {
+  test('accepts the first process’s key, but refuses it five seconds after its revocation', async () => {
     const { dynamoEndpoint } = service.host();
     second = await startHostProcess({ TABLE_ENGINE: dynamoEndpoint, RATE_LIMITS: 'off', LOG_LEVEL: 'silent' });
     const { baseUrl } = second;

@@ -5,7 +5,9 @@ import { createIntent, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { createKey, forUser, newAdmin } from './keys.ts';
 
-/** A request by key costs at most one read more than the same request by session, and none while the key is cached. */
+/**
+ * A request by key needs at most one read more than a request by session, and no extra read while the key is cached.
+ */
 let reads = 0;
 /** The reads of keys, which the following tests count. */
 let keyReads = 0;
@@ -68,7 +70,7 @@ describe('the reads of a request by key', () => {
     expect({ path, more: (await readsOf(forUser(key, user))) - warm }).toEqual({ path, more: 0 });
   });
 
-  test('find the key again after five seconds, and not before', async () => {
+  test('include the key again after five seconds, but not before', async () => {
     const user = await signIn(service);
     const key = await createKey(service, await newAdmin(service));
     const readsAfter = async (seconds: number): Promise<number> => {

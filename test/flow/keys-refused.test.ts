@@ -78,7 +78,7 @@ describe('a key that is not valid', () => {
     return { answer, made: [...calls] };
   };
 
-  test('costs the same calls to the table, whether its id is known or not', async () => {
+  test('makes the same calls to the table for a known and for an unknown id', async () => {
     for (const [name, options] of wrong) {
       const first = await callsOf(options);
       expect({ name, made: first.made }).toEqual({ name, made: ['read KEY'] });
@@ -109,7 +109,7 @@ describe('a key that is not valid', () => {
     }
   });
 
-  test('is refused before anything else of the request is read', async () => {
+  test('is refused before the rest of the request is read', async () => {
     const options = { bearer: `psk_${UNKNOWN_ID}_${OTHER_LAST}` };
     expect(await service.post('/payments/intents', '{"broken', options)).toMatchObject(NOT_VALID);
     expect(
@@ -117,7 +117,7 @@ describe('a key that is not valid', () => {
     ).toMatchObject(NOT_VALID);
   });
 
-  test('never reaches the identity service, also if it is sent as a session', async () => {
+  test('never reaches the identity service, even if sent as a session', async () => {
     await service.identity({ available: false });
     try {
       for (const secret of ['psk_anything', 'PSK_anything', '"psk_anything"', 'Bearer psk_anything']) {
@@ -158,7 +158,7 @@ describe('a key with allowed addresses', () => {
     ['203.0.113.0/24/24'],
     ['::ffff:203.0.113.0/120'],
     ['fe80::1%eth0/64'],
-  ])('takes only ranges that an address can be in, not %s', async (range) => {
+  ])('accepts only valid address ranges, not %s', async (range) => {
     const { options } = await newAdmin(service);
     const body = { name: 'K', scopes: ['payments:read'], allowed_ips: [range] };
     expect(await service.post('/admin/keys', body, options)).toMatchObject({
@@ -168,10 +168,10 @@ describe('a key with allowed addresses', () => {
   });
 });
 
-describe('while the identity service is down', () => {
+describe('an outage of the identity service', () => {
   const service = withHost({ frozen: true });
 
-  test('keys go on, and sessions that are not cached get 503', async () => {
+  test('does not affect keys, and gives uncached sessions 503', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
     const user = await signIn(service);
@@ -202,7 +202,7 @@ describe('rate limits', () => {
   const newWindow = () =>
     service.moveTo(new Date(Math.ceil((service.now() + HOUR_MS) / HOUR_MS) * HOUR_MS).toISOString());
 
-  test('refuse an address after 60 invalid keys a minute, also with a valid key’s id', async () => {
+  test('refuse an address after 60 invalid keys a minute, even if it sends a valid key’s id', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
     await newWindow();
@@ -236,7 +236,7 @@ describe('rate limits', () => {
     }
   });
 
-  test('count 600 requests of a key without a payer per minute, and payers like their sessions', async () => {
+  test('allow a key 600 requests per minute without a payer, and count payers like their sessions', async () => {
     const admin = await newAdmin(service);
     const [key, other] = [await createKey(service, admin), await createKey(service, admin)];
     const user = await signIn(service);

@@ -4,8 +4,8 @@ import { withHost } from './host.ts';
 import { createKey, newAdmin, rotateKey, shownKey, useKey } from './keys.ts';
 
 /**
- * The SDK repeats a write whose response was lost. The repeat finds the condition unmet, because the first try was
- * carried out. Here every write of a key is made twice, and the caller gets the result of the second.
+ * The SDK repeats a write whose response was lost. The condition then fails, because the first write took effect. Here
+ * every write of a key is made twice, and the caller gets the second result.
  */
 const twice = (connection: Connection): Connection => ({
   ...connection,
@@ -17,7 +17,7 @@ const twice = (connection: Connection): Connection => ({
 
 const service = withHost({ frozen: true, between: twice });
 
-test('a key whose write is repeated shows its secret', async () => {
+test('the creation of a key shows its secret even if the SDK repeats the write', async () => {
   const admin = await newAdmin(service);
   const key = await createKey(service, admin);
   const body = { name: 'Once', scopes: ['payments:read'] };
@@ -29,7 +29,7 @@ test('a key whose write is repeated shows its secret', async () => {
   }
 });
 
-test('a rotation whose write is repeated happens once', async () => {
+test('a rotation happens once even if the SDK repeats the write', async () => {
   const keys = [await createKey(service, await newAdmin(service))];
   for (let times = 0; times < 2; times += 1) {
     const [newest] = keys;

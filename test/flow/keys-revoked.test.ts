@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { withHost } from './host.ts';
 import { ALL_SCOPES, changeKey, createKey, NOT_VALID, newAdmin, revokeKey, useKey } from './keys.ts';
 
-/** A revoked key, and scopes that were taken from a key, end within five seconds. */
+/** A revoked key and a removed scope lose effect within five seconds. */
 const service = withHost({ frozen: true });
 
 const PARALLEL = 200;
@@ -12,7 +12,7 @@ const statusesOf = (answers: readonly { readonly status: number }[]): number[] =
   ...new Set(answers.map(({ status }) => status)),
 ];
 
-describe('a revoked key', () => {
+describe('the revocation of a key', () => {
   test('fails all of 200 parallel requests five seconds later', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
@@ -24,7 +24,7 @@ describe('a revoked key', () => {
     expect(answers[0]).toMatchObject(NOT_VALID);
   });
 
-  test('stays as revoked, can be revoked again, and is never changed or rotated', async () => {
+  test('is final, can be repeated, and prevents changes and rotations', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
     await revokeKey(service, key);
@@ -36,7 +36,7 @@ describe('a revoked key', () => {
     expect(await service.post(`/admin/keys/${key.id}/rotate`, {}, admin.options)).toMatchObject(refused);
   });
 
-  test('loses single scopes within five seconds', async () => {
+  test('removes a single scope within five seconds', async () => {
     const admin = await newAdmin(service);
     const key = await createKey(service, admin);
     expect((await useKey(service, key)).status).toBe(200);

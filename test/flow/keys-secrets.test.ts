@@ -19,8 +19,8 @@ import {
 } from './keys.ts';
 
 /**
- * The last parts of secrets, valid and invalid, are sent to every route and in every place of a request. Then all that
- * was written, queued, logged, sent to a provider or returned is searched for them.
+ * The test sends the last parts of valid and invalid secrets to every route, in every place of a request. Then it
+ * searches all stored, queued, logged, sent and returned data for them.
  */
 const lines: string[] = [];
 /** Everything that a function received from a queue, the bus or the stream of the table. */
@@ -90,7 +90,7 @@ const askEveryRoute = async (key: TestKey, user: User): Promise<void> => {
   for (const secret of WRONG_FORMS(key.secret)) await ask('GET', '/admin/payments', { bearer: secret });
 };
 
-/** Routes that read, write and move money, with providers and the identity service in trouble. */
+/** Routes that read, write and move money, also during faults of providers and the identity service. */
 const askInTrouble = async (key: TestKey, user: User): Promise<void> => {
   const options = forUser(key, user);
   const made = await ask('POST', '/payments/intents', { ...options, body: paidIntentBody() });
@@ -143,7 +143,7 @@ afterAll(() => {
 
 const foundIn = (text: string): string[] => [...lasts].filter((last) => text.includes(last));
 
-describe('the last part of a secret', () => {
+describe('the secret part of a key', () => {
   test('is 256 random bits, different in each secret', () => {
     expect(lasts.size).toBeGreaterThan(endpoints.length);
     for (const last of lasts) expect(last).toMatch(/^[\w-]{43}$/);
@@ -157,7 +157,7 @@ describe('the last part of a secret', () => {
     expect(foundIn(lines.join('\n'))).toEqual([]);
   });
 
-  test('is not needed to find the requests of a key in the log, which name the key by its id', () => {
+  test('is replaced in the log by the key’s id, which identifies requests of the key', () => {
     const ofKey = lines.filter(
       (line) => line.includes('"message":"request served"') && line.includes('"key_id":"key_'),
     );
@@ -177,7 +177,7 @@ describe('the last part of a secret', () => {
     expect(foundIn(JSON.stringify(await service.busEvents()))).toEqual([]);
   });
 
-  test('appears in no response except that which makes it', () => {
+  test('appears only in the response that creates it', () => {
     expect(answered.length).toBeGreaterThan(3 * endpoints.length);
     expect(foundIn(answered.join('\n'))).toEqual([]);
   });

@@ -30,7 +30,7 @@ const beyond = (limit_cents: number) => ({
 const PARALLEL = 50;
 
 describe('refunds of support', () => {
-  test('on one payment never exceed the limit in 50 parallel tries of several people', async () => {
+  test('never exceed the limit of one payment in 50 parallel tries by several people', async () => {
     const payer = await signIn(service);
     const payment = await paid(payer);
     const people = await Promise.all(Array.from({ length: 5 }, newSupport));
@@ -59,7 +59,7 @@ describe('refunds of support', () => {
     expect(await refundOf(payment, support, 1)).toMatchObject(beyond(LIMITS.USD));
   });
 
-  test('count every refund of the payment, also those of finance, of admins and of keys', async () => {
+  test('count every refund of the payment, including refunds by finance, admins and keys', async () => {
     const payment = await paid(await signIn(service));
     const finance = await signIn(service, { staff_role: 'finance' });
     const admin = await newAdmin(service);
@@ -74,7 +74,7 @@ describe('refunds of support', () => {
     expect(await refundOf(payment, support, 1)).toMatchObject(beyond(LIMITS.USD));
   });
 
-  test('have a limit for each payment, in its currency', async () => {
+  test('have a limit per payment, in the payment’s currency', async () => {
     const payer = await signIn(service);
     const support = await newSupport();
     const [first, second] = [await paid(payer), await paid(payer)];
@@ -88,7 +88,7 @@ describe('refunds of support', () => {
     expect(await refundOf(pounds, support, 1)).toMatchObject(beyond(0));
   });
 
-  test('without an amount mean all that is left, and are refused beyond the limit', async () => {
+  test('refund the whole rest without an amount, and are refused beyond the limit', async () => {
     const payer = await signIn(service);
     const support = await newSupport();
     expect(await refundOf(await paid(payer), support)).toMatchObject(beyond(LIMITS.USD));

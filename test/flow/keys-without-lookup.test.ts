@@ -15,14 +15,14 @@ const keyOfAdmin = async (fields: { readonly scopes?: readonly string[] } = {}):
   return createKey(service, { ...admin, options: { bearer: admin.token } }, fields);
 };
 
-/** Requests with the key for a user, with the e-mail address that the key says. */
+/** Requests with the key for a user, with the user's e-mail address if given. */
 const forSaid = (key: TestKey, id: string, email?: string): RequestOptions => ({
   bearer: key.secret,
   headers: { 'x-act-for': `user:${id}`, ...(email !== undefined && { 'x-act-for-email': email }) },
 });
 
-describe('without an identity service', () => {
-  test('a session id is refused, and a bearer token is accepted by its signature', async () => {
+describe('the service without an identity service', () => {
+  test('refuses a session id, and accepts a bearer token by its signature', async () => {
     const user = await signIn(service);
     const invalid = { status: 401, body: { code: 'SESSION_INVALID' } };
     expect(await service.get('/payments', { session: user.session })).toMatchObject(invalid);
@@ -35,7 +35,7 @@ describe('without an identity service', () => {
   });
 
   test.each(['my-user-42', 'auth0|5f7c', 'a.b_c-d@e:f+g=', 'x'.repeat(64), '7'])(
-    'a key acts for the user whom it names: %s',
+    'lets a key act for the user in its request: %s',
     async (id) => {
       const key = await keyOfAdmin();
       const made = await service.post('/payments/intents', paidIntentBody(), forSaid(key, id, 'Ada@Example.com'));
@@ -55,7 +55,7 @@ describe('without an identity service', () => {
     },
   );
 
-  test('a key subscribes a user without an e-mail address, off session too', async () => {
+  test('lets a key subscribe a user without an e-mail address, also off session', async () => {
     const key = await keyOfAdmin();
     const options = forSaid(key, 'user-without-mail');
     const { names } = await payer(service, options);
@@ -70,7 +70,7 @@ describe('without an identity service', () => {
     expect(charged).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('the user of a token and the user whom a key names are the same by their id', async () => {
+  test('matches the user of a token with the user that a key names, by id', async () => {
     const key = await keyOfAdmin();
     const user = await signIn(service, { user_id: 'shop-user-1' });
     const made = await service.post('/payments/intents', intentBody(), forSaid(key, 'shop-user-1'));
@@ -80,7 +80,7 @@ describe('without an identity service', () => {
   });
 
   test.each(['user:', 'user:a b', 'user:a#b', 'user:a/b', `user:${'x'.repeat(65)}`, 'user:ä', 'user:a%20b'])(
-    'a malformed id is refused: %s',
+    'refuses a malformed id: %s',
     async (payerName) => {
       const answer = await service.post('/payments/intents', intentBody(), actingFor(await keyOfAdmin(), payerName));
       expect(answer).toMatchObject({
@@ -90,7 +90,7 @@ describe('without an identity service', () => {
     },
   );
 
-  test('an e-mail address is refused if it is malformed, or beside no user', async () => {
+  test('refuses an e-mail address that is malformed or has no user beside it', async () => {
     const key = await keyOfAdmin();
     const create = async (actFor: string | undefined, email: string) => {
       const headers = { 'x-act-for-email': email, ...(actFor !== undefined && { 'x-act-for': actFor }) };
@@ -108,7 +108,7 @@ describe('without an identity service', () => {
     });
   });
 
-  test.each(['auth0|5f7c', 'google-oauth2:42'])('an import takes the user as said: %s', async (id) => {
+  test.each(['auth0|5f7c', 'google-oauth2:42'])('imports for the user id as it is sent: %s', async (id) => {
     const importing = await keyOfAdmin({ scopes: ['imports:write'] });
     const card = { payment_methods: [{ token: 'pm_card_visa' }], default_payment_method: 0 };
     const { customers } = await foreign(service, { customers: [card, card] });
@@ -121,7 +121,7 @@ describe('without an identity service', () => {
     expect(listed.body).toMatchObject([{ provider_customer_id: customers[0]?.id, user_id: id }]);
   });
 
-  test('a member is added by the id that a key says, and listed without names', async () => {
+  test('adds a member by the id that a key sends, and lists the member without a name', async () => {
     const key = await keyOfAdmin();
     const owner = forSaid(key, 'owner-1', 'owner@example.com');
     const { body: made } = await service.post('/organizations', { name: 'Acme' }, owner);
@@ -148,7 +148,7 @@ describe('without an identity service', () => {
     ]);
   });
 
-  test('lists by e-mail address show guests only, without a call to an identity service', async () => {
+  test('allows searches by e-mail address without a call to an identity service', async () => {
     const key = await keyOfAdmin();
     expect(await service.get('/admin/payments?search=ada@example.com', asMerchant(key))).toMatchObject({ status: 200 });
     expect(await service.get('/admin/search?q=ada@example.com', asMerchant(key))).toMatchObject({ status: 200 });

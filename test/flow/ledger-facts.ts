@@ -29,7 +29,7 @@ const UNKNOWN = {
 };
 
 /**
- * The method of the last charge as the service shows it. PayPal tells no fingerprint, and Square tells no
+ * The method of the last charge in the service's form. PayPal reports no fingerprint, and Square reports no
  * authentication.
  */
 export const detailsInLedger = async (service: TestHost, id: string) => {
@@ -41,7 +41,7 @@ export const detailsInLedger = async (service: TestHost, id: string) => {
   return { ...UNKNOWN, ...shown, fingerprint, three_d_secure };
 };
 
-/** A charge under way settles, Square tells its fee, and the first read for facts is made. */
+/** Waits until a pending charge settles, Square reports its fee, and the service has read the facts once. */
 export const untilFactsRead = async (service: TestHost): Promise<void> => {
   for (let read = 0; read < 2; read += 1) {
     await service.settle();
@@ -50,7 +50,7 @@ export const untilFactsRead = async (service: TestHost): Promise<void> => {
   await service.settle();
 };
 
-/** The method and the fee equal those of the ledger. @returns the payment as the platform admin reads it */
+/** Expects the ledger's method and fee. @returns the payment as the platform admin reads it */
 export const expectFactsOfLedger = async (service: TestHost, admin: User, id: string) => {
   const payment = await read(service, id, admin.options);
   const { fee } = await chargeOf(service, id);

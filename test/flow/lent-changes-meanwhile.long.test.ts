@@ -17,7 +17,7 @@ interface Acme {
   readonly lend: () => Promise<void>;
 }
 
-/** A subscription that the organization's own card pays, with a change that is scheduled. */
+/** A subscription on the organization's own card, with a scheduled change. */
 const ready = async (service: TestHost): Promise<Acme> => {
   const acme = await company(service);
   const organization_id = acme.id;

@@ -9,8 +9,8 @@ import { command, OWN_BILLING, patch, payer } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
 /**
- * A member's own method pays for the organization's subscription. Only that member, the lender, changes what it pays
- * (decisions 29, rule 6). The expected responses are those of the rule.
+ * A member's own method pays for the organization's subscription. Only that member, the lender, may raise or change its
+ * charges (decisions 29, rule 6). The expected responses follow that rule.
  */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
@@ -70,7 +70,7 @@ type Expected = 'done' | 'lent' | 'refused';
 const expectedOf = (caller: CallerName, { asks }: Change): Expected => {
   if (asks === 'withdrawal') return isLender(caller) ? 'done' : 'lent';
   const isMerchant = MERCHANTS.includes(caller);
-  // A merchant changes no product of a payer, and a payer sets no price, with any method.
+  // With any method, a merchant cannot change a payer's product, and a payer cannot set a price.
   if (asks === 'product') return isLender(caller) ? 'done' : isMerchant ? 'refused' : 'lent';
   if (!isMerchant) return 'refused';
   return asks === 'lower price' ? 'done' : 'lent';
@@ -141,8 +141,8 @@ const ask = async (one: Lent, { asks, body: bodyOf }: Change, options: RequestOp
   return [await service.post(`${pathOf(one)}/preview`, body, options), await service.post(pathOf(one), body, options)];
 };
 
-describe('a change of the plan that a lent method pays', () => {
-  test('does not charge the lender every day because another admin scheduled a daily product', async () => {
+describe('a plan change on a lent method', () => {
+  test('cannot charge the lender daily by another admin’s daily product', async () => {
     const one = await lent();
     const daily = await plan(service, 2_425, { billing_interval: 'daily' });
     const asked = await service.post(pathOf(one), { product_id: daily, ...SCHEDULED }, one.acme.admin.options);
@@ -157,9 +157,9 @@ describe('a change of the plan that a lent method pays', () => {
     expect(taken).toHaveLength(2);
   });
 
-  test.each(CHANGES)('$name is the lender’s alone; the merchant only lowers the price', async (change) => {
+  test.each(CHANGES)('$name is allowed to the lender only, but the merchant may lower the price', async (change) => {
     const one = await lent();
-    // The lender is last, because that change is made.
+    // The lender is last, because the lender's change succeeds.
     for (const caller of [...CALLERS].reverse()) {
       const expected = expectedOf(caller, change);
       const fresh = expected === 'done' ? await lent() : one;
@@ -171,7 +171,7 @@ describe('a change of the plan that a lent method pays', () => {
     }
   });
 
-  test('keeps what the lender scheduled, whatever the merchant asks', async () => {
+  test('keeps the lender’s scheduled change against requests of the merchant', async () => {
     const one = await lent();
     await scheduleByLender(one);
     const merchant = await newAdmin(service);
@@ -185,7 +185,7 @@ describe('a change of the plan that a lent method pays', () => {
     expect(await read(one)).toMatchObject({ scheduled_change: { total_cents: 1_800 } });
   });
 
-  test('is lowered by the merchant again and again, and never raised', async () => {
+  test('may lower the price repeatedly for the merchant, but never raise it', async () => {
     const one = await lent();
     const merchant = await newAdmin(service);
     const lower = (total_cents: number) =>
@@ -195,7 +195,7 @@ describe('a change of the plan that a lent method pays', () => {
     expect(await read(one)).toMatchObject({ scheduled_change: { total_cents: 1_500 } });
   });
 
-  test('is another admin’s once that admin has set another method', async () => {
+  test('is open to another admin who has set another method', async () => {
     const one = await lent();
     const { acme, id } = one;
     const card = await saveMethod(service, acme.admin.options, { organization_id: null });
@@ -206,7 +206,7 @@ describe('a change of the plan that a lent method pays', () => {
     expect(outcomeOf(await service.post(pathOf(one), body, acme.admin.options))).toBe('done');
   });
 
-  test.each(['pause', 'cancel'] as const)('leaves a %s to every managing member', async (name) => {
+  test.each(['pause', 'cancel'] as const)('does not restrict a %s by a managing member', async (name) => {
     const one = await lent();
     await scheduleByLender(one);
     const who = { options: one.acme.admin.options, names: one.made };

@@ -1,4 +1,7 @@
-/** @module A list's total is exact up to 1,000 records right after a create, and never below the page. */
+/**
+ * @module A list's total is exact up to 1,000 records right after a create, and never less than the records of the
+ * page.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { keyedId } from '../../shared/core/ids.ts';
 import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
@@ -72,7 +75,7 @@ const countsEveryCreate = (name: string, open: () => Promise<Listed>): void => {
 
     test('the list of payments counts 100 concurrent creates, and never shows more than it counts', async () => {
       const { create, paths, options } = await open();
-      // The session is cached from here on, so that the identity service does not get 100 concurrent requests.
+      // The session is cached here, so the identity service does not get 100 concurrent requests.
       await created(create(0));
       let running = true;
       const watch = async (): Promise<void> => {
@@ -285,7 +288,7 @@ describe('the total of a list with more than 1,000 records', () => {
     }
   });
 
-  /** The total, checked against the page. It must be exact, or marked and no less than the page proves. */
+  /** The total, checked against the page. It must be exact, or marked as an estimate and not below the page. */
   const totalOf = async (query: string, offset: number, count: number): Promise<boolean> => {
     const answer = await listOf(`/payments?${query}`, user.options);
     const { count: items, isExact } = shown(answer);

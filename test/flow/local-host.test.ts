@@ -22,7 +22,7 @@ import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { from, startTestHost, type TestHost, withHost } from './host.ts';
 import { type FakeCatalogue, fakeCatalogue, GATHERING, HOURLY, QUEUE, STREAM, SWEEP } from './local-fake.ts';
 
-/** The SDK's clients, pointed at the host as the functions point theirs. */
+/** The SDK's clients, configured for the host as in the functions. */
 const clients = ({ host }: TestHost) => {
   const { env } = host();
   const config = { region: 'eu-central-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' }, maxAttempts: 1 };
@@ -265,7 +265,7 @@ describe('the gateway', () => {
 describe('a web page of another origin', () => {
   const service = withHost({ catalogue: fakeCatalogue() });
   const port = (): string => new URL(service.host().baseUrl).port;
-  /** With headers that `fetch` sets by itself. @returns the status. */
+  /** Sends a request with headers that `fetch` does not let its caller set. @returns the status */
   const ask = (line: string, headers: Readonly<Record<string, string>>, body = ''): Promise<number> => {
     const [method = '', path = ''] = line.split(' ');
     return new Promise((resolve, reject) => {
@@ -442,7 +442,7 @@ describe('the queues', () => {
   test.each<[string, () => unknown]>([
     ['throws', () => Promise.reject(new Error('no'))],
     ['names a message that it was not given', () => ({ batchItemFailures: [{ itemIdentifier: 'other' }] })],
-  ])('move a message to the dead-letter queue if the function %s too often, and back', async (_what, handler) => {
+  ])('move a message to the dead-letter queue and back if the function %s too often', async (_what, handler) => {
     catalogue.handle(QUEUE.id, handler);
     await send(service, 'poison');
     await service.advance(HOUR_SECONDS);
@@ -458,7 +458,7 @@ describe('the queues', () => {
     expect(await service.queues()).toMatchObject({ 'apply-provider-event-dlq': { visible: 0 } });
   });
 
-  test('support the SQS redrive operation, which knows the source only of messages that SQS moved', async () => {
+  test('support SQS redrive, but only for messages that SQS itself moved', async () => {
     const { sqs, queueUrl } = clients(service);
     const DestinationArn = `arn:aws:sqs:eu-central-1:000000000000:${QUEUE.queue}`;
     const SourceArn = `${DestinationArn}-dlq`;
@@ -562,7 +562,7 @@ describe('the queues', () => {
     await expect(sqs.send(unknown)).rejects.toMatchObject({ name: 'QueueDoesNotExist' });
   });
 
-  test('can be read by other clients, as a dead-letter queue can', async () => {
+  test('can be read by other clients, like a dead-letter queue', async () => {
     const { sqs, queueUrl } = clients(service);
     const dlq = `${queueUrl}-dlq`;
     await sqs.send(new SendMessageCommand({ QueueUrl: dlq, MessageBody: 'dead' }));
@@ -655,7 +655,7 @@ describe('the stream', () => {
     expect(lines[0]).toMatchObject({ tries: 10, record: { dynamodb: { NewImage: { pk: { S: 'poison' } } } } });
   });
 
-  test('gathers changes for a consumer with a batch window until the host shall be quiet', async () => {
+  test('collects changes for a consumer with a batch window until the host settles', async () => {
     const { service, catalogue } = await freshHost();
     for (const pk of ['one', 'two']) {
       await put(service, pk);
@@ -666,7 +666,7 @@ describe('the stream', () => {
     expect(callsOf(catalogue, GATHERING.id).map(keysOf)).toEqual([['one', 'two']]);
   });
 
-  test('does not wait for more changes than a batch holds', async () => {
+  test('stops collecting when a batch is full', async () => {
     const { service, catalogue } = await freshHost();
     const names = Array.from({ length: GATHERING.batchSize }, (_, index) => `pk-${index}`);
     await Promise.all(names.map((pk) => put(service, pk)));
@@ -687,7 +687,7 @@ describe('the stream', () => {
 });
 
 describe('the clock', () => {
-  test('runs the sweep at the first whole minute after a due time, and at no other', async () => {
+  test('runs the sweep only at the first whole minute after a due time', async () => {
     const { service, catalogue } = await freshHost();
     const hour = await nextHour(service);
     await put(service, 'late', { due: 'DUE#7', due_at: new Date(hour + 59 * 60_000 - 1).toISOString() });
@@ -838,7 +838,7 @@ describe('a host that cannot start', () => {
     });
   });
 
-  test('names a data folder that holds only the data of the former engine, and leaves it as it is', async () => {
+  test('names a data folder that holds only data of the former engine, and leaves the folder unchanged', async () => {
     const dataDir = await temporaryFolder();
     await writeFile(join(dataDir, 'dynamodb.db'), 'former');
     await expect(startTestHost({ dataDir, catalogue: fakeCatalogue() })).rejects.toThrow(

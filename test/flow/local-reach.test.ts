@@ -5,7 +5,7 @@ import { startHost } from '../../infra/local/host/host.ts';
 import { readHostSettings } from '../../infra/local/machine/environment.ts';
 import { startTestHost, withHost } from './host.ts';
 
-/** Another loopback address plays the container's. The machine of the tests may bind loopback only. */
+/** Another loopback address stands for the container's address. The test machine may bind only loopback. */
 const ADDRESS = '127.0.0.2';
 
 const ask = async (baseUrl: string, path: string, headers: Record<string, string>, method = 'GET') => {
@@ -22,7 +22,7 @@ describe('a host with HOST and ALLOWED_HOSTS, as in a container', () => {
   const at = (headers: Record<string, string>, path = '/_local/host', method = 'GET') =>
     ask(service.host().baseUrl, path, headers, method);
 
-  test('listens on the address, and answers by its name, the control routes too', async () => {
+  test('listens on the address, and responds under its name, including the control routes', async () => {
     expect(new URL(service.host().baseUrl).hostname).toBe(ADDRESS);
     for (const host of [
       'payments',
@@ -54,7 +54,7 @@ describe('a host with HOST and ALLOWED_HOSTS, as in a container', () => {
     expect((await at({ host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' })).status).toBe(403);
   });
 
-  test('takes a payment with webhooks, since it reaches itself', async () => {
+  test('takes a payment with webhooks, because it can reach itself', async () => {
     const intent = { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' };
     const { id } = (await service.post('/payments/intents', intent, { session: 'demo-owner' })).body;
     await service.post(`/payments/confirm/${id}`, {}, { session: 'demo-owner' });
@@ -78,12 +78,12 @@ describe('the addresses of a host', () => {
     expect(() => readHostSettings({ ALLOWED_HOSTS: names })).toThrow('ALLOWED_HOSTS');
   });
 
-  test('must be of this machine', async () => {
+  test('must belong to this machine', async () => {
     const start = startHost({ dataDir: ':memory:', env: { HOST: '192.0.2.1' } });
     await expect(start).rejects.toThrow(/^cannot listen on port 0 of 192\.0\.2\.1/);
   });
 
-  test('send payers to PUBLIC_BASE_URL, so that a browser of another container reaches the bank’s page', async () => {
+  test('send payers to PUBLIC_BASE_URL, which browsers in other containers can reach', async () => {
     const host = await startTestHost({ env: { PUBLIC_BASE_URL: 'http://payments:3000' } });
     try {
       const guest = { guest_data: { email: 'gus@example.com', name: 'Gus' }, return_url: 'http://shop.test/' };

@@ -11,7 +11,7 @@ const KEY = { pk: 'PAY#1', sk: 'PAY' };
 const EVENT = { id: '1', source: 'payments', type: 'payment.created', detail: {} } as const;
 const GUEST = { email: 'ada@example.com', guestId: 'gst_1' };
 
-/** Runs one function with these rights. @returns its result, or the name of its error; and what the host logged */
+/** Runs one function with these rights. @returns its result or the name of its error, and the host's log */
 const run = async (uses: readonly Right[], work: () => Promise<unknown>) => {
   const refused: string[] = [];
   const handler: Handler = () => work().catch((error: Error) => error.name);
@@ -86,7 +86,7 @@ test.each<[string, string, () => Promise<unknown>]>([
   ['deletes', 'DeleteItem', () => webDeps().table.remove(SERVICE_KEY)],
   ['puts within a transaction', 'PutItem', () => webDeps().table.transact([{ put: KEY }, { put: SERVICE_KEY }])],
 ])(
-  'a function that %s a service key without table:keys is refused, whatever else it may do',
+  'a function that %s a service key is refused without table:keys, even with all other rights',
   async (_, action, work) => {
     const { result, refused } = await run(EVERY_RIGHT, work);
     expect(result).toBe(ACCESS_DENIED);

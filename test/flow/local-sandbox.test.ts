@@ -85,14 +85,14 @@ describe('a slot in the mode sandbox', () => {
     expect(slotMistakes({ PROVIDER_A_MODE: 'sandbox', ...env })).toEqual(mistakes);
   });
 
-  test('does not start without an own key, or with a mode that it does not know', async () => {
+  test('does not start without its own key or with an unknown mode', async () => {
     expect(await refusal({ PROVIDER_A_MODE: 'sandbox' })).toContain('PROVIDER_A_API_KEY: is empty');
     expect(await refusal({ PROVIDER_A_MODE: 'live' })).toContain('PROVIDER_A_MODE');
   });
 });
 
 describe('a simulated slot', () => {
-  test('has the base URL and the keys of its adapter, and pays', async () => {
+  test('uses the base URL and keys of its adapter, and takes a payment', async () => {
     const host = await startTestHost({ env: { PROVIDER_B: 'stripe', PROVIDER_C: 'paypal' } });
     onTestFinished(() => host.stop());
     const body = { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa', provider_id: 'provider_b' };

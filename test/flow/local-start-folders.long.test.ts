@@ -38,11 +38,11 @@ describe('the data folder of npm start', () => {
     expect(last.output()).not.toContain('cleared');
   });
 
-  test('prints nothing but its output if it is stopped while it creates the demo data', async () => {
+  test('prints no error and no demo data if it is stopped while it creates the demo data', async () => {
     const dataDir = await folder();
     const stopped = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
     await vi.waitFor(() => expect(stopped.output()).toContain('Making demo data'), { timeout: 20_000 });
-    // A terminal sends Ctrl-C to the whole group, and npm passes its own on.
+    // A terminal sends Ctrl-C to the whole process group, and npm forwards its own signal.
     stopped.child.kill('SIGINT');
     stopped.child.kill('SIGINT');
     expect(await ends(stopped)).toBe(0);
@@ -174,7 +174,7 @@ describe('the data folder of npm start', () => {
     expect(await logsOf({ LOG_LEVEL: 'info' })).toBe(true);
   });
 
-  test('keeps no data of :memory:, however it exits', async () => {
+  test('keeps no data of :memory: after any kind of exit', async () => {
     const temporary = await folder();
     const command = start({ DATA_DIR: ':memory:', TMPDIR: temporary });
     await listening(command);

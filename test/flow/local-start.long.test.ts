@@ -46,7 +46,7 @@ describe('npm start', () => {
     expect(command.errors()).toBe('');
   });
 
-  test('prints a payment by a service key if no identity service knows a session', async () => {
+  test('prints a payment command with a service key if IDENTITY_LOOKUP is off', async () => {
     const command = start({ DATA_DIR: await folder(), IDENTITY_LOOKUP: 'off', IDENTITY_URL: '' });
     await listening(command);
     expect(command.output()).toMatch(/^Sessions +none, because IDENTITY_LOOKUP is off$/m);
@@ -56,7 +56,7 @@ describe('npm start', () => {
     expect(await ends(command)).toBe(0);
   });
 
-  test('ends with the command npm start, whichever of their processes is killed', async () => {
+  test('ends with all processes, whichever process is killed', async () => {
     const dataDir = await folder();
     for (const pidOf of [async (npm: number) => npm, onlyChildOf]) {
       const command = spawnedCommand('sh', ['-c', `PORT=0 DEMO_DATA=none DATA_DIR=${dataDir} exec npm start`]);
@@ -84,7 +84,7 @@ describe('npm start', () => {
     },
   );
 
-  test('is installed without checks against the Node that runs npm, also for a strict user', async () => {
+  test('is installed without the engine check of npm, even if the user’s settings are strict', async () => {
     const strict = join(await folder(), 'npmrc');
     await writeFile(strict, 'engine-strict=true\nloglevel=warn\n');
     const settings = await inShell(

@@ -104,7 +104,7 @@ export const canMount = spawnSync('unshare', ['-rm', 'sh', '-c', 'mount -t tmpfs
 
 export const DEMO_HEADERS = { 'x-session-id': 'demo-owner', 'content-type': 'application/json' };
 
-/** Sends the printed curl line by other means. */
+/** Sends the request of the printed curl line without curl. */
 export const createAsPrinted = async (
   output: string,
 ): Promise<{ status: number; body: { id: string; status: string } }> => {

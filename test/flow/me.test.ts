@@ -26,12 +26,12 @@ describe('GET /me', () => {
     });
   });
 
-  test('shows every scope to a platform admin, without limits of refunds', async () => {
+  test('shows every scope to a platform admin, without refund limits', async () => {
     const { data } = await meOf({ is_admin: true, staff_role: 'support' });
     expect(data).toMatchObject({ is_admin: true, organization_id: null, scopes: SCOPES, refund_limits: null });
   });
 
-  test('shows the limits of refunds to support only', async () => {
+  test('shows refund limits to support only', async () => {
     expect((await meOf({ staff_role: 'support' })).data).toMatchObject({
       is_admin: false,
       staff_role: 'support',
@@ -47,7 +47,7 @@ describe('GET /me', () => {
     }
   });
 
-  test('takes an unknown staff role for none', async () => {
+  test('treats an unknown staff role as absent', async () => {
     expect((await meOf({ staff_role: 'owner' })).data).toMatchObject({ staff_role: null, scopes: [] });
   });
 

@@ -7,7 +7,7 @@ import { changeTo, PLAN_PLACES, type PlanHolder, plan, subscribed } from './plan
 import type { ParsedJson } from './routes.ts';
 import { command, patch, payer, paymentsOf, readSubscription, subscriber, trySubscribe } from './subscribers.ts';
 
-/** A tier is active only once a payment has covered it, after every command that can bring a tier. */
+/** A tier becomes active only after its payment, for every command that can grant a tier. */
 
 const FAILING = {
   provider_a: {
@@ -50,7 +50,7 @@ const activations = async (service: TestHost, id: string) =>
     .map(({ detail }) => detail.payload)
     .filter(({ data }) => data.subscription_id === id && data.membership_type_id === 'gold');
 
-/** Looks often until the last retry is over. */
+/** Checks the tier repeatedly until after the last retry. */
 const expectNeverActive = async (service: TestHost, of: PlanHolder): Promise<void> => {
   for (const seconds of [0, 60, 3 * HOUR_SECONDS, DAY_SECONDS, 3 * DAY_SECONDS, 5 * DAY_SECONDS, 8 * DAY_SECONDS]) {
     await service.advance(seconds);
@@ -73,7 +73,7 @@ describe.each(PLAN_PLACES)('an unpaid tier at %s', (_, place) => {
     expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 200 });
   };
 
-  /** A subscription without a product that costs nothing, and that is charged by a failing method from now on. */
+  /** A free subscription without a product, whose method fails from now on. */
   const free = async (outcome: (typeof OUTCOMES)[number]): Promise<PlanHolder> => {
     const price = { subtotal_cents: 0, total_cents: 0, currency: 'USD', billing_interval: 'monthly' };
     const of = await subscribed(service, place, price);
@@ -103,7 +103,7 @@ describe.each(PLAN_PLACES)('an unpaid tier at %s', (_, place) => {
     else expect((await service.get('/memberships', who.options)).body.data).toEqual([]);
   });
 
-  test.each(OUTCOMES)('is not active after a change now whose charge is %s', async (outcome) => {
+  test.each(OUTCOMES)('is not active after an immediate change whose charge is %s', async (outcome) => {
     const of = await free(outcome);
     await service.advance(5 * DAY_SECONDS);
     const answer = await changeTo(service, of, { product_id: await goldPlan(service), when: 'now' });
@@ -153,7 +153,7 @@ describe.each(PLAN_PLACES)('an unpaid tier at %s', (_, place) => {
     await expectNeverActive(service, of);
   });
 
-  test('is active once a scheduled change is paid, and its event comes after the payment', async () => {
+  test('is active once a scheduled change is paid, and publishes its event after the payment', async () => {
     const of = await scheduled('declined');
     await untilPeriodEnds(of);
     await service.advance(3 * HOUR_SECONDS);
@@ -168,7 +168,7 @@ describe.each(PLAN_PLACES)('an unpaid tier at %s', (_, place) => {
     expect(renewed.status).toBe('active');
     expect(await goldOf(service, of)).toMatchObject({ status: 'active', ends_at: renewed.current_period_end });
     expect(await activations(service, of.id)).toHaveLength(1);
-    // The tier is paid for now, so it keeps its grace while the next renewal is retried.
+    // The tier is now paid, so it keeps its grace period while the next renewal is retried.
     await failing(of, 'declined');
     await untilPeriodEnds(of);
     await service.advance(3 * HOUR_SECONDS);

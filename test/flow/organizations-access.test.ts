@@ -22,7 +22,7 @@ const readIn = (organizationId: string, person: UserWithEmail) =>
 const writeIn = (organizationId: string, person: UserWithEmail) =>
   service.post('/customers', customer(organizationId), person.options);
 
-/** A member that may write, has done so, and whose membership is in the cache. */
+/** A member with write access, a completed write and a cached membership. */
 const seatedMember = async () => {
   const [owner, member] = [await newPerson(service), await newPerson(service)];
   const id = await newOrganization(service, owner);
@@ -83,7 +83,7 @@ describe('a removed or downgraded member', () => {
 
 describe('a response stored under an Idempotency-Key', () => {
   const bytesOf = ({ body }: TestAnswer): string => JSON.stringify(body);
-  /** A payment that the member has made and canceled, and the request that canceled it. */
+  /** A payment that the member created and canceled, and the cancel request. */
   const canceled = async () => {
     const seat = await seatedMember();
     const payment = await createIntent(service, seat.member, { organization_id: seat.id });
@@ -164,10 +164,10 @@ describe('a deleted organization', () => {
   });
 });
 
-describe('an organization_id of no organization', () => {
+describe('an unknown organization_id', () => {
   const LISTS = ['/payments', '/payment-methods', '/customers', '/subscriptions', '/addresses', '/payments/summary'];
 
-  test('is refused in lists and bodies like another’s organization, and its own path returns 404', async () => {
+  test('is refused in lists and bodies like a foreign organization, and its own path returns 404', async () => {
     const [person, stranger] = [await newPerson(service), await newPerson(service)];
     const others = await newOrganization(service, stranger);
     for (const id of ['org_none', 'org_000000000000000000000000', others]) {

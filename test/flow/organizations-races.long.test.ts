@@ -25,7 +25,7 @@ interface Race {
   readonly id: string;
   readonly owner: UserWithEmail;
   readonly people: readonly UserWithEmail[];
-  /** The next draw. */
+  /** The next random number. */
   readonly next: () => number;
 }
 
@@ -50,7 +50,7 @@ const deleteIt = ({ id, owner }: Race) => service.request('DELETE', `/organizati
 
 const ACTS = [add, add, changeRole, changeRole, leave, remove, rename];
 
-/** Two or three concurrent requests about the same organization and few people, so that they conflict. */
+/** Two or three concurrent requests about one organization and few people, so they conflict. */
 const runRace = async (race: Race, isLast: boolean): Promise<TestAnswer[]> => {
   const acts = Array.from({ length: 2 + Math.floor(race.next() * 2) }, () => among(ACTS, race.next));
   const ends = isLast && race.next() < 0.5;

@@ -356,7 +356,7 @@ describe('the list of members', () => {
     });
   });
 
-  test('filters by role and comes in pages, with the total of each', async () => {
+  test('filters by role and has pages, with the total on each page', async () => {
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);
     for (let index = 0; index < 7; index += 1) {

@@ -8,7 +8,7 @@ import { paidPayment, refund, refundsAtProvider } from './refunders.ts';
 import { withStops } from './stops.ts';
 import { OWN_BILLING, payer, readSubscription, subscribe } from './subscribers.ts';
 
-/** An owner adds the admin who decides to the organization that pays, between the check and the claim of the decision. */
+/** Between the check and the claim of an admin's decision, an owner adds the admin to the paying organization. */
 const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
 
 interface Team {
@@ -19,7 +19,7 @@ interface Team {
 
 interface Act {
   readonly run: () => Promise<TestAnswer>;
-  /** What the decision would change. */
+  /** The state that the decision would change. */
   readonly state: () => Promise<unknown>;
 }
 

@@ -16,13 +16,13 @@ import { plan } from './plan-changes.ts';
 import { paidPayment, refund } from './refunders.ts';
 import { OWN_BILLING } from './subscribers.ts';
 
-/** A person who pays never decides as the merchant (decisions 29, rule 5). The expected responses are those of the rule. */
+/** A payer never decides as the merchant (decisions 29, rule 5). The expected responses follow that rule. */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
 const ACTIONS = ['refund', 'capture', 'release', 'free price', 'no proration', 'downgrade now'] as const;
 type Action = (typeof ACTIONS)[number];
 
-/** The staff who may decide so on another's payment. */
+/** The staff roles that may decide on another's payment, by action. */
 const STAFF: Readonly<Record<Action, readonly DecidingParty[]>> = {
   refund: ['support', 'finance'],
   capture: ['finance', 'operations'],
@@ -35,7 +35,7 @@ const STAFF: Readonly<Record<Action, readonly DecidingParty[]>> = {
 const isStaff = (decider: DecidingParty): boolean => ['finance', 'operations', 'support'].includes(decider);
 const isSession = (decider: DecidingParty): boolean => isStaff(decider) || decider === 'platform admin';
 
-/** A membership binds no key. */
+/** A membership does not restrict a key. */
 const BINDING: Readonly<Record<PayingParty, (decider: DecidingParty) => boolean>> = {
   'the person': (decider) => decider !== 'another’s key',
   'the person as a guest': (decider) => decider !== 'another’s key',
@@ -61,7 +61,7 @@ const outcomeOf = ({ status, body }: TestAnswer): string => {
 interface Case {
   readonly paid: Paid;
   readonly options: RequestOptions;
-  /** True if the decider may also change the plan as the payer, and so asks for a product. */
+  /** True if the decider may also change the plan as the payer. The test then requests a product. */
   readonly isPayer: boolean;
 }
 
@@ -79,7 +79,7 @@ const bodyOf = async (action: Action, { isPayer }: Case) => {
   }
 };
 
-/** The responses to the action, with that of the preview. */
+/** The responses to the action and to its preview. */
 const decide = async (action: Action, one: Case): Promise<TestAnswer[]> => {
   const { paid, options } = one;
   if (action === 'refund') return [await refund(service, paid.refundable, { ...options, body: { amount_cents: 100 } })];
@@ -97,7 +97,7 @@ const shown = async (paid: Paid, options: RequestOptions) => {
 };
 
 describe('a key that another admin rotates', () => {
-  test('decides neither on the payments of its creator nor on those of that admin', async () => {
+  test('decides on payments of neither its creator nor that admin', async () => {
     const [creator, holder, other] = [await newAdmin(service), await newAdmin(service), await newDecider(service)];
     const { id } = await createKey(service, creator);
     const rotated = await service.post(`/admin/keys/${id}/rotate`, {}, holder.options);
@@ -116,7 +116,7 @@ describe('a key that another admin rotates', () => {
 describe('a decision of the merchant', () => {
   const rows = DECIDERS.flatMap((decider) => PAYING.map((payer) => ({ decider, payer })));
 
-  test.each(rows)('by $decider is refused exactly if the decider pays, when the payer is $payer', async (row) => {
+  test.each(rows)('is refused to $decider exactly if the decider pays, with $payer as payer', async (row) => {
     const { decider, payer } = row;
     const observer = await newAdmin(service);
     const { person, options } = await deciding(service, decider);
@@ -138,7 +138,7 @@ describe('a decision of the merchant', () => {
 describe('a merchant who pays', () => {
   const OWN = { status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS', details: { reason: 'own_payment' } } };
 
-  test('changes an own plan as every payer does, and upgrades at its price', async () => {
+  test('upgrades the own plan like every payer, at the full price', async () => {
     const { person } = await deciding(service, 'operations');
     const { subscription } = await paidBy(service, person, 'the person');
     const path = `/subscriptions/${subscription}/change`;
@@ -152,7 +152,7 @@ describe('a merchant who pays', () => {
     });
   });
 
-  test('turns neither a month into a year nor 900.00 into 0.50', async () => {
+  test('cannot turn a month into a year, or 900.00 into 0.50', async () => {
     const { person } = await deciding(service, 'finance');
     const { subscription } = await paidBy(service, person, 'the person');
     const path = `/subscriptions/${subscription}/change`;
@@ -164,7 +164,7 @@ describe('a merchant who pays', () => {
     }
   });
 
-  test('gets no further by an own key, which changes the product as the payer, but not the price', async () => {
+  test('gains no right by an own key, which may change the product but not the price', async () => {
     const admin = await newDecider(service, { is_admin: true });
     const key = await createKey(service, admin);
     const { subscription, refundable, released } = await paidBy(service, admin, 'the person');
@@ -182,7 +182,7 @@ describe('a merchant who pays', () => {
     expect(changed).toMatchObject({ status: 200, body: { product_id: dear, total_cents: 9_900 } });
   });
 
-  test('learns that another person of the merchant must decide', async () => {
+  test('gets an error that another person of the merchant must decide', async () => {
     const { person, options } = await deciding(service, 'platform admin');
     const { refundable } = await paidBy(service, person, 'an organization with the person as a member');
     const { body } = await refund(service, refundable, options);

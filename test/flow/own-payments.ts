@@ -18,7 +18,7 @@ export const DECIDERS = [
 ] as const;
 export type DecidingParty = (typeof DECIDERS)[number];
 
-/** Who pays, seen from the person who decides, or who made the key that decides. */
+/** The payer, relative to the deciding person or to the creator of the deciding key. */
 export const PAYING = [
   ...(['the person', 'the person as a guest', 'an organization of the person'] as const),
   ...(['an organization with the person as a member', 'another person'] as const),
@@ -31,7 +31,7 @@ export interface DecidingPerson extends User {
 
 let people = 0;
 
-/** The e-mail has capitals, so that a guest's e-mail is compared without them. */
+/** Capitals in the e-mail test that a guest's e-mail is compared without case. */
 export const newDecider = async (service: TestHost, fields: Fields = {}): Promise<DecidingPerson> => {
   people += 1;
   const email = `DecidingParty.${people}@Example.com`;
@@ -44,7 +44,7 @@ const made = async (answer: Promise<TestAnswer>) => {
   return body;
 };
 
-/** A caller who pays, and the fields that name the owner of what is paid. */
+/** A paying caller, and the owner fields of the caller's records. */
 interface PayingCaller {
   readonly options: RequestOptions;
   readonly fields: Fields;
@@ -80,7 +80,7 @@ const subscribeTo = async (service: TestHost, { options, fields }: PayingCaller,
   return (await made(service.post('/subscriptions', body, payer))).id;
 };
 
-/** What a payer has, and what the decider would decide on. */
+/** The payer's records, one per action of the decider. */
 export interface Paid {
   readonly refundable: string;
   readonly captured: string;
@@ -107,7 +107,7 @@ interface Deciding {
 
 const STAFF: readonly DecidingParty[] = ['finance', 'operations', 'support'];
 
-/** A new person of that role, and how the requests of the decider are sent. */
+/** A new person of that role, with the request options of the decider. */
 export const deciding = async (service: TestHost, decider: DecidingParty): Promise<Deciding> => {
   const isStaff = STAFF.includes(decider);
   const person = await newDecider(service, isStaff ? { staff_role: decider } : { is_admin: true });

@@ -13,7 +13,7 @@ const pay = (token: string, method = VISA): Promise<ParsedJson> =>
   service.post('/pay/confirm', { payment_method_id: method }, withToken(token));
 
 describe('a payment link', () => {
-  test('starts the payment of a guest with its price, description and metadata', async () => {
+  test('starts a guest payment with its price, description and metadata', async () => {
     const link = await createLink(service, {
       description: 'Workshop',
       metadata: { event: 'W-1' },
@@ -46,7 +46,7 @@ describe('a payment link', () => {
     expect(made?.detail.payload.data).toMatchObject({ payment_link_id: link.id });
   });
 
-  test('opens no more places than its maximum, and one again after an unpaid payment was canceled', async () => {
+  test('allows at most max_payments, and allows another once an unpaid payment is canceled', async () => {
     const link = await createLink(service, { max_payments: 2 });
     const [paid, left] = [await startLink(service, link.token), await startLink(service, link.token)];
     expect(await pay(paid.body.token)).toMatchObject({ status: 200 });
@@ -59,7 +59,7 @@ describe('a payment link', () => {
     expect(await startLink(service, link.token)).toMatchObject({ status: 201 });
   });
 
-  test('keeps to its maximum among parallel starts', async () => {
+  test('never exceeds max_payments with concurrent starts', async () => {
     const link = await createLink(service, { max_payments: 3 });
     const answers = await Promise.all(Array.from({ length: 24 }, () => startLink(service, link.token)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
@@ -67,7 +67,7 @@ describe('a payment link', () => {
     expect(await link.read()).toMatchObject({ status: 'spent', payments: { open: 3, succeeded: 0 } });
   });
 
-  test('takes a discount code, and none that another start has used up', async () => {
+  test('accepts a discount code, but refuses a code that another start used up', async () => {
     await putCode(service, 'ONCE', { max_redemptions: 1 });
     const link = await createLink(service, { subtotal_cents: 2_000, total_cents: undefined });
     const answers = await Promise.all(
@@ -81,7 +81,7 @@ describe('a payment link', () => {
     }
   });
 
-  test('returns the payment of a repeated start, also once it is spent', async () => {
+  test('returns the same payment for a repeated start, even after max_payments is reached', async () => {
     const link = await createLink(service, { max_payments: 1 });
     const fields = { email: 'same@example.com' };
     const first = await startLink(service, link.token, fields, 'the key of a repeated start');
@@ -90,7 +90,7 @@ describe('a payment link', () => {
     expect(await link.read()).toMatchObject({ payments: { open: 1, succeeded: 0 } });
   });
 
-  test('sells within its bounds of quantity at the price of the product', async () => {
+  test('limits the quantity and charges the product’s price', async () => {
     const admin = await signIn(service, { is_admin: true });
     const product = { name: 'Ticket', subtotal_cents: 700, total_cents: 700, currency: 'USD', max_quantity: 10 };
     expect((await service.put('/admin/products/ticket', product, admin.options)).status).toBe(200);
@@ -114,7 +114,7 @@ describe('a payment link', () => {
     }
   });
 
-  test('closes when it is archived, while its payments can still be paid', async () => {
+  test('closes when archived, but its payments can still be paid', async () => {
     const link = await createLink(service);
     const started = await startLink(service, link.token);
     const archived = await service.request('DELETE', `/payment-links/${link.id}`, link.admin.options);
@@ -125,7 +125,7 @@ describe('a payment link', () => {
     expect(await link.read()).toMatchObject({ status: 'archived', payments: { open: 0, succeeded: 1 } });
   });
 
-  test('fixes its price once a payment exists', async () => {
+  test('has a fixed price once a payment exists', async () => {
     const link = await createLink(service, { max_payments: 5 });
     const change = (body: Readonly<Record<string, unknown>>): Promise<ParsedJson> =>
       service.request('PATCH', `/payment-links/${link.id}`, { ...link.admin.options, body });
@@ -138,7 +138,7 @@ describe('a payment link', () => {
     });
   });
 
-  test('sells a product no longer that has become a recurring one', async () => {
+  test('refuses to start if its product has become recurring', async () => {
     const admin = await signIn(service, { is_admin: true });
     const product = { name: 'Pass', total_cents: 700, currency: 'USD' };
     const put = (fields: object) => service.put('/admin/products/pass', { ...product, ...fields }, admin.options);
@@ -149,7 +149,7 @@ describe('a payment link', () => {
     expect(await link.read()).toMatchObject({ payments: { open: 0, succeeded: 0 } });
   });
 
-  test('is changed by a client that sends it back, also once it has expired and its product is withdrawn', async () => {
+  test('can be updated with its own read response, even if expired and its product is withdrawn', async () => {
     const admin = await signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
     const product = { name: 'Seat', total_cents: 700, currency: 'USD', max_quantity: 10 };
     const put = (fields: object) => service.put('/admin/products/seat', { ...product, ...fields }, admin.options);
@@ -171,7 +171,7 @@ describe('a payment link', () => {
     expect(await change({ expires_at: link.created_at })).toMatchObject({ body: { code: 'VALIDATION_ERROR' } });
   });
 
-  test('checks a discount code by its token alone', async () => {
+  test('checks a discount code with only the link’s token', async () => {
     await putCode(service, 'PEEK', { percent_bp: 1_000, max_redemptions: 1 });
     const link = await createLink(service);
     const payment = await startLink(service, link.token);
@@ -188,7 +188,7 @@ describe('a payment link', () => {
     expect(await check('')).toMatchObject({ status: 401 });
   });
 
-  test('needs an Idempotency-Key that cannot be guessed', async () => {
+  test('requires an Idempotency-Key that is hard to guess', async () => {
     const link = await createLink(service);
     const body = { email: 'a@example.com', name: 'A' };
     const without: ParsedJson = await service.post('/pay/start', body, withToken(link.token));
@@ -197,7 +197,7 @@ describe('a payment link', () => {
     expect(short).toMatchObject({ status: 400, body: { code: 'IDEMPOTENCY_KEY_INVALID' } });
   });
 
-  test('keeps no token in any item', async () => {
+  test('stores no token in any table item', async () => {
     const link = await createLink(service);
     const { body } = await startLink(service, link.token);
     await pay(body.token);

@@ -11,7 +11,7 @@ const pay = (token: string, body: Readonly<Record<string, unknown>> = { payment_
   service.post('/pay/confirm', body, withToken(token));
 
 describe('the page of a payment', () => {
-  test('shows what is paid, and nothing of the payer', async () => {
+  test('shows the amount, and nothing about the payer', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { description: 'Repair', metadata: { order: 'A-1' } });
     const state = await pageOf(service, await pageToken(service, payment.id, { return_url: 'https://shop.example/x' }));
@@ -41,7 +41,7 @@ describe('the page of a payment', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('tells after a decline what may help, and nothing else', async () => {
+  test('shows only the decline code and advice after a decline', async () => {
     const payment = await createIntent(service, await signIn(service));
     const token = await pageToken(service, payment.id);
     const declined = await pay(token, { payment_method_id: DECLINED });
@@ -52,7 +52,7 @@ describe('the page of a payment', () => {
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
-  test('is paid in the browser with the client secret that it shows', async () => {
+  test('lets a browser pay with the client secret that it shows', async () => {
     const payment = await createIntent(service, await signIn(service));
     const token = await pageToken(service, payment.id);
     const { client_secret: clientSecret } = await pageOf(service, token);

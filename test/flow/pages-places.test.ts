@@ -8,7 +8,7 @@ import { type TestHost, withHost } from './host.ts';
 import { createLink, startLink, withToken } from './pages.ts';
 import { withStops } from './stops.ts';
 
-/** The counters of payment links against the payments that hold their places. */
+/** Compares the counters of payment links with their payments. */
 const SLOTS = [
   ['Stripe', 'provider_a', 'pm_card_visa'],
   ['PayPal', 'provider_b', 'SIM-OK'],
@@ -22,7 +22,7 @@ const twice =
     return handler(event, context);
   };
 
-/** Every batch of the stream that the projections read comes twice. */
+/** The projections get every stream batch twice. */
 const REPEATED: Catalogue = {
   endpoints,
   triggers,
@@ -32,7 +32,7 @@ const REPEATED: Catalogue = {
   },
 };
 
-/** By the payments themselves. */
+/** The counts, computed from the payments. */
 const heldOf = async (service: TestHost, linkId: string) => {
   await service.settle();
   const held = (await itemsOf(service, 'PAY#')).filter(
@@ -42,10 +42,10 @@ const heldOf = async (service: TestHost, linkId: string) => {
   return { open: held.filter(({ status }) => status !== 'canceled').length - succeeded, succeeded };
 };
 
-describe.each(SLOTS)('200 starts at the same time on a link of five at %s', (_, slot, method) => {
+describe.each(SLOTS)('200 concurrent starts on a link with five places at %s', (_, slot, method) => {
   const service = withHost({ frozen: true, env: PATIENT, catalogue: REPEATED });
 
-  test('make five payments, and 195 find the link spent; its counts equal the payments to the end', {
+  test('create five payments, refuse the other 195, and keep the link’s counts equal to its payments', {
     timeout: 300_000,
   }, async () => {
     const link = await createLink(service, { max_payments: 5, providers: [slot] });
@@ -74,10 +74,10 @@ describe.each(SLOTS)('200 starts at the same time on a link of five at %s', (_, 
   });
 });
 
-describe('a start that stops at any of its calls', () => {
+describe('a start that is interrupted at any call', () => {
   const stoppable = withStops({ ...PATIENT, PLACE_HOLD_MINUTES: '600' });
 
-  test('loses no place and takes none twice', { timeout: 600_000 }, async () => {
+  test('neither loses a place nor takes two', { timeout: 600_000 }, async () => {
     const { service, watch, stopped } = stoppable();
     const link = await createLink(service, { max_payments: 1_000 });
     const payer = { email: 'stop@example.com' };

@@ -18,7 +18,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
+describe.each(BILLERS)('the page of a subscription billed by %s', (_, env) => {
   const service = withHost({ frozen: true, env });
 
   const active = async () => {
@@ -27,7 +27,7 @@ describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
     return { who, id: made.id, token: await pageToken(service, made.id), end: made.current_period_end };
   };
 
-  /** A member whose renewal has just failed. */
+  /** A subscriber whose renewal has just failed. */
   const pastDue = async () => {
     const { who, id, end } = await active();
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -48,7 +48,7 @@ describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
 
   const methodOf = async (who: Subscriber, id: string) => (await readSubscription(service, who, id)).payment_method_id;
 
-  test('shows price, interval and card, and nothing of the payer', async () => {
+  test('shows price, interval and card, and nothing about the payer', async () => {
     const { who, token, end } = await active();
     const state = await pageOf(service, token);
     expect(state).toMatchObject({
@@ -66,7 +66,7 @@ describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
     expect(who.names.customer_id).toMatch(/^cust_/);
   });
 
-  test('cancels at the end of the period with a reason, and keeps the subscription again', async () => {
+  test('cancels at the period end with a reason, and can withdraw the cancellation', async () => {
     const { who, id, token } = await active();
     const canceled: ParsedJson = await service.post(
       '/pay/cancel',
@@ -97,9 +97,9 @@ describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
     expect(await readSubscription(service, who, id)).toMatchObject({ cancel_reason: null, cancel_comment: null });
   });
 
-  test('forgets the reason of a cancellation that failed, once the payer keeps the subscription', async () => {
+  test('deletes the reason of a failed cancellation once the payer keeps the subscription', async () => {
     const { who, id, token } = await active();
-    // The service bills without its provider, so only the provider's own billing can fail.
+    // Only provider billing can fail here, because service billing needs no provider call.
     await service.fault({ provider: 'provider_a', action: 'timeout_before', times: 9 });
     const failed = await service.post('/pay/cancel', { reason: 'unused', comment: 'Never used' }, withToken(token));
     await service.clearFaults();
@@ -110,7 +110,7 @@ describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
     expect(await readSubscription(service, who, id)).toMatchObject({ cancel_reason: null, cancel_comment: null });
   });
 
-  test('ends a past-due subscription immediately, and opens no longer', async () => {
+  test('cancels a past-due subscription immediately, and can then no longer be opened', async () => {
     const { who, id, token } = await pastDue();
     const canceled: ParsedJson = await service.post('/pay/cancel', {}, withToken(token));
     expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
@@ -118,7 +118,7 @@ describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
     expect((await service.get('/pay/state', withToken(token))).status).toBe(404);
   });
 
-  test('sets another card, which the next renewal charges', async () => {
+  test('sets another card, and the next renewal charges it', async () => {
     const { who, id, token, end } = await active();
     const before = await methodOf(who, id);
     expect(await setMethod(token, 'pm_card_mastercard')).toMatchObject({
@@ -132,7 +132,7 @@ describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
     expect(renewal).toMatchObject({ status: 'succeeded', payment_method_details: { card_brand: 'mastercard' } });
   });
 
-  test('charges the open payment of a past-due subscription with the new card once, and keeps the card', async () => {
+  test('charges the open payment of a past-due subscription once to the new card, which stays', async () => {
     const { who, id, token, renewal } = await pastDue();
     expect(await pageOf(service, token)).toMatchObject({
       status: 'past_due',
@@ -153,7 +153,7 @@ describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
     ).toHaveLength(1);
   });
 
-  test('leaves the present card of a past-due subscription after a decline', async () => {
+  test('keeps the current card of a past-due subscription if the new card is declined', async () => {
     const { who, id, token, failing } = await pastDue();
     const declined = await setMethod(token, 'pm_card_chargeCustomerFail');
     expect(declined).toMatchObject({ status: 402, body: { code: 'PAYMENT_DECLINED' } });
@@ -164,7 +164,7 @@ describe.each(BILLERS)('the page of a subscription that %s bills', (_, env) => {
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
   });
 
-  test('sets a card only after its payer has authenticated it', async () => {
+  test('sets a card only after the payer authenticates', async () => {
     const { who, id, token } = await active();
     const before = await methodOf(who, id);
     const set = await setMethod(token, 'pm_card_authenticationRequired');

@@ -30,7 +30,7 @@ const service = withHost({
   log: (line) => lines.push(line),
 });
 
-/** What each token may do; every other route answers as if there were no token. */
+/** The allowed routes of each token. Other routes respond as if the request had no token. */
 const MAY: Readonly<Record<string, readonly string[]>> = {
   payment: ['pay.state', 'pay.confirm'],
   link: ['pay.state', 'pay.start', 'discounts.check'],
@@ -42,7 +42,7 @@ const BODIES: Readonly<Record<string, ParsedJson>> = {
   'pay.method': { provider_payment_method_token: 'pm_card_visa' },
 };
 
-/** Sends the smallest body of the route, about records that do not exist. */
+/** Sends the smallest body of the route, with unknown record ids. */
 const ask = ({ id, method, path, body }: (typeof documentedEndpoints)[number], headers: Record<string, string>) =>
   service.request(method, path.replaceAll(/\{[^}]+\}/g, 'unknown'), {
     headers: { ...headers, ...(id === 'pay.start' && { 'idempotency-key': 'the key of another kind' }) },
@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 
 describe('the token of a hosted page', () => {
-  test('works on its own routes only, and tells nothing elsewhere', async () => {
+  test('works only on its own routes, and reveals nothing elsewhere', async () => {
     const wrong: string[] = [];
     for (const endpoint of documentedEndpoints) {
       const wanted = endpoint.opens ? 404 : (await ask(endpoint, {})).status;
@@ -75,7 +75,7 @@ describe('the token of a hosted page', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('gets one and the same 404 if it is forged, expired, or opens nothing any more', async () => {
+  test('always gets the same 404 if it is forged, expired or no longer valid', async () => {
     const user = await signIn(service);
     const gone = async (end: (id: string) => Promise<unknown>) => {
       const { id } = await createIntent(service, user);
@@ -110,7 +110,7 @@ describe('the token of a hosted page', () => {
     expect(answers[0]).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } });
   });
 
-  test('charges no stored method, of any owner', async () => {
+  test('cannot charge any stored method', async () => {
     const [user, other] = [await signIn(service), await signIn(service)];
     const [own, foreign] = [
       await saveReadyMethod(service, user.options),
@@ -125,7 +125,7 @@ describe('the token of a hosted page', () => {
     expect(await timesCharged(service, id)).toBe(0);
   });
 
-  test('lets no body change a price', async () => {
+  test('cannot change a price through the request body', async () => {
     const { token } = await createLink(service);
     const prices = [
       'subtotal_cents',
@@ -179,7 +179,7 @@ describe('the token of a hosted page', () => {
     }
   });
 
-  test('sends a payer to a listed host', async () => {
+  test('redirects a payer to a listed host', async () => {
     const { id } = await createIntent(service, await signIn(service));
     for (const url of ['https://shop.example/x?y=1', 'https://SHOP.example/', 'http://127.0.0.1:4000/']) {
       expect(await pageOf(service, await pageToken(service, id, { return_url: url }))).toMatchObject({
@@ -188,7 +188,7 @@ describe('the token of a hosted page', () => {
     }
   });
 
-  test('stands in no log line, item or event', async () => {
+  test('appears in no log line, table item or event', async () => {
     listen();
     const { id } = await createIntent(service, await signIn(service));
     const token = await pageToken(service, id);
@@ -210,7 +210,7 @@ describe('the token of a hosted page', () => {
     }
   });
 
-  test('keeps a payment open beyond its first day, and reads the client secret from the provider', async () => {
+  test('keeps a payment open beyond its first day, with the client secret read from the provider', async () => {
     const { id } = await createIntent(service, await signIn(service));
     const token = await pageToken(service, id, { expires_in: 3 * DAY_SECONDS });
     const { client_secret: secret } = await pageOf(service, token);
@@ -228,11 +228,11 @@ describe('the token of a hosted page', () => {
   });
 });
 
-describe('between the page and the payment', () => {
+describe('a payment through its hosted page', () => {
   const pay = (token: string): Promise<ParsedJson> =>
     service.post('/pay/confirm', { payment_method_id: VISA }, withToken(token));
 
-  test('an erased payer, a deleted organization and a canceled payment charge nothing', async () => {
+  test('charges nothing for an erased payer or a deleted organization', async () => {
     const admin = await signIn(service, { is_admin: true });
     const user = await signIn(service);
     const erased = await createIntent(service, user);
@@ -248,7 +248,7 @@ describe('between the page and the payment', () => {
     for (const { id } of [erased, deleted]) expect(await timesCharged(service, id)).toBe(0);
   });
 
-  test('a removed member’s own card charges nothing, and an organization pays by a one-time token', async () => {
+  test('cannot charge a former member’s own card, but can charge a one-time token for the organization', async () => {
     const acme = await company(service);
     const lent = await saveReadyMethod(service, acme.billing.options, { organization_id: null });
     const fields = { organization_id: acme.id, payment_method_id: lent.id };
@@ -266,7 +266,7 @@ describe('between the page and the payment', () => {
     expect(await timesCharged(service, id)).toBe(1);
   });
 
-  test('two tabs that pay at the same time charge once', async () => {
+  test('charges once from concurrent tabs', async () => {
     const { id } = await createIntent(service, await signIn(service));
     const token = await pageToken(service, id);
     const answers = await Promise.all(Array.from({ length: 6 }, () => pay(token)));
@@ -275,7 +275,7 @@ describe('between the page and the payment', () => {
     expect(await pageOf(service, token)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('a lost answer is 202, and the same key charges nothing more', async () => {
+  test('returns 202 after a lost provider response, and a retry under the same key charges nothing more', async () => {
     const { id } = await createIntent(service, await signIn(service));
     const token = await pageToken(service, id);
     const headers = { ...withToken(token).headers, 'idempotency-key': 'the key of a lost answer' };
@@ -290,8 +290,8 @@ describe('between the page and the payment', () => {
   });
 });
 
-describe('support', () => {
-  test('makes links, reads as before, and does nothing more', async () => {
+describe('a support agent', () => {
+  test('can create links and read, and is refused all other writes', async () => {
     const support = await signIn(service, { staff_role: 'support' });
     const { id } = await createIntent(service, await signIn(service));
     const { id: subscription } = await subscribe(service, await subscriber(service));

@@ -4,15 +4,15 @@ import { signIn } from './flow.ts';
 import type { TestHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Steps of tests about hosted pages; a refused step fails the test. */
+/** Helpers for tests of hosted pages. A refused call fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How a page sends its requests. */
+/** The headers of a page's requests. */
 export const withToken = (token: string) => ({ headers: { 'x-link-token': token } });
 
 export const tokenIn = (url: string): string => url.slice(url.indexOf('#') + 1);
 
-/** The token of a link to the page of a payment or a subscription. */
+/** The token of the link to a payment's or subscription's page. */
 export const pageToken = async (service: TestHost, id: string, body: Fields = {}): Promise<string> => {
   const admin = await signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
   const kind = id.startsWith('subs_') ? 'subscriptions' : 'payments';
@@ -44,7 +44,7 @@ export const createLink = async (service: TestHost, fields: Fields = {}) => {
 
 let starts = 0;
 
-/** Each start is another payer, unless a field says otherwise. */
+/** Each start has another payer, unless a field overrides the payer. */
 export const startLink = (service: TestHost, token: string, fields: Fields = {}, key?: string): Promise<ParsedJson> => {
   starts += 1;
   return service.request('POST', '/pay/start', {

@@ -12,7 +12,7 @@ import {
 } from './paid-periods.ts';
 import { anotherMethod, patch, readSubscription } from './subscribers.ts';
 
-/** Ways to have paid for a period that Stripe bills, with its own coupons and balances. */
+/** Payment histories of a period that Stripe bills, with Stripe's coupons and balances. */
 
 const dashboard = ({ service }: PeriodStage, { id }: Held, wish: object): Promise<unknown> =>
   service.control('POST', `/simulator/subscriptions/${id}`, { ...wish });
@@ -24,7 +24,7 @@ const setBalance = async ({ service }: PeriodStage, of: Held, balance: number): 
   await service.control('POST', `/simulator/customers/${customer}/balance`, { balance });
 };
 
-/** The next period opens, and Stripe collects it. */
+/** Starts the next period, and Stripe collects it. */
 const renewed = async ({ service }: PeriodStage, of: Held): Promise<void> => {
   const { current_period_end: end } = await readSubscription(service, of.who, of.id);
   await service.moveTo(end);
@@ -38,11 +38,11 @@ const newestInvoice = async ({ service }: PeriodStage, of: Held) => {
 };
 
 interface Renewal {
-  /** Before the renewal. */
+  /** Runs before the renewal. */
   readonly first?: (stage: PeriodStage, of: Held) => Promise<unknown>;
-  /** What the period is worth. */
+  /** The paid price of the period. */
   readonly price: number;
-  /** What came back after it was paid. */
+  /** The amount that was refunded after the payment. */
   readonly back?: number;
   readonly elsewhere?: number;
 }
@@ -61,7 +61,7 @@ const coupon = (fields: object) => (stage: PeriodStage, of: Held) => dashboard(s
 const HALF_FOREVER = coupon({ percent_off: 50, duration: 'forever' });
 const balance = (cents: number) => (stage: PeriodStage, of: Held) => setBalance(stage, of, cents);
 
-/** The card declines, and the owner of the account settles the open invoice. */
+/** The card declines, and the account owner settles the open invoice. */
 const settledByHand = (name: string, { action, price }: { readonly action: string; readonly price: number }): Way => ({
   name,
   pay: async (stage, of) => {

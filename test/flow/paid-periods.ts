@@ -7,21 +7,21 @@ import { refund, signInAdmin } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
 import { paymentsOf, readSubscription } from './subscribers.ts';
 
-/** Ways to have paid for a period. Each is done step by step, and says by itself what the period is worth. */
+/** Payment histories of a period. Each runs its steps and returns the expected value of the period. */
 
 /** A payment of the period. */
 export interface PaymentOfPeriod {
-  /** What of it has come back, is on its way back, or was lost. */
+  /** The amount that is refunded, being refunded, disputed or lost. */
   readonly missing: number;
-  /** Epoch ms: the payment paid for the time from here to the end of the period. */
+  /** Epoch ms. The payment covers the time from here to the end of the period. */
   readonly since: number;
 }
 
 export interface PaidBy {
-  /** The price of the whole period as it was paid, if nothing is missing. */
+  /** The paid price of the whole period, if no amount is missing. */
   readonly price: number;
   readonly payments: readonly PaymentOfPeriod[];
-  /** What was paid from the payer's own balance, or outside the provider; no payment here shows it. */
+  /** The amount from the payer's balance or paid outside the provider, which no payment record contains. */
   readonly elsewhere?: number;
 }
 
@@ -43,7 +43,7 @@ export interface Way {
 export const MONTH = 3_000;
 const DEARER = 6_000;
 
-/** A month at 30.00 that begins now, unless the way begins another. */
+/** Starts a month at 30.00, unless the history sets other fields. */
 export const opened = async ({ service, place }: PeriodStage, fields: Way['fields'] = {}): Promise<Held> => {
   const product_id = await plan(service, MONTH, fields);
   const held = await subscribed(service, place, { product_id });
@@ -51,7 +51,7 @@ export const opened = async ({ service, place }: PeriodStage, fields: Way['field
   return held;
 };
 
-/** The exact credit in a period, half a minor unit rounded up. */
+/** The exact credit in a period, with half a minor unit rounded up. */
 export const creditAt = ({ price, payments }: PaidBy, period: { start: number; end: number }, at: number): number => {
   const left = BigInt(period.end - at);
   const spans = payments.map(({ since }) => BigInt(period.end - since));
@@ -79,7 +79,7 @@ export const giveBack = async ({ service }: PeriodStage, paymentId: string, amou
   await service.settle();
 };
 
-/** The payer's bank disputes the payment, and then decides. */
+/** The payer's bank opens a dispute, and then decides it. */
 export const dispute = async (
   { service }: PeriodStage,
   paymentId: string,
@@ -93,7 +93,7 @@ export const dispute = async (
   await service.settle();
 };
 
-/** The payer changes to a dearer plan in the sixth day, and pays the difference. @returns its payment */
+/** The payer upgrades on the sixth day and pays the difference. @returns the payment */
 export const upgraded = async (
   stage: PeriodStage,
   of: Held,
@@ -108,7 +108,7 @@ export const upgraded = async (
   return { id: body.latest_payment_id, since };
 };
 
-/** What the difference cost. */
+/** The amount of the difference. */
 const differenceOf = async (stage: PeriodStage, of: Held): Promise<number> =>
   (await newestPayment(stage, of)).total_cents;
 
@@ -117,7 +117,7 @@ const opening = (missing: number) => async (stage: PeriodStage, of: Held) => ({
   payments: [{ missing, since: await startOf(stage, of) }],
 });
 
-/** A way with the opening as its only payment, and a part of it missing. */
+/** A history with only the opening payment, of which the amount `missing` is missing. */
 const way = (
   name: string,
   missing: number,
@@ -163,7 +163,9 @@ const OPENINGS: readonly Way[] = [
   }),
 ];
 
-/** What has come back before a change was charged with it, so that only what comes back later is missing. */
+/**
+ * Histories with a plan change. A refund before the change reduces its credit, so only later refunds count as missing.
+ */
 const CHANGES: readonly Way[] = [
   {
     name: 'changed and paid',

@@ -25,7 +25,7 @@ describe('the files of the hosted page', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(45_000);
   });
 
-  test('need no token, and take PayPal’s token in the address for none', async () => {
+  test('need no token, and ignore PayPal’s token in the address', async () => {
     for (const path of ['/pay', '/pay?token=OMX31J0UV00000001']) {
       const { status, headers, body } = await service.request('GET', path);
       expect(status).toBe(200);
@@ -37,7 +37,7 @@ describe('the files of the hosted page', () => {
     expect([unknown.status, unknown.body.code]).toEqual([404, 'ROUTE_NOT_FOUND']);
   });
 
-  test('may be framed by no page', async () => {
+  test('cannot be embedded in a frame', async () => {
     const policy = (await service.get('/pay')).headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
@@ -48,7 +48,7 @@ describe('the files of the hosted page', () => {
 describe.each([{ HOSTED_PAGES: 'off' }, { GUEST_TOKEN_SECRET: '' }])('a host with %o', (env) => {
   const off = withHost({ env });
 
-  test('has no hosted page', async () => {
+  test('serves no hosted page', async () => {
     const { status, body } = await off.request('GET', '/pay');
     expect([status, body.code]).toEqual([404, 'ROUTE_NOT_FOUND']);
   });

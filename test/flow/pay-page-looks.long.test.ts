@@ -25,7 +25,7 @@ const openState = async ({ state, status = 200, show }: (typeof PAGE_STATES)[num
 };
 
 describe('the hosted page', () => {
-  test.each(PAGE_STATES)('shows the state $name to everyone, on every screen', async (of) => {
+  test.each(PAGE_STATES)('shows the state $name accessibly on every screen', async (of) => {
     for (const screen of [PHONE, DESK]) {
       const { page, complaints } = await openState(of, screen);
       await expectNoSidewaysScroll(page);
@@ -45,7 +45,7 @@ describe('the hosted page', () => {
     'pl-PL': ['en', /^Pay 129\.00 EUR$/],
   };
 
-  test.each(Object.entries(textOfButton))('speaks the language of a browser in %s', async (locale, [lang, text]) => {
+  test.each(Object.entries(textOfButton))('uses the language of a browser in %s', async (locale, [lang, text]) => {
     const one = PAGE_STATES.filter(({ name }) => ['square', 'declined', 'link', 'subscription'].includes(name));
     for (const of of one) {
       const { page } = await openState(of, { ...PHONE, locale });
@@ -69,14 +69,14 @@ describe('the hosted page', () => {
   );
 });
 
-describe('the stand-in for Square’s script', () => {
+describe('the replacement for Square’s script', () => {
   const details = {
     ...{ amount: '25.00', currencyCode: 'USD', intent: 'CHARGE', billingContact: {} },
     ...{ customerInitiated: true, sellerKeyedIn: false },
   };
   const ends = z.array(z.string());
 
-  test('refuses what Square’s script refuses', async () => {
+  test('refuses the same input as Square’s script', async () => {
     const { token } = await payableAt(service, await signIn(service), 'square');
     const { page } = await visitPage(browser, service, token);
     await page.getByLabel('Test card').waitFor();
@@ -131,7 +131,7 @@ describe('the stand-in for Square’s script', () => {
     ]);
   });
 
-  test('takes Square’s test cards only, and says which field is wrong', async () => {
+  test('accepts only Square’s test cards, and names the wrong field', async () => {
     const { token } = await payableAt(service, await signIn(service), 'square');
     const { page } = await visitPage(browser, service, token);
     const card = page.getByLabel('Test card');

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** The request takes effect, and its answer never reaches the page. */
+/** The request takes effect, but the response never reaches the page. */
 const loseAnswer = async (page: Page, url: RegExp): Promise<void> => {
   await page.route(
     url,
@@ -41,8 +41,8 @@ const loseAnswer = async (page: Page, url: RegExp): Promise<void> => {
 const loseAnswerOfProvider = (provider: string, path: string) =>
   service.post('/_local/simulator/faults', { provider, path, method: 'POST', action: 'timeout_after', times: 1 });
 
-describe('a payment whose answer is lost', () => {
-  test('on its way from Stripe to the browser is shown as paid', async () => {
+describe('a payment with a lost response', () => {
+  test('from Stripe to the browser is shown as paid', async () => {
     const { id, token } = await payableAt(service, user, 'stripe');
     const { page, complaints } = await visitPage(browser, service, token);
     await loseAnswer(page, /\/payment_intents\/[^/]+\/confirm$/);
@@ -51,7 +51,7 @@ describe('a payment whose answer is lost', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('on its way from the service to the browser is sent again under its key, and charged once', async () => {
+  test('from the service to the browser is retried under its key and charged once', async () => {
     const { id, token } = await payableAt(service, user, 'square');
     const { page, asked } = await visitPage(browser, service, token);
     await loseAnswer(page, /\/pay\/confirm$/);
@@ -60,7 +60,7 @@ describe('a payment whose answer is lost', () => {
     expect(asked.filter((url) => url.endsWith('/pay/confirm'))).toHaveLength(2);
   });
 
-  test('at Square is looked up', async () => {
+  test('from Square is looked up', async () => {
     const { id, token } = await payableAt(service, user, 'square');
     const { page } = await visitPage(browser, service, token);
     expect((await loseAnswerOfProvider('provider_c', '/v2/payments')).status).toBe(201);
@@ -70,7 +70,7 @@ describe('a payment whose answer is lost', () => {
     await expectPaid(service, page, id);
   });
 
-  test('at PayPal is looked up, while the page says that it may take days', async () => {
+  test('from PayPal is looked up, and the page says that it may take days', async () => {
     const { id, token } = await payableAt(service, user, 'paypal');
     const { page } = await visitPage(browser, service, token);
     expect((await loseAnswerOfProvider('provider_b', '/capture')).status).toBe(201);
@@ -81,7 +81,7 @@ describe('a payment whose answer is lost', () => {
     await expectPaid(service, page, id);
   });
 
-  test('before it was charged may be tried again', async () => {
+  test('before the charge can be retried', async () => {
     const { id, token } = await payableAt(service, user, 'stripe');
     const { page } = await visitPage(browser, service, token);
     await page.clock.install();
@@ -97,8 +97,8 @@ describe('a payment whose answer is lost', () => {
   });
 });
 
-describe('a payer who closes the window and comes back', () => {
-  test('answers the bank’s question at Stripe then', async () => {
+describe('a payer who closes the window and returns', () => {
+  test('can then complete the bank’s authentication at Stripe', async () => {
     const { id, token } = await payableAt(service, user, 'stripe');
     const first = await visitPage(browser, service, token);
     await payByCard(first.page, CARDS.stripe.asks);
@@ -112,7 +112,7 @@ describe('a payer who closes the window and comes back', () => {
     await end();
   });
 
-  test('has paid at Square, if the request had been sent', async () => {
+  test('finds the payment paid at Square if the request was sent', async () => {
     const { id, token } = await payableAt(service, user, 'square');
     const first = await visitPage(browser, service, token);
     await enterCard(first.page, CARDS.square.good);
@@ -126,7 +126,7 @@ describe('a payer who closes the window and comes back', () => {
     await end();
   });
 
-  test('has paid at PayPal, if the approval was given; elsewhere the page says that it was received', async () => {
+  test('finds the approved PayPal payment paid, while another browser sees only a confirmation', async () => {
     const { id, token } = await payableAt(service, user, 'paypal');
     const first = await visitPage(browser, service, token);
     await first.page.route(/\/pay\?token=/, (route) => route.abort());
@@ -145,7 +145,7 @@ describe('a payer who closes the window and comes back', () => {
     await end();
   });
 
-  test('may pay at PayPal after leaving its page without an approval', async () => {
+  test('can pay at PayPal after first refusing the approval', async () => {
     const { id, token } = await payableAt(service, user, 'paypal');
     const { page, end } = await visitPage(browser, service, token);
     await page.getByRole('button', { name: 'Pay with PayPal' }).click();

@@ -41,7 +41,7 @@ describe('the page of a payment link', () => {
     [PHONE, 'Card (Stripe)'],
     [DESK, 'Card (Square)'],
     [PHONE, 'PayPal'],
-  ] as const)('sells, %o, by %s', async (screen, method) => {
+  ] as const)('sells on a screen of %o by %s', async (screen, method) => {
     const link = await createLink(service, { description: 'Workshop' });
     const { page, end } = await visitPage(browser, service, link.token, screen);
     await page.getByRole('button', { name: 'Continue' }).click();
@@ -57,7 +57,7 @@ describe('the page of a payment link', () => {
     await end();
   });
 
-  test('starts one payment, also if the answer of the start is lost', async () => {
+  test('starts one payment even if the response of the start is lost', async () => {
     const link = await createLink(service, { providers: ['provider_a'] });
     const { page } = await visitPage(browser, service, link.token);
     await page.route(
@@ -77,7 +77,7 @@ describe('the page of a payment link', () => {
     expect(await paymentsOfLink(link)).toEqual({ open: 0, succeeded: 1 });
   });
 
-  test('sells several, with a code, and says that another code does not fit', async () => {
+  test('sells several items with a discount code, and reports an invalid code', async () => {
     const admin = await signIn(service, { is_admin: true });
     const product = { name: 'Ticket', subtotal_cents: 1_000, total_cents: 1_000, currency: 'USD', max_quantity: 10 };
     await service.put('/admin/products/ticket', product, admin.options);
@@ -104,7 +104,7 @@ describe('the page of a payment link', () => {
     await end();
   });
 
-  test('says that it is spent', async () => {
+  test('says that the link has been used', async () => {
     const link = await createLink(service, { max_payments: 1, providers: ['provider_a'] });
     const second = await visitPage(browser, service, link.token);
     const first = await visitPage(browser, service, link.token);
@@ -121,7 +121,7 @@ describe('the page of a payment link', () => {
 });
 
 describe('the page of a payment', () => {
-  test('sends a payer who has paid back to the seller, with payment and status', async () => {
+  test('redirects a payer to the seller after the payment, with payment id and status', async () => {
     const user = await signIn(service);
     const { id, token } = await payableAt(service, user, 'stripe', { return_url: `${RETURN}?order=7` });
     const { page } = await visitPage(browser, service, token);
@@ -131,7 +131,7 @@ describe('the page of a payment', () => {
     expect((await left).url()).toBe(`${RETURN}?order=7&payment_id=${id}&status=succeeded`);
   });
 
-  test('is paid by keyboard alone', async () => {
+  test('can be used with only the keyboard', async () => {
     const user = await signIn(service);
     for (const provider of ['stripe', 'square'] as const) {
       const { id, token } = await payableAt(service, user, provider);
@@ -171,7 +171,7 @@ describe('the page of a subscription', () => {
     await end();
   });
 
-  test('changes to a card that asks for authentication, once the payer has answered', async () => {
+  test('changes to a card that requires authentication, once the payer authenticates', async () => {
     const { id } = await active();
     const { page, end } = await visitPage(browser, service, await pageToken(service, id));
     await page.getByRole('button', { name: 'Change card' }).click();
@@ -183,7 +183,7 @@ describe('the page of a subscription', () => {
     await end();
   });
 
-  test('keeps the former card if the new one is declined', async () => {
+  test('keeps the previous card if the new card is declined', async () => {
     const { id } = await active();
     const { page, end } = await visitPage(browser, service, await pageToken(service, id));
     await page.getByRole('button', { name: 'Change card' }).click();
@@ -194,7 +194,7 @@ describe('the page of a subscription', () => {
     await end();
   });
 
-  test('cancels with reason and comment, and keeps', async () => {
+  test('cancels with reason and comment, and can withdraw the cancellation', async () => {
     const { who, id } = await active();
     const { page, end } = await visitPage(browser, service, await pageToken(service, id));
     await page.getByRole('button', { name: 'Cancel subscription' }).click();
@@ -214,7 +214,7 @@ describe('the page of a subscription', () => {
     await end();
   });
 
-  test('pays what is owed with another card, and then once', async () => {
+  test('charges the amount due once to another card', async () => {
     const { who, id, end: periodEnd } = await active();
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     await patch(service, who, { id, body: { payment_method_id: failing } });

@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core';
 
-/** The states of the hosted page, as `GET /pay/state` gives them, for tests of how the page shows each of them. */
+/** Responses of `GET /pay/state`, for tests of how the hosted page shows each of them. */
 interface ShownState {
   readonly name: string;
   readonly state: Readonly<Record<string, unknown>>;
   /** 200 by default. */
   readonly status?: number;
-  /** Waits until the page shows the state, and opens what it hides at first. */
+  /** Waits until the page shows the state, and opens its hidden parts. */
   readonly show: (page: Page) => Promise<unknown>;
 }
 

@@ -5,9 +5,9 @@ import { createIntent, timesCharged, type User } from './flow.ts';
 import type { TestHost } from './host.ts';
 import { pageToken } from './pages.ts';
 
-/** Steps of browser tests about the hosted page. */
+/** Helpers for browser tests of the hosted page. */
 export interface PayVisit extends Pick<ConsoleVisit, 'page' | 'asked' | 'complaints'> {
-  /** Ends the visit, and expects that no other host was asked and that nothing violated the page's policy. */
+  /** Ends the visit. Expects no request to another host and no violation of the page's policy. */
   readonly end: () => Promise<void>;
 }
 
@@ -31,12 +31,12 @@ export const visitPage = async (
   return { ...visit, end };
 };
 
-/** How a payer of a provider enters a card, and what the payment is then. */
+/** How a payer enters a card at a provider, and the resulting payment status. */
 export type PayingProvider = 'stripe' | 'paypal' | 'square';
 
 const SLOTS = { stripe: 'provider_a', paypal: 'provider_b', square: 'provider_c' } as const;
 
-/** A payment at the provider whose payer has the link. */
+/** A payment at the provider, with a link for its payer. */
 export const payableAt = async (
   service: TestHost,
   user: User,
@@ -65,7 +65,7 @@ export const payByCard = async (page: Page, number: string): Promise<void> => {
   await payButton(page).click();
 };
 
-/** Answers PayPal's page, or the bank's. */
+/** Clicks a button on PayPal's page or the bank's page. */
 export const approveAtPayPal = async (page: Page, payer?: string): Promise<void> => {
   await page.getByRole('button', { name: 'Pay with PayPal' }).click();
   await page.getByRole('heading', { name: 'Your bank or wallet asks' }).waitFor();

@@ -31,7 +31,7 @@ afterAll(() => browser?.close());
 describe.each(['stripe', 'square'] as const)('the page of a payment at %s', (provider) => {
   const cards = CARDS[provider];
 
-  test.each([PHONE, DESK])('takes a card and shows that it is paid, $width pixels wide', async (screen) => {
+  test.each([PHONE, DESK])('charges a card and shows the payment as paid, $width pixels wide', async (screen) => {
     const { id, token } = await payableAt(service, user, provider);
     const { page, end } = await visitPage(browser, service, token, screen);
     await payByCard(page, cards.good);
@@ -39,7 +39,7 @@ describe.each(['stripe', 'square'] as const)('the page of a payment at %s', (pro
     await end();
   });
 
-  test('says that a card was declined, and takes another one', async () => {
+  test('shows that a card was declined, and accepts another card', async () => {
     const { id, token } = await payableAt(service, user, provider);
     const { page, end } = await visitPage(browser, service, token);
     await payByCard(page, cards.declined);
@@ -50,7 +50,7 @@ describe.each(['stripe', 'square'] as const)('the page of a payment at %s', (pro
     await end();
   });
 
-  test('asks the bank’s question, and charges once it is answered', async () => {
+  test('shows the bank’s authentication, and charges once after it', async () => {
     const { id, token } = await payableAt(service, user, provider);
     const { page, end } = await visitPage(browser, service, token);
     await payByCard(page, cards.asks);
@@ -64,7 +64,7 @@ describe.each(['stripe', 'square'] as const)('the page of a payment at %s', (pro
 });
 
 describe('the page of a payment at PayPal', () => {
-  test.each([PHONE, DESK])('leads to PayPal and back, $width pixels wide', async (screen) => {
+  test.each([PHONE, DESK])('redirects to PayPal and back, $width pixels wide', async (screen) => {
     const { id, token } = await payableAt(service, user, 'paypal');
     const { page, end } = await visitPage(browser, service, token, screen);
     await approveAtPayPal(page);
@@ -72,7 +72,7 @@ describe('the page of a payment at PayPal', () => {
     await end();
   });
 
-  test('says that a payment was declined, and leads to PayPal again', async () => {
+  test('shows a decline, and redirects to PayPal again', async () => {
     const { id, token } = await payableAt(service, user, 'paypal');
     const { page, end } = await visitPage(browser, service, token);
     await approveAtPayPal(page, 'SIM-DECLINED');
@@ -84,7 +84,7 @@ describe('the page of a payment at PayPal', () => {
 });
 
 describe('the token of the page', () => {
-  test('leaves the address, and stays with the tab', async () => {
+  test('is removed from the address, and stays in the tab', async () => {
     const { id, token } = await payableAt(service, user, 'stripe');
     const { page, end } = await visitPage(browser, service, token);
     await payButton(page).waitFor();
@@ -96,7 +96,7 @@ describe('the token of the page', () => {
     await end();
   });
 
-  test('is needed: without one, and with a wrong one, the page says that the link is no longer valid', async () => {
+  test('is required, so the page reports an invalid link without it or with a wrong token', async () => {
     const { token } = await payableAt(service, user, 'stripe');
     const { page, end } = await visitPage(browser, service, `${token.slice(0, -2)}AA`);
     await page.getByRole('heading', { name: 'no longer valid' }).waitFor();

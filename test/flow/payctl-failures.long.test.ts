@@ -8,7 +8,7 @@ import { payctlOf } from './payctl.ts';
 
 const READERS = ['workers.publish-changes', 'workers.project-changes'];
 
-/** A host whose stream readers fail for a while. */
+/** A host whose stream readers fail temporarily. */
 const breakable = () => {
   let broken = false;
   const load: Catalogue['load'] = async (id) => {
@@ -32,7 +32,7 @@ describe('payctl after failures', () => {
   const service = withHost({ frozen: true, catalogue, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
   const payctl = payctlOf(service);
 
-  test('redelivers failed batches to the repaired reader, which sends and counts the event once', async () => {
+  test('redelivers failed batches to the repaired reader, and the event is sent and counted once', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     expect(await payctl(['failures', 'list'])).toMatchObject({ exitCode: 0, json: { total: 0 } });

@@ -8,11 +8,11 @@ import { withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** The operator's commands for holds, and their output. */
+/** payctl's commands for holds, and their output. */
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 const signInPayer = () => signIn(service, { expires_in: YEAR_SECONDS });
-/** A payment of 25.00 USD whose amount is held. */
+/** A held payment of 25.00 USD. */
 const held = (user: User, fields: Readonly<Record<string, unknown>> = {}) =>
   heldPayment(service, user, { subtotal_cents: 2_500, tax_cents: 0, ...fields });
 const checkOf = ({ checks }: ParsedJson, name: string) => checks.find(({ check }: ParsedJson) => check === name);
@@ -54,7 +54,7 @@ describe.each([
     expect(await read(service, payment.id, payer.options)).toMatchObject({ status: 'succeeded', total_cents: 1_800 });
   });
 
-  test('releases a hold, and says so', async () => {
+  test('releases a hold, and reports the release', async () => {
     const payer = await signInPayer();
     const payment = await held(payer);
     expect(await spawned(service.host().baseUrl, ['release', payment.id], env)).toEqual({
@@ -71,7 +71,7 @@ describe.each([
 });
 
 describe('payctl', () => {
-  test('does not release a payment that is not held', async () => {
+  test('does not release a payment without a hold', async () => {
     const payer = await signInPayer();
     const { id } = await held(payer);
     await payctl(['capture', id]);
@@ -88,7 +88,7 @@ describe('payctl', () => {
     expect(await read(service, id, payer.options)).toMatchObject({ status: 'created' });
   });
 
-  test('doctor names the holds that end within 24 hours, and no other', async () => {
+  test('doctor lists exactly the holds that end within 24 hours', async () => {
     const payer = await signInPayer();
     const { id: later } = await held(payer);
     const { id: soon } = await held(payer, { payment_method_id: 'pm_sim_hold_1h' });
@@ -102,7 +102,7 @@ describe('payctl', () => {
     expect(checkOf((await payctl(['doctor'])).json, 'holds')).toMatchObject({ state: 'ok' });
   });
 
-  test('drift names a hold that ended at the provider unheard, and stores its end', async () => {
+  test('drift finds a hold that ended at the provider without an event, and stores its end', async () => {
     const payer = await signInPayer();
     const [ended, other] = [await held(payer), await held(payer)];
     await service.settle();
@@ -130,7 +130,7 @@ describe('payctl', () => {
     expect(ofBoth((await payctl(['drift', ...since])).json)).toEqual([]);
   });
 
-  test('drift names what was captured at PayPal unheard, and stores the sum', async () => {
+  test('drift finds a capture at PayPal without an event, and stores the amount', async () => {
     const payer = await signInPayer();
     const { id } = await held(payer, { holding: AT_PAYPAL });
     const take = (amount: number) => service.control('POST', `/simulator/payments/${id}/captures`, { amount });
@@ -148,7 +148,7 @@ describe('payctl', () => {
     expect(ofThis((await payctl(['drift', ...since])).json)).toEqual([]);
   });
 
-  test('doctor warns while Stripe sends events in another version of its API', async () => {
+  test('doctor warns if Stripe sends events in another version of its API', async () => {
     const useVersion = (version: string) => service.control('POST', '/simulator/events-version', { version });
     await useVersion('2024-11-20.acacia');
     expect(checkOf((await payctl(['doctor'])).json, 'provider_a events')).toMatchObject({

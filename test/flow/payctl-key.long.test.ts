@@ -7,7 +7,7 @@ import { plan } from './plan-changes.ts';
 import type { ParsedJson } from './routes.ts';
 import { payer, readSubscription } from './subscribers.ts';
 
-/** The operator's commands with a service key, through the API. */
+/** payctl's commands through the API, with a service key. */
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 const OWNER = { session: 'demo-owner' };
@@ -27,7 +27,7 @@ const keyWith = async (scopes: readonly string[]) => {
 };
 
 describe('payctl with a service key', () => {
-  test('plans and makes a refund, and shows the key as its maker in the timeline', async () => {
+  test('plans and makes a refund, and the timeline names the key as its actor', async () => {
     const { id, provider_payment_id: theirs } = await paidPayment();
     expect(await payctl(['refund', id, '--amount', '700', '--dry-run'], env)).toMatchObject({
       exitCode: 0,
@@ -50,7 +50,7 @@ describe('payctl with a service key', () => {
     expect(shown.stdout).toMatch(/key key_de30de30de30de30de30de30$/m);
   });
 
-  test('shows the changes, and the events and deliveries only with the scope webhooks:read', async () => {
+  test('shows changes, and shows events and deliveries only with the scope webhooks:read', async () => {
     const { id } = await paidPayment();
     const { entries } = (await payctl(['timeline', id])).json;
     const changes = entries.filter(({ kind }: ParsedJson) => kind === 'change');
@@ -58,7 +58,7 @@ describe('payctl with a service key', () => {
     expect((await payctl(['timeline', id], env)).json.entries).toEqual(changes);
   });
 
-  test('reconciles a payment by the scope payments:operate', async () => {
+  test('reconciles a payment with the scope payments:operate', async () => {
     const { id, provider_payment_id: theirs } = await paidPayment();
     const withKey = await keyWith(['payments:read', 'payments:operate']);
     expect(await payctl(['reconcile', theirs], withKey)).toEqual({
@@ -68,7 +68,7 @@ describe('payctl with a service key', () => {
   });
 
   test.each(['4242', 'demo.owner@example.com', 'ORDER-17'])(
-    'refunds no payment that a search finds by %s, because only an id names one payment',
+    'refuses to refund a payment found by %s, because only an id is unique',
     async (text) => {
       const order = { total_cents: 2_500, currency: 'USD', payment_method_id: 'pm_card_visa' };
       const { body } = await service.post('/payments/intents', { ...order, reference_code: 'ORDER-17' }, OWNER);
@@ -82,7 +82,7 @@ describe('payctl with a service key', () => {
     },
   );
 
-  test('previews a change of a plan for its payer, and changes nothing', async () => {
+  test('previews a plan change for the payer, and changes nothing', async () => {
     const withKey = await keyWith(['subscriptions:read', 'subscriptions:write']);
     const owner = await payer(service, OWNER);
     const product_id = await plan(service, 1_000);
@@ -98,7 +98,7 @@ describe('payctl with a service key', () => {
     expect((await spawned(service.host().baseUrl, [...asked, '--when', 'period_end'])).stdout).toBe(shown.stdout);
   });
 
-  test('is refused without the scope, and names the scope but not the key', async () => {
+  test('is refused without the scope, and the error names the scope but not the key', async () => {
     const { id } = await paidPayment();
     const { exitCode, stdout, stderr } = await spawned(service.host().baseUrl, ['reconcile', id], env);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -106,7 +106,7 @@ describe('payctl with a service key', () => {
     expect(stderr).not.toContain('psk_');
   });
 
-  test('is refused with an invalid key, and with a stage in place of an address', async () => {
+  test('is refused with an invalid key, or with a stage instead of an address', async () => {
     const wrong = { PAYMENTS_API_KEY: `${DEMO_KEY_SECRET.slice(0, -1)}x` };
     expect(await spawned(service.host().baseUrl, ['refund', 'pay_1'], wrong)).toMatchObject({
       exitCode: 2,
@@ -118,7 +118,7 @@ describe('payctl with a service key', () => {
     });
   });
 
-  test('sends the key to no other machine without encryption', async () => {
+  test('sends the key to other machines only over HTTPS', async () => {
     const sent = await spawned('http://payments.example.invalid', ['timeline', 'pay_1'], env);
     expect(sent).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('https') });
   });
@@ -126,7 +126,7 @@ describe('payctl with a service key', () => {
   test.each([
     ['http://127.0.0.1:1', ['--stage', 'prod']],
     ['https://payments.example.invalid', []],
-  ])('is needed at any place but the local host: %s %j', async (url, args) => {
+  ])('is required for any host except the local host: %s %j', async (url, args) => {
     for (const command of [
       ['timeline', 'pay_1'],
       ['refund', 'pay_1'],
@@ -141,14 +141,14 @@ describe('payctl with a service key', () => {
     }
   });
 
-  test('is not needed on the local host, whose API may have a base path', async () => {
+  test('is not required on the local host, even with a base path', async () => {
     const other = await startTestHost({ frozen: true, env: { ...PATIENT, BASE_PATH: '/pay' } });
     const { stderr } = await spawned(other.host().baseUrl, ['timeline', 'pay_1']);
     await other.stop();
     expect(stderr).toMatch(/^RESOURCE_NOT_FOUND: .*\/pay\/payments\/pay_1/);
   });
 
-  test('uses no key for a command that needs more than the API', async () => {
+  test('ignores the key for commands outside the public API', async () => {
     expect(await payctl(['clock'], env)).toMatchObject({ exitCode: 0 });
   });
 });

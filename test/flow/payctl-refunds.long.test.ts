@@ -8,11 +8,11 @@ import { payctlOf, spawned } from './payctl.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment, refundsAtProvider, signInAdmin } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** The operator's commands for refunds and disputes, and their output. */
+/** payctl's commands for refunds and disputes, and their output. */
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 
-/** The demo key with which payctl calls a local host. */
+/** The demo key of payctl on a local host. */
 const OPERATOR = 'key_de40de40de40de40de40de40';
 
 const setUp = async (provider = PAYING_METHODS[0]) => {
@@ -24,7 +24,7 @@ const checkOf = ({ checks }: ParsedJson, name: string) => checks.find(({ check }
 describe('payctl refund', () => {
   test('shows the planned refund in a dry run, and makes it once when confirmed', async () => {
     const { user, payment } = await setUp();
-    // If a provider event came before payctl's own commit, the event would be the actor.
+    // If a provider event arrived before payctl's write, the event would be the actor.
     await service.webhookMode('drop');
     const part = ['refund', payment.id, '--amount', '700', '--reason', 'duplicate'];
     const planned = { amount_cents: 700, currency: 'USD', provider: 'provider_a', reason: 'duplicate' };
@@ -80,7 +80,7 @@ describe('payctl refund', () => {
     }
   });
 
-  test('shows a refund as failed if the provider refuses it because of an earlier refund there', async () => {
+  test('shows a refund as failed if an earlier refund at the provider leaves too little', async () => {
     const { payment } = await setUp();
     await service.webhookMode('drop');
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
@@ -91,7 +91,7 @@ describe('payctl refund', () => {
     });
   });
 
-  test('reports that the provider has not responded, and doctor lists the refund until reconcile reads it', async () => {
+  test('reports a missing provider response, and doctor lists the refund until reconcile reads it', async () => {
     const { user, payment } = await setUp();
     const charged = await createPaidIntent(service, user);
     await service.webhookMode('drop');
@@ -125,7 +125,7 @@ describe('payctl refund', () => {
 });
 
 describe.each(PAYING_METHODS)('payctl drift at %s', (...paying) => {
-  test('names each differing field of a dispute, and repairs all of them', async () => {
+  test('lists each differing field of a dispute, and repairs all of them', async () => {
     const { user, payment } = await setUp(paying);
     const { id } = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, { status: 'lost' });
     await service.settle();

@@ -28,7 +28,7 @@ import { PAYING_METHODS, paidPayment, refund, signInAdmin } from './refunders.ts
 import type { ParsedJson, PaymentBody } from './routes.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
-/** Sends as the bus does, past the host's own queues. */
+/** Sends a message as the bus does, bypassing the host's own queues. */
 const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Promise<void> => {
   const { env, baseUrl } = host();
   const sqs = new SQSClient({
@@ -39,7 +39,7 @@ const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Prom
   await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(baseUrl, queue), MessageBody: JSON.stringify(message) }));
 };
 
-/** A server that responds to everything by a rule. */
+/** A server that responds to every request by a rule. */
 const answering = async (rule: (url: string) => readonly [status: number, body: unknown]) => {
   const server = createServer((request, response) => {
     const [status, body] = rule(request.url ?? '');
@@ -67,7 +67,7 @@ describe('payctl', () => {
 
   const stateOf = ({ checks }: ParsedJson, check: string) => checks.find((one: ParsedJson) => one.check === check);
 
-  test('doctor finds no problem, and ignores the variables of its own shell', async () => {
+  test('doctor finds no problem, and ignores the environment of its own shell', async () => {
     const well = await payctl(['doctor'], {
       DUNNING_DAYS: 'never',
       PROVIDER_B: '',
@@ -79,7 +79,7 @@ describe('payctl', () => {
     expect(stateOf(well.json, 'provider_c')).toMatchObject({ detail: expect.stringMatching(/; accepts only USD$/) });
   });
 
-  test('doctor says what is ok, line by line and in its last line', async () => {
+  test('doctor reports success per line and in its last line', async () => {
     const { stdout } = await spawned(service.host().baseUrl, ['doctor']);
     const lines = stdout.trimEnd().split('\n');
     expect(lines.at(-1)).toBe(`All ${lines.length - 1} checks are ok.`);
@@ -99,7 +99,7 @@ describe('payctl', () => {
     }
   });
 
-  test('doctor reports every mistake in the settings', async () => {
+  test('doctor reports every configuration error', async () => {
     const settings = { DUNNING_DAYS: 'never', PROVIDER_A: 'unknown' };
     const host = await answering((url) => [200, url === '/_local/clock' ? CLOCK : { ...HOST, settings }]);
     const { exitCode, stdout } = await spawned(host.url, ['--json', 'doctor']);
@@ -144,7 +144,7 @@ describe('payctl', () => {
     expect(await spawned(service.host().baseUrl, ['timeline', 'pay_none'])).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
-  test('reports a refusal of AWS in one line with exit code 2', async () => {
+  test('reports an AWS error in one line with exit code 2', async () => {
     const refusal = {
       __type: 'com.amazonaws#AccessDeniedException',
       message: 'not authorized to perform:\n dynamodb:Scan',
@@ -164,7 +164,7 @@ describe('payctl', () => {
     await aws.stop();
   });
 
-  test('timeline shows the entries of the timeline route', async () => {
+  test('timeline shows the same entries as the timeline route', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
@@ -180,7 +180,7 @@ describe('payctl', () => {
     [6_400, 'USD', '64.00 USD'],
     [6_400, 'JPY', '6400 JPY'],
     [6_400, 'KWD', '6.400 KWD'],
-  ])('timeline writes %i minor units of %s as %s', async (total_cents, currency, written) => {
+  ])('timeline formats %i minor units of %s as %s', async (total_cents, currency, written) => {
     const payment = await createIntent(service, await signIn(service), { total_cents, currency });
     const { stdout } = await spawned(service.host().baseUrl, ['timeline', payment.id]);
     expect(stdout.split('\n')[0]).toBe(`${payment.id} is requires_payment_method: ${written} at provider_a`);
@@ -223,7 +223,7 @@ describe('payctl', () => {
     expect(await payctl(['dlq', 'list', 'webhook-delivery'])).toMatchObject({ exitCode: 0, json: { total: 0 } });
   });
 
-  test('dlq redrive returns events that the bus could not deliver and whose source queue SQS does not know', async () => {
+  test('dlq redrive returns undelivered bus events, even without a known source queue', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await service.settle();
@@ -236,7 +236,7 @@ describe('payctl', () => {
     expect((await service.sink()).slice(before)).toMatchObject([{ body: { event: 'payment.created' } }]);
   });
 
-  test('replay counts in a dry run exactly the deliveries that it sends afterwards', async () => {
+  test('replay counts in a dry run exactly the deliveries that it later sends', async () => {
     const user = await signIn(service);
     for (let payments = 0; payments < 5; payments += 1) await createIntent(service, user);
     const late = await createIntent(service, user);
@@ -299,7 +299,7 @@ describe('payctl against a host with disabled parts', () => {
 });
 
 describe('payctl replay to a target that is no longer configured', () => {
-  test('counts the deliveries that it will skip separately in a dry run', async () => {
+  test('counts skipped deliveries separately in a dry run', async () => {
     const received: string[] = [];
     const target = await answering((url) => {
       received.push(url);
@@ -353,7 +353,7 @@ describe('payctl drift', () => {
     await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), ...change } });
   };
 
-  /** Five kinds, five of each. */
+  /** Five payments of each of five kinds. */
   const PLANTS: Readonly<Record<string, (payment: PaymentBody) => Promise<unknown>>> = {
     'paid at the provider only': (payment) => confirmInBrowser(service, payment, VISA),
     'canceled at the provider only': cancelAtProvider,
@@ -369,7 +369,7 @@ describe('payctl drift', () => {
   const EACH = 5;
   const AGREEING = 40;
 
-  /** Refunds and disputes of two paid payments, with the kinds of difference that each then shows. */
+  /** Refunds and disputes of two paid payments, with the differences that drift must report for each. */
   const plantMoneyBack = async (user: User): Promise<Map<string, readonly string[]>> => {
     const [atStripe, atSquare] = [
       await paidPayment(service, user, { paying: PAYING_METHODS[0] }),
@@ -403,7 +403,7 @@ describe('payctl drift', () => {
     return planted;
   };
 
-  /** Open, paid and canceled payments that are equal in the record and at the provider. */
+  /** Open, paid and canceled payments that match the provider. */
   const makeAgreeing = async (user: User): Promise<void> => {
     const providers = ['provider_a', 'provider_b', 'provider_c'];
     for (let count = 0; count < AGREEING; count += 1) {
@@ -417,7 +417,7 @@ describe('payctl drift', () => {
     await service.settle();
   };
 
-  test('finds the 25 payments that differ among 40 that agree, and differing refunds and disputes, and fixes those that are newer at the provider', async () => {
+  test('finds differing payments, refunds and disputes, and fixes those newer at the provider', async () => {
     const user = await signIn(service);
     await makeAgreeing(user);
     expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: AGREEING, drifted: 0 } });
@@ -458,7 +458,7 @@ describe('payctl drift', () => {
       const fixed = FIXED[name];
       if (fixed) expect(await read(service, id, user.options)).toMatchObject({ status: fixed });
     }
-    // payctl stamps its fixes with a clock that runs on from the host's.
+    // payctl stamps its fixes with its own running clock, which is ahead of the frozen host clock.
     const since = new Date(service.now() + HOUR_MS).toISOString();
     expect(await payctl(['drift', '--since', since])).toMatchObject({ exitCode: 0, json: { checked: 0 } });
   });
@@ -570,7 +570,7 @@ describe('payctl clock', () => {
     expect((Date.parse(moved.json.now) - before) / SECOND_MS).toBe(seconds);
   });
 
-  test('advance refuses any other text, and moves nothing', async () => {
+  test('advance refuses invalid text, and moves nothing', async () => {
     const before = service.now();
     const refused = await spawned(service.host().baseUrl, ['clock', 'advance', '3 days']);
     expect(refused).toMatchObject({
@@ -582,7 +582,7 @@ describe('payctl clock', () => {
   });
 });
 
-describe('payctl with a Square location that is not ours', () => {
+describe('payctl with an unknown Square location', () => {
   const service = withHost({ frozen: true, env: { PROVIDER_C_LOCATION_ID: 'ELSEWHERE' } });
 
   test('doctor reports that its currency cannot be read', async () => {

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { TestHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** The operator's tool in its own process, against the local host. */
+/** Runs payctl in a separate process against the local host. */
 interface CommandResult {
   readonly exitCode: number;
   readonly stdout: string;
@@ -13,7 +13,7 @@ interface CommandResult {
 
 const PAYCTL = new URL('../../infra/payctl/payctl.ts', import.meta.url).pathname;
 
-/** @param url if undefined, payctl finds the local host by itself. */
+/** @param url if undefined, payctl finds the local host itself */
 export const spawned = (
   url: string | undefined,
   args: readonly string[],

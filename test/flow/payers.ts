@@ -6,10 +6,10 @@ import { itemsOf, partitionOf, signIn, type User } from './flow.ts';
 import type { RequestOptions, TestAnswer, TestHost } from './host.ts';
 import type { NewMethod, RefusalBody } from './routes.ts';
 
-/** Steps of tests about customers and payment methods; a refused step fails the test. */
+/** Helpers for tests of customers and payment methods. A refused call fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Only the first provider, because a refusal must not depend on the other providers that this host can reach. */
+/** Only the first provider, because a refusal must not depend on this host's other providers. */
 export const ONLY_A = { PROVIDER_B: '', PROVIDER_C: '', PROVIDER_D: '' } as const;
 
 const made = async (answer: Promise<TestAnswer>) => {
@@ -24,7 +24,7 @@ export const createCustomer = (service: TestHost, options: RequestOptions, field
 export const saveMethod = (service: TestHost, options: RequestOptions, fields: Fields = {}) =>
   made(service.post('/payment-methods', methodBody(fields), options));
 
-/** A saved method that is set up. Its payer authenticates it if the provider asks. */
+/** A saved method whose set-up is complete. The payer authenticates if the provider requires it. */
 export const saveReadyMethod = async (service: TestHost, options: RequestOptions, fields: Fields = {}) => {
   const method = await saveMethod(service, options, fields);
   if (method.setup_status === 'succeeded') return method;
@@ -38,7 +38,7 @@ export const saveReadyMethod = async (service: TestHost, options: RequestOptions
 export const createAddress = (service: TestHost, options: RequestOptions, fields: Fields = {}) =>
   made(service.post('/addresses', fullAddress(fields), options));
 
-/** A guest who has saved a method, and holds a token. */
+/** A guest with a saved method and a guest token. */
 export const guestWithMethod = async (
   service: TestHost,
   email: string,
@@ -84,36 +84,36 @@ export const removeMember = async (service: TestHost, { id, owner }: Company, { 
   expect(removed).toMatchObject({ status: 200 });
 };
 
-/** The record itself, as it is stored. */
+/** The record as stored. */
 export const storedRecord = async (service: TestHost, kind: 'CUS' | 'PM' | 'SUB', id: string) =>
   (await partitionOf(service, `${kind}#${id}`)).find(({ sk }) => sk === kind);
 
-/** The provider's own view of a customer, of a method. */
+/** The provider's own customer or method object. */
 export const customerAtProvider = async (service: TestHost, id: string) =>
   present((await service.ledger()).customers.find((customer) => customer.id === id));
 
 export const methodAtProvider = async (service: TestHost, id: string) =>
   present((await service.ledger()).payment_methods.find((method) => method.id === id));
 
-/** The canonical events of one customer, as they came on the bus. */
+/** The canonical events of one customer, from the bus. */
 export const customerEventsOf = async (service: TestHost, customerId: string) =>
   (await service.busEvents()).filter(
     (event) => event['detail-type'].startsWith('customer.') && event.detail.payload.data.customer_id === customerId,
   );
 
-/** How inbound events about one object of a provider ended, by the log. */
+/** The outcomes in the log of inbound events about one provider object. */
 export const outcomesOf = async (service: TestHost, providerObjectId: string) =>
   (await itemsOf(service, 'LOG#'))
     .filter((entry) => entry.payload?.data?.object?.id === providerObjectId)
     .sort((a, b) => (a.sort < b.sort ? -1 : 1));
 
-/** The caller's default methods, by the caller's own list. */
+/** The caller's default methods, from the caller's own list. */
 export const defaultsIn = async (service: TestHost, options: RequestOptions, query = ''): Promise<string[]> => {
   const { status, body } = await service.get(`/payment-methods${query}`, options);
   expect(status).toBe(200);
   return body.filter(({ is_default }) => is_default).map(({ id }) => id);
 };
 
-/** The addresses of problems that a 400 names. */
+/** The paths of the problems in a 400 response. */
 export const problemsOf = ({ body }: TestAnswer<RefusalBody>): string[] =>
   Array.isArray(body.details) ? body.details.map(({ path }) => path) : [];

@@ -4,13 +4,13 @@ import { confirm, createIntent, PATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** The calls to the provider that a payer waits for. Facts of a payment add none. */
+/** The provider calls that a payer waits for. Facts of a payment add no calls. */
 const service = withHost({ frozen: true, env: PATIENT });
 beforeEach(() => service.clearProviderRequests());
 
 /**
- * The calls in order, with ids left out. An access token and a location are read once per instance, and PayPal verifies
- * the signatures of its events.
+ * The calls in order, without ids. An access token and a location are read once per instance, and PayPal verifies its
+ * events' signatures.
  */
 const calls = async (): Promise<readonly string[]> =>
   (await service.providerRequests())
@@ -19,7 +19,7 @@ const calls = async (): Promise<readonly string[]> =>
     .map((call: string) => call.replaceAll(/\/(?=[a-z_]*[A-Z0-9])[\w-]{6,}(?=\/|$)/g, '/:id'));
 
 const STRIPE = ['POST /v1/payment_intents', 'POST /v1/payment_intents/:id/confirm'] as const;
-/** A method is read before the charge, because PayPal charges a wallet and a card by different fields. */
+/** The method is read before the charge, because PayPal uses different fields for wallets and cards. */
 const PAYPAL = [
   'POST /v2/checkout/orders',
   'GET /v3/vault/payment-tokens/:id',
@@ -41,8 +41,8 @@ const CASES: readonly (readonly [provider: string, method: string, calls: readon
   ['provider_c', 'bnon:bank-nonce-ok', SQUARE],
 ];
 
-describe('the calls that a payer waits for', () => {
-  test.each(CASES)('are at %s with %s those of the payment alone', async (provider_id, payment_method_id, expected) => {
+describe('the provider calls that a payer waits for', () => {
+  test.each(CASES)('at %s with %s include no extra reads', async (provider_id, payment_method_id, expected) => {
     const user = await signIn(service);
     const { id } = await createIntent(service, user, { provider_id, payment_method_id });
     await confirm(service, id, user.options);
@@ -54,7 +54,7 @@ describe('the calls that a payer waits for', () => {
     expect(await calls()).toEqual(expected);
   });
 
-  test('are the same for a guest, and a sync reads the payment, its refunds and its disputes once', async () => {
+  test('are the same for a guest, and a sync reads payment, refunds and disputes once', async () => {
     const { body } = await service.post('/payments/intents', guestIntentBody({ payment_method_id: VISA }));
     const guest = { guestToken: body.guest_token };
     await confirm(service, body.id, guest);

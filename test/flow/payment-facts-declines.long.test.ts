@@ -5,7 +5,7 @@ import { withHost } from './host.ts';
 import { attemptWith, detailsInLedger, expectFactsOfLedger, type PaidWith, untilFactsRead } from './ledger-facts.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** The method and the decline of each kind of payment that fails, compared with the provider's ledger. */
+/** The method and decline of each kind of failed payment, compared with the provider's ledger. */
 const service = withHost({ frozen: true, env: PATIENT });
 let user: User;
 let admin: User;
@@ -70,8 +70,8 @@ const DECLINES: readonly (readonly [
   ['provider_c', 'cnon:card-nonce-rejected-cvv', 'incorrect_cvc', 'CVV_FAILURE', 'correct_data', false],
 ];
 
-describe('a payment that is declined', () => {
-  test.each(DECLINES)('at %s with %s has the method of the ledger and %s (%s)', async (...row) => {
+describe('a declined payment', () => {
+  test.each(DECLINES)('at %s with %s shows the ledger’s method and %s (%s)', async (...row) => {
     const [provider, method, code, provider_code, advice, hard] = row;
     const { id, ...payment } = await attemptWith(service, user, { with: [provider, method] });
     expect(payment).toMatchObject({ status: 'failed', failure_code: code });
@@ -85,13 +85,13 @@ describe('a payment that is declined', () => {
     ['provider_a', 'pm_sim_processing_fail'],
     ['provider_b', 'SIM-PENDING-FAIL'],
     ['provider_c', 'bnon:bank-nonce-insufficient-funds'],
-  ])('at %s after it was under way with %s has the method of the ledger', async (...method) => {
+  ])('at %s after processing with %s shows the ledger’s method', async (...method) => {
     const { id } = await attemptWith(service, user, { with: method });
     await untilFactsRead(service);
     expect(await expectFactsOfLedger(service, admin, id)).toMatchObject({ status: 'failed', decline: { hard: false } });
   });
 
-  test('at Stripe because the payer failed the authentication says so', async () => {
+  test('at Stripe shows that the payer failed the authentication', async () => {
     const { id } = await attemptWith(service, user, { with: ['provider_a', 'pm_card_authenticationRequired'] });
     await service.authenticate(id, 'failure');
     await untilFactsRead(service);
@@ -100,7 +100,7 @@ describe('a payment that is declined', () => {
       decline: { advice: 'authenticate', provider_code: 'payment_intent_authentication_failure' },
     });
   });
-  test('at Stripe and whose second card fails the authentication in the browser has the facts of the second card', async () => {
+  test('at Stripe shows the second card if it fails authentication in the browser', async () => {
     const declined = ['provider_a', 'pm_card_chargeDeclinedInsufficientFunds'] as const;
     const payment = await attemptWith(service, user, { with: declined });
     await service.settle();

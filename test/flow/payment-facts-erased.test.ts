@@ -18,11 +18,11 @@ import { withHost } from './host.ts';
 import { company, saveReadyMethod } from './payers.ts';
 import { refund } from './refunders.ts';
 
-/** The method of a payment after the erasure of its payer. */
+/** The method of a payment after its payer is erased. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 describe('an erasure of a payer', () => {
-  test('leaves the digits of the card in no item of the table', async () => {
+  test('leaves the card’s digits in no item of the table', async () => {
     const admin = await platformAdmin(service);
     const user = await signIn(service, { expires_in: YEAR_SECONDS });
     const card = { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa' };
@@ -49,7 +49,7 @@ describe('an erasure of a payer', () => {
       payment_method_details: { type: 'card', card_brand: 'visa', last_four: null, expiry_month: null },
     });
   });
-  test("leaves in no item the digits of the member's own card that an organization's unpaid payment names", async () => {
+  test('leaves no digits of a member’s own card on an organization’s unpaid payment', async () => {
     const admin = await platformAdmin(service);
     const { id: organization_id, billing } = await company(service);
     const card = { organization_id: null, provider_payment_method_token: 'pm_card_amex' };

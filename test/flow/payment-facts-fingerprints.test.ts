@@ -7,10 +7,10 @@ import { attemptWith, type PaidWith, untilFactsRead } from './ledger-facts.ts';
 import { saveReadyMethod } from './payers.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** The wallets and the fingerprints of methods. */
+/** The wallets and fingerprints of methods. */
 const OURS = /^fp_[0-9a-f]{24}$/;
 
-/** The method of a payment. A method without a provider is one of provider_a. */
+/** A payment's method, at provider_a by default. */
 const paidWith = async (service: TestHost, user: User, method: string | PaidWith) => {
   const { id } = await attemptWith(service, user, {
     with: typeof method === 'string' ? ['provider_a', method] : method,
@@ -27,7 +27,7 @@ describe('a card in a wallet', () => {
     ['pm_sim_google_pay', 'google_pay', 'mastercard'],
     ['tok_sim_apple_pay', 'apple_pay', 'visa'],
     ['tok_sim_google_pay', 'google_pay', 'mastercard'],
-  ])('%s shows its wallet %s, and is found by it', async (method, wallet_type, card_brand) => {
+  ])('%s shows its wallet %s, and a search by wallet finds its payment', async (method, wallet_type, card_brand) => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     const { id, payment_method_details } = await attemptWith(service, user, { with: ['provider_a', method] });
     expect(payment_method_details).toMatchObject({ type: 'card', wallet_type, card_brand });
@@ -87,18 +87,18 @@ describe('a fingerprint', () => {
   });
 });
 
-describe('without a secret', () => {
+describe('a service without a fingerprint secret', () => {
   const service = withHost({ frozen: true, env: { ...PATIENT, FINGERPRINT_SECRET: '' } });
 
   test.each([
     ['provider_a', 'pm_card_visa'],
     ['provider_c', 'cnon:card-nonce-ok'],
-  ])('no payment at %s has a fingerprint', async (provider, method) => {
+  ])('has no fingerprint on a payment at %s', async (provider, method) => {
     const user = await signIn(service);
     expect(await paidWith(service, user, [provider, method])).toMatchObject({ type: 'card', fingerprint: null });
   });
 
-  test('no saved method has a fingerprint', async () => {
+  test('has no fingerprint on a saved method', async () => {
     const user = await signIn(service);
     expect(await saveReadyMethod(service, user.options)).toMatchObject({ funding: 'credit', fingerprint: null });
   });

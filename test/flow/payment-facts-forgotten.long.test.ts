@@ -8,7 +8,7 @@ import { saveReadyMethod } from './payers.ts';
 import { refund } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** What the table holds of cards and bank accounts before and after the erasure of their holder. */
+/** Traces of cards and bank accounts in the table, before and after their holder is erased. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const CASES: readonly PaidWith[] = [
@@ -22,11 +22,11 @@ const CASES: readonly PaidWith[] = [
   ['provider_c', 'cnon:card-nonce-declined'],
   ['provider_c', 'bnon:bank-nonce-ok'],
 ];
-/** The last digits of these methods and of the saved ones. No amount, time or id of this test has them as a whole. */
+/** The last digits of these and the saved methods. No amount, time or id in this test equals them. */
 const DIGITS = ['4242', '0006', '9987', '1111', '6789', '4444', '0005'] as const;
 const BANK = 'Simulated Bank';
 
-/** The traces that any item of the table holds, also in packed events, with the keys of the items. */
+/** The traces found in table items, including packed events, each with the items' keys. */
 const tracesIn = async (traces: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> => {
   const items = (await itemsOf(service)).map((item) => ({ key: `${item.pk} ${item.sk}`, text: textOf(item) }));
   const found = traces.map((trace): [string, string[]] => {
@@ -44,14 +44,14 @@ const payAll = async (user: User, admin: User): Promise<readonly string[]> => {
     if (status !== 'succeeded') continue;
     await refund(service, id, { body: { amount_cents: 100 }, ...admin.options });
   }
-  // A later attempt with another card, so that earlier versions hold the first card.
+  // A later attempt with another card, so only earlier versions have the first card.
   await confirm(service, ids[2] ?? '', { ...user.options, body: { payment_method_id: 'pm_card_amex' } });
   await untilFactsRead(service);
   return ids;
 };
 
 describe('an erasure of a payer with cards, accounts, declines and saved methods', () => {
-  test('leaves in no item the digits, the fingerprints or the bank, and keeps brand, type and country', async () => {
+  test('removes digits, fingerprints and bank from every item, and keeps brand, type and country', async () => {
     const admin = await platformAdmin(service);
     const user = await signIn(service, { expires_in: YEAR_SECONDS });
     const ids = await payAll(user, admin);

@@ -5,7 +5,7 @@ import { withHost } from './host.ts';
 import { attemptWith, detailsInLedger, expectFactsOfLedger, type PaidWith, untilFactsRead } from './ledger-facts.ts';
 import { refund, signInAdmin } from './refunders.ts';
 
-/** The method and the settlement of each kind of payment that succeeds, compared with the provider's ledger. */
+/** The method and settlement of each kind of succeeded payment, compared with the provider's ledger. */
 const service = withHost({ frozen: true, env: PATIENT });
 let user: User;
 let admin: User;
@@ -35,8 +35,8 @@ const PAID: readonly PaidWith[] = [
   ['provider_c', 'bnon:bank-nonce-ok'],
 ];
 
-describe('a payment that succeeds', () => {
-  test.each(PAID)('at %s with %s has the method and the fee of the ledger', async (provider, method) => {
+describe('a succeeded payment', () => {
+  test.each(PAID)('at %s with %s shows the ledger’s method and fee', async (provider, method) => {
     const {
       id,
       status,
@@ -49,7 +49,7 @@ describe('a payment that succeeds', () => {
     await untilFactsRead(service);
     const { body: known } = await service.get(`/refunds/${made.id}`, admin.options);
     expect(known).toMatchObject({ status: 'succeeded' });
-    // Square tells a fee of a refund only if it gives one back.
+    // Square reports a refund's fee only if it returns one.
     const taken = expect.objectContaining({ fee_cents: 0, net_cents: -100, currency: 'USD' });
     expect(known.settlement).toEqual(provider === 'provider_c' ? null : taken);
   });
@@ -57,7 +57,7 @@ describe('a payment that succeeds', () => {
   test.each([
     ['provider_a', 'pm_card_authenticationRequired', { result: 'authenticated', version: '2.2.0' }],
     ['provider_b', 'SIM-CARD-3DS', { result: 'authenticated' }],
-  ])('at %s after the authentication of %s says so', async (provider, method, three_d_secure) => {
+  ])('at %s shows the authentication of %s', async (provider, method, three_d_secure) => {
     const { id, payment_method_details: first } = await attemptWith(service, user, { with: [provider, method] });
     expect(first).toBeNull();
     await service.authenticate(id);
@@ -68,7 +68,7 @@ describe('a payment that succeeds', () => {
     });
   });
 
-  test('at Square after a verification has the card', async () => {
+  test('at Square shows the card after a verification', async () => {
     const method = ['provider_c', 'cnon:card-nonce-requires-verification'] as const;
     const { id } = await attemptWith(service, user, { with: method, verification_token: 'verf:1' });
     await untilFactsRead(service);

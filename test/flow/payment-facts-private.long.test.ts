@@ -10,17 +10,17 @@ import { type Company, company } from './payers.ts';
 import { refund, signInAdmin } from './refunders.ts';
 import { payer, subscribe } from './subscribers.ts';
 
-/** Who sees what a provider charges, with the fees that the providers reported. */
+/** Checks who can see the provider's fee. */
 const service = withHost({ frozen: true, env: { ...PATIENT, EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
-/** 9,876.00 has the fee 286.70, which no other number of a response equals. */
+/** The fee of 9,876.00 is 286.70, a number that appears nowhere else in a response. */
 const TOTAL = { total_cents: 987_600 };
 const SETTLEMENT = /settlement|fee_cents|net_cents|28670|958930/;
 
 let admin: User;
 let acme: Company;
 let guest: RequestOptions;
-/** Paths of every route that shows a payment, a refund, a subscription or their events. */
+/** Paths of every route that returns a payment, a refund, a subscription or their events. */
 let paths: readonly string[];
 let ids: readonly string[];
 let refunds: readonly string[];
@@ -93,8 +93,8 @@ const responsesTo = async (caller: RequestOptions): Promise<readonly TestAnswer[
 const textsOf = (answers: readonly TestAnswer[]): readonly string[] =>
   answers.map(({ body }) => JSON.stringify(body ?? null));
 
-describe('what a provider charges', () => {
-  test('is known for each of these payments, and a platform admin sees it', async () => {
+describe('the provider’s fee', () => {
+  test('is known for every test payment, and is shown to a platform admin', async () => {
     const payments = await Promise.all(ids.map((id) => read(service, id, admin.options)));
     for (const { settlement } of payments) expect(settlement).toMatchObject({ fee_cents: 28_670, net_cents: 958_930 });
     const { body } = await service.get('/admin/payments?limit=50', admin.options);
@@ -107,7 +107,7 @@ describe('what a provider charges', () => {
     }
   });
 
-  test('is in no response to an owner, a member with billing rights, a guest, or without a credential', async () => {
+  test('is hidden from owners, members with billing rights, guests and anonymous callers', async () => {
     for (const caller of [acme.owner.options, acme.billing.options, acme.member.options, guest, {}]) {
       const answers = await responsesTo(caller);
       expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
@@ -117,7 +117,7 @@ describe('what a provider charges', () => {
     for (const id of ids.filter((_, index) => index !== 2)) expect(shown).toContain(id);
   });
 
-  test('is in no canonical event, and in no request to a webhook target', async () => {
+  test('is in no canonical event and in no webhook request', async () => {
     const events = (await service.busEvents()).filter(({ source }) => source === 'payments');
     expect(JSON.stringify(events)).toContain('payment_method_details');
     expect(JSON.stringify(events)).not.toMatch(SETTLEMENT);

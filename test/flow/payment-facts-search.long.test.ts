@@ -6,7 +6,7 @@ import { type RequestOptions, withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Payments with one-time methods, found by the facts of their methods and declines, and summed up by method. */
+/** Finds payments with one-time methods by the facts of their methods and declines, and sums them by method. */
 const service = withHost({ frozen: true, env: { ...PATIENT, FINGERPRINT_SECRET: 'a secret of the test' } });
 
 const WANTED = 100;
@@ -65,7 +65,7 @@ const found = async (query: Query): Promise<readonly string[]> => {
 const other = (...methods: string[]) => methods.map((method) => others[method]).toSorted();
 
 describe('GET /admin/payments', () => {
-  test('finds 100 of 100 one-time payments by the last four digits of their card, and none other', async () => {
+  test('finds exactly the 100 one-time payments by the last four digits of their card', async () => {
     expect(visas).toHaveLength(WANTED);
     expect((await found({ search: '4242' })).toSorted()).toEqual(visas.toSorted());
     expect((await found({ search: '4242', limit: '7' })).toSorted()).toEqual(visas.toSorted());
@@ -85,7 +85,7 @@ describe('GET /admin/payments', () => {
     expect(await found({ decline_code: 'insufficient_funds', search: '1111' })).toEqual(other('SIM-NSF'));
   });
 
-  test('forgets the decline of a payment that is paid with another card later', async () => {
+  test('drops the decline of a payment that another card pays later', async () => {
     const retried = others['pm_card_chargeDeclinedLostCard'] ?? '';
     const paid = await confirm(service, retried, {
       ...user.options,
@@ -102,7 +102,7 @@ describe('GET /admin/payments', () => {
     });
   });
 
-  test('finds by a fingerprint the payments with the same card of the same slot', async () => {
+  test('finds payments by fingerprint only for the same card and slot', async () => {
     const payment = await read(service, visas[0] ?? '', admin.options);
     const { fingerprint } = payment.payment_method_details;
     expect(fingerprint).toMatch(/^fp_[0-9a-f]{24}$/);
@@ -121,7 +121,7 @@ describe('GET /admin/payments', () => {
 });
 
 describe('GET /admin/search', () => {
-  test('finds payments by last four digits, and says that there may be more', async () => {
+  test('finds payments by last four digits, and reports that there may be more', async () => {
     const { body } = await service.get('/admin/search?q=4242', admin.options);
     expect(body.meta).toEqual({ truncated: true });
     expect(body.data.length).toBeGreaterThanOrEqual(40);
@@ -134,8 +134,8 @@ describe('GET /admin/search', () => {
   });
 });
 
-describe('the summary by method', () => {
-  test('counts each paid payment once, a card by its brand and a wallet by its name', async () => {
+describe('the summary by payment method', () => {
+  test('counts each paid payment once, cards by brand and wallets by name', async () => {
     const { body } = await service.get('/admin/summary?group_by=method', admin.options);
     const counts = Object.fromEntries(body.data.map(({ method, count }) => [method, count]));
     expect(counts).toMatchObject({ visa: WANTED + 2, mastercard: 1, amex: 1, paypal: 1 });

@@ -7,7 +7,7 @@ import { signInAdmin } from './refunders.ts';
 import type { PaymentBody } from './routes.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
-/** The facts of payments while no event of a provider arrives. */
+/** The facts of payments without provider events. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 let user: User;
 let admin: User;
@@ -24,7 +24,7 @@ const later = async (...seconds: readonly number[]): Promise<void> => {
     await service.settle();
   }
 };
-/** A day, in steps between which due work runs. */
+/** Advances a day in steps, and due work runs between them. */
 const DAY = [MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS - HOUR_SECONDS - MINUTE_SECONDS];
 
 const shown = (payment: PaymentBody) => ({
@@ -49,15 +49,15 @@ const CASES: readonly Case[] = [
   ['loses its response', 'provider_c', 'cnon:sim-timeout-after', { status: 'succeeded', ...VISA_1111 }],
 ];
 
-/** The reads of the payment at its provider after its outcome. */
+/** The provider reads of the payment after its outcome. */
 const readsOf = async (payment: PaymentBody): Promise<number> =>
   (await service.providerRequests()).filter(
     ({ method, path }) =>
       method === 'GET' && [payment.provider_payment_id, payment.provider_intent_id].some((id) => path.includes(id)),
   ).length;
 
-describe('a payment whose provider sends no events', () => {
-  test.each(CASES)('has the facts of a charge that %s at %s with %s within a day', async (...row) => {
+describe('a payment without provider events', () => {
+  test.each(CASES)('has its facts within a day if its charge %s at %s with %s', async (...row) => {
     const [, provider_id, payment_method_id, expected] = row;
     const { id } = await createIntent(service, user, { provider_id, payment_method_id });
     await confirm(service, id, user.options);
@@ -65,7 +65,7 @@ describe('a payment whose provider sends no events', () => {
     expect(shown(await expectFactsOfLedger(service, admin, id))).toMatchObject(expected);
   });
 
-  test('of an invoice of a subscription at Stripe has its facts within a day', async () => {
+  test('has its facts within a day if it is a subscription invoice at Stripe', async () => {
     const who = await subscriber(service);
     const { latest_payment_id } = await subscribe(service, who);
     await later(...DAY);
@@ -74,7 +74,7 @@ describe('a payment whose provider sends no events', () => {
     expect(payment.settlement).toMatchObject({ currency: payment.currency, fee_cents: expect.any(Number) });
   });
 
-  test('has the method of a charge that the payer made in the browser at Stripe when its time to pay ends', async () => {
+  test('has the method of a browser charge at Stripe once its time to pay ends', async () => {
     const payment = await createIntent(service, user);
     await confirmInBrowser(service, payment, 'pm_card_mastercard');
     await later(...DAY, 5 * MINUTE_SECONDS);
@@ -82,7 +82,7 @@ describe('a payment whose provider sends no events', () => {
     expect(shown(await read(service, payment.id, user.options))).toMatchObject(expected);
   });
 
-  test('has the card that the payer approved at PayPal within a day', async () => {
+  test('has the approved PayPal card within a day', async () => {
     const fields = { provider_id: 'provider_b', return_url: 'https://shop.example/back' };
     const { id } = await createIntent(service, user, fields);
     await confirm(service, id, user.options);

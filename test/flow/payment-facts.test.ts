@@ -19,10 +19,12 @@ import { type RequestOptions, withHost } from './host.ts';
 import { newOrganization } from './organization-steps.ts';
 import { refund, signInAdmin } from './refunders.ts';
 
-/** The facts of a payment, which are its method, its decline and its fee: who sees them, and what they cost. */
+/**
+ * The facts of a payment are its method, decline and fee. These tests check who sees them and how many calls they need.
+ */
 const service = withHost({ frozen: true, env: PATIENT });
 
-/** A fee that no other number of a response contains. */
+/** A fee that no other number in a response contains. */
 const FEE = 987_123;
 const SETTLEMENT = { feeCents: FEE, netCents: 1, currency: 'USD' };
 
@@ -31,7 +33,7 @@ const knowSettlement = async (pk: string, sk: string): Promise<void> => {
   await changeTable(service, { put: { ...item, settlement: SETTLEMENT } });
 };
 
-/** A paid payment with a refund, both with a known settlement. */
+/** A paid payment with a refund, both with known settlements. */
 const paidAndRefunded = async (payer: RequestOptions, admin: User, fields = {}) => {
   const { status, body: intent } = await service.post('/payments/intents', paidIntentBody(fields), payer);
   expect(status).toBe(201);
@@ -48,7 +50,7 @@ const paidAndRefunded = async (payer: RequestOptions, admin: User, fields = {}) 
 
 const CSV = { headers: { accept: 'text/csv' } };
 
-/** The responses of every route that shows the payment or its refund. */
+/** The responses of every route that returns the payment or its refund. */
 const responsesOf = async (
   { id, refundId, providerId }: { readonly id: string; readonly refundId: string; readonly providerId: string },
   caller: RequestOptions,
@@ -67,8 +69,8 @@ const responsesOf = async (
   return [...found, csv, synced].filter(({ status }) => status === 200).map(({ body }) => body);
 };
 
-describe('what the merchant receives', () => {
-  test('is in no response to the payer, a guest, an owner of the organization, or without a credential', async () => {
+describe('the merchant’s settlement', () => {
+  test('is hidden from the payer, guests, organization owners and anonymous callers', async () => {
     const admin = await signInAdmin(service);
     const [payer, owner] = [await signIn(service), await signIn(service)];
     const organizationId = await newOrganization(service, owner);
@@ -92,7 +94,7 @@ describe('what the merchant receives', () => {
     expect(events).not.toMatch(/settlement|987123/);
   });
 
-  test('is shown to platform admins in each of these responses, null until it is known', async () => {
+  test('is shown to platform admins in every response, and is null until known', async () => {
     const admin = await signInAdmin(service);
     const payer = await signIn(service);
     const known = await paidAndRefunded(payer.options, admin);
@@ -109,14 +111,14 @@ describe('what the merchant receives', () => {
   });
 });
 
-describe('the reads for facts', () => {
-  /** The calls to the provider about the payment. */
+describe('provider reads for payment facts', () => {
+  /** The provider calls about the payment. */
   const callsAbout = async (id: string): Promise<readonly string[]> =>
     (await service.providerRequests())
       .filter(({ path }) => path.includes(id))
       .map(({ method, path }) => `${method} ${path.slice(path.indexOf(id) + id.length)}`);
 
-  test('are never made by a request of the payer', async () => {
+  test('are never made by the payer’s request', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
@@ -125,7 +127,7 @@ describe('the reads for facts', () => {
     expect(await callsAbout(payment.provider_payment_id)).toEqual(['POST /confirm']);
   });
 
-  test('are made at most three times within a day if the provider cannot be read', async () => {
+  test('are made at most three times within a day while the provider is unavailable', async () => {
     const user = await signIn(service, { expires_in: YEAR_SECONDS });
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);

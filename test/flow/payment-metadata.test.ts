@@ -4,7 +4,7 @@ import { confirm, createIntent, createPaidIntent, eventsOf, read, signIn, type U
 import { withHost } from './host.ts';
 import { createKey } from './keys.ts';
 
-/** The merchant changes the metadata of a final payment. */
+/** The merchant updates the metadata of a final payment. */
 const service = withHost({ frozen: true });
 
 let payer: User;
@@ -25,7 +25,7 @@ const change = (id: string, body: object, options: User['options']) =>
   service.request('PATCH', `/payments/${id}`, { ...options, body });
 
 describe('PATCH /payments/:id', () => {
-  test('merges and replaces the metadata, with one event per change and none without', async () => {
+  test('merges and replaces the metadata, and publishes one event per change', async () => {
     const { id } = await paid();
     await service.clearProviderRequests();
     const merged = await change(id, { metadata: { shipped: true, old: null } }, support.options);
@@ -44,7 +44,7 @@ describe('PATCH /payments/:id', () => {
     expect((await eventsOf(service, id)).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
   });
 
-  test('takes a key with payments:write, and refuses other scopes and roles', async () => {
+  test('accepts a key with payments:write, and refuses other scopes and roles', async () => {
     const { id } = await paid();
     const keyed = async (scopes: string[]) => {
       const { secret } = await createKey(service, admin, { scopes });
@@ -58,7 +58,7 @@ describe('PATCH /payments/:id', () => {
     expect((await change(id, { metadata: {} }, payer.options)).status).toBe(403);
   });
 
-  test('refuses the payer, who may be staff or an admin', async () => {
+  test('refuses the payer, even if the payer is staff or an admin', async () => {
     for (const who of [support, admin]) {
       const { id } = await paid(who);
       expect(await change(id, { metadata: { a: 1 } }, who.options)).toMatchObject({

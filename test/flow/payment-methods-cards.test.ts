@@ -4,7 +4,7 @@ import { itemsOf, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { saveMethod } from './payers.ts';
 
-/** Raw card numbers, if the setting allows them, are used for the charge and never stored. */
+/** If the setting allows raw card numbers, they are used for the charge and never stored. */
 const lines: string[] = [];
 const service = withHost({
   frozen: true,
@@ -15,11 +15,11 @@ const service = withHost({
 const NUMBER = '4000056655665556';
 const CVC = '9137';
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
-/** The text without the request ids, because a random group of four characters in them may equal the CVC. */
+/** The text without request ids, because four random characters of an id may equal the CVC. */
 const textOf = (value: unknown): string => JSON.stringify(value).replaceAll(UUID, 'uuid');
 const raw = (fields = {}) => rawCardBody({ card_number: NUMBER, card_cvc: CVC, ...fields });
 
-/** Functions write their logs to standard output and standard error only. */
+/** Functions write logs only to standard output and standard error. */
 beforeEach(() => {
   for (const stream of [process.stdout, process.stderr]) {
     vi.spyOn(stream, 'write').mockImplementation((chunk) => {
@@ -65,14 +65,14 @@ test('a raw card becomes a saved method and is never stored, logged, queued or p
   };
   for (const [place, content] of Object.entries(kept)) {
     const text = textOf(content);
-    // Another random id may hold the same digits.
+    // Another random id may contain the same digits.
     const cvc = new RegExp(`\\b${CVC}\\b`).test(text);
     expect({ place, card: text.includes(NUMBER), cvc }).toEqual({ place, card: false, cvc: false });
   }
   expect(lines.join('')).toContain('payment-methods.create');
 });
 
-test('another card under the same key is accepted as the same request, because no hash of a card is stored', async () => {
+test('another card under the same key counts as the same request, because no card hash is stored', async () => {
   const user = await signIn(service);
   const keyed = { ...user.options, idempotencyKey: 'hash' };
   const first = await service.post('/payment-methods', raw(), keyed);

@@ -25,7 +25,7 @@ const sendEvent = async (type: string, object: object, event: Partial<TestProvid
   await service.settle();
 };
 
-/** A method some minutes old, after the events of its creation. */
+/** A method that is some minutes old, after its creation events. */
 const known = async (fields = {}): Promise<{ user: User; method: MethodBody; at: { id: string } }> => {
   const user = await signIn(service);
   const method = await saveMethod(service, user.options, fields);
@@ -68,7 +68,7 @@ describe('payment_method.updated', () => {
     },
   );
 
-  test('keeps the fields that it does not name, and applies no others', async () => {
+  test('keeps unnamed fields, and ignores unknown fields', async () => {
     const { user, method, at } = await known();
     await sendEvent('payment_method.updated', {
       ...at,
@@ -80,7 +80,7 @@ describe('payment_method.updated', () => {
     expect(await readMethod(user, method.id)).toEqual({ ...method, card_exp_year: '2042', updated_at });
   });
 
-  test('changes nothing if the values are known or no card is given', async () => {
+  test('changes nothing if the values are already stored or no card is given', async () => {
     const { user, method, at } = await known();
     await sendEvent('payment_method.updated', { ...at, ...card({}) });
     await sendEvent('payment_method.updated', at);
@@ -88,7 +88,7 @@ describe('payment_method.updated', () => {
     expect(await storedRecord(service, 'PM', method.id)).toMatchObject({ version: 1 });
   });
 
-  test('is stale if it is older than the stored values, and our own changes make no event stale', async () => {
+  test('is stale if older than the stored values, but our own changes make no event stale', async () => {
     const { user, method, at } = await known();
     const started = seconds();
     await service.advance(MINUTE_SECONDS);
@@ -108,7 +108,7 @@ describe('payment_method.updated', () => {
     expect(reasons.filter((reason) => reason === 'stale')).toHaveLength(2);
   });
 
-  test('leads to the same state in any order and with repeats', async () => {
+  test('results in the same state in any order and with repeats', async () => {
     const years = [2051, 2052, 2053, 2054];
     for (const order of [years, years.toReversed(), [2053, 2051, 2054, 2052]]) {
       const { user, method, at } = await known();
@@ -125,7 +125,7 @@ describe('payment_method.updated', () => {
   test.each([
     ['provider_a', 'pm_card_visa'],
     ['provider_c', 'cnon:card-nonce-ok'],
-  ] as const)('leads to the state at %s for several events of one second, in any order', async (provider_id, token) => {
+  ] as const)('results in the state at %s for several events of one second', async (provider_id, token) => {
     const { user, method, at } = await known({ provider_id, provider_payment_method_token: token });
     const renew = (change: object) => service.control('POST', `/simulator/payment-methods/${at.id}`, change);
     await service.control('POST', '/simulator/webhooks', { mode: 'reorder', seed: 3 });
@@ -165,7 +165,7 @@ describe('payment_method.detached', () => {
     },
   );
 
-  test('changes nothing when repeated, caused by the service itself, or for an unknown method', async () => {
+  test('changes nothing if it is repeated, caused by the service itself, or for an unknown method', async () => {
     const { user, method, at } = await known();
     expect((await service.request('DELETE', `/payment-methods/${method.id}`, user.options)).status).toBe(204);
     await service.settle();
@@ -183,7 +183,7 @@ describe('payment_method.detached', () => {
     expect(await readMethod(user, method.id)).toEqual(method);
   });
 
-  test('removes the method even if our clock was ahead of the provider’s or newer values are known', async () => {
+  test('removes the method even if our clock was ahead of the provider’s or newer values are stored', async () => {
     const user = await signIn(service);
     const ahead = await saveMethod(service, user.options);
     await sendEvent('payment_method.detached', { id: ahead.provider_payment_method_id }, { created: seconds() - 3 });
@@ -222,7 +222,7 @@ describe('payment_method.detached', () => {
 });
 
 describe('payment_method.attached', () => {
-  test('confirms the method, and creates no other', async () => {
+  test('confirms the method, and creates no other method', async () => {
     const { user, method, at } = await known();
     await sendEvent('payment_method.attached', { ...at, customer: 'cus_other', ...card({ last4: '0000' }) });
     await sendEvent('payment_method.attached', { id: 'pm_of_the_dashboard', ...card({}) });

@@ -25,7 +25,7 @@ import {
 } from './payers.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Every route of payment methods, for the user that they belong to. */
+/** Every payment-method route, called by the method's user. */
 const service = withHost({ frozen: true, env: { ...PATIENT, ...ONLY_A, ALLOW_RAW_CARDS: 'false' } });
 
 const create = (user: User, fields = {}) => service.post('/payment-methods', methodBody(fields), user.options);
@@ -35,7 +35,7 @@ const setDefault = (user: User, id: string) => service.post(`/payment-methods/${
 const list = (user: User, query = '') => service.get(`/payment-methods${query}`, user.options);
 
 describe('a payment method', () => {
-  test('is attached to the user’s customer at the provider, and returned with every field and no envelope', async () => {
+  test('is attached to the user’s customer at the provider, and is returned without an envelope', async () => {
     const user = await signIn(service);
     const { id: addressId } = await createAddress(service, user.options);
     const answer = await create(user, { alias: 'Work', type: 'card', billing_address_id: addressId, is_default: true });
@@ -87,7 +87,7 @@ describe('a payment method', () => {
     expect(stored).not.toContain(token);
   });
 
-  test('is attached to the user’s existing customer, and so are later methods', async () => {
+  test('is attached to the user’s existing customer, like later methods', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
     const methods = [await saveMethod(service, user.options), await saveMethod(service, user.options)];
@@ -152,7 +152,7 @@ describe('a payment method', () => {
       { ...rawCardBody(), card_number: '42', card_exp_month: '13', card_exp_year: '31', card_cvc: '1' },
       ['card_number', 'card_exp_month', 'card_exp_year', 'card_cvc'],
     ],
-  ])('is refused with %s, and every problem is reported', async (_, fields, paths) => {
+  ])('is refused with %s, and the error lists every problem', async (_, fields, paths) => {
     const user = await signIn(service);
     const answer = await create(user, fields);
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
@@ -160,7 +160,7 @@ describe('a payment method', () => {
     expect(JSON.stringify({ ...answer.body, request_id: '' })).not.toContain('4242');
   });
 
-  test('is refused at a provider that saves no methods, such as a customers-only provider', async () => {
+  test('is refused at a provider that supports only customers', async () => {
     const user = await signIn(service);
     for (const provider_id of ['provider_b', 'provider_c', 'provider_d']) {
       expect(await create(user, { provider_id })).toMatchObject({
@@ -236,7 +236,7 @@ describe('a payment method', () => {
     }
   });
 
-  test('pays an older intent when named in the confirm', async () => {
+  test('pays an older intent if the confirm names it', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     expect(payment.customer_id).toBeNull();
@@ -247,7 +247,7 @@ describe('a payment method', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ payment_method_id: id });
   });
 
-  test('pays an intent that was created without a customer', async () => {
+  test('pays an intent without a customer', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const { id } = await saveMethod(service, user.options);
@@ -306,7 +306,7 @@ describe('an update of a payment method', () => {
 });
 
 describe('the default payment method', () => {
-  test('is the method that was set last, by any route', async () => {
+  test('is the most recently set method, by any route', async () => {
     const user = await signIn(service);
     const [a, b, c] = [
       await saveMethod(service, user.options),
@@ -324,7 +324,7 @@ describe('the default payment method', () => {
     }
   });
 
-  test('is absent until it is set, and after it is cleared', async () => {
+  test('is null until it is set and after it is cleared', async () => {
     const user = await signIn(service);
     const [a, b] = [await saveMethod(service, user.options), await saveMethod(service, user.options)];
     expect(await defaultsIn(service, user.options)).toEqual([]);
@@ -335,7 +335,7 @@ describe('the default payment method', () => {
     expect(await defaultsIn(service, user.options)).toEqual([]);
   });
 
-  test('is a single method after fifty concurrent changes', async () => {
+  test('is one method after fifty concurrent changes', async () => {
     const user = await signIn(service);
     const methods = await Promise.all(Array.from({ length: 10 }, () => saveMethod(service, user.options)));
     const answers = await Promise.all(
@@ -348,14 +348,14 @@ describe('the default payment method', () => {
     expect(single.filter(({ body }) => body.is_default).map(({ body }) => body.id)).toEqual(chosen);
   });
 
-  test('is a single method after many concurrent creates with is_default', async () => {
+  test('is one method after many concurrent creates with is_default', async () => {
     const user = await signIn(service);
     await createCustomer(service, user.options);
     await Promise.all(Array.from({ length: 10 }, () => saveMethod(service, user.options, { is_default: true })));
     expect(await defaultsIn(service, user.options)).toHaveLength(1);
   });
 
-  test('passes to the newest remaining method when the default is deleted', async () => {
+  test('passes to the newest remaining method if the default is deleted', async () => {
     const user = await signIn(service);
     const made: ParsedJson[] = [];
     for (let count = 0; count < 3; count += 1) {
@@ -376,7 +376,7 @@ describe('the default payment method', () => {
     expect(next.is_default).toBe(false);
   });
 
-  test('stays the same when another method is deleted', async () => {
+  test('stays the same if another method is deleted', async () => {
     const user = await signIn(service);
     const [a, b] = [
       await saveMethod(service, user.options, { is_default: true }),
@@ -434,7 +434,7 @@ describe('a deleted payment method', () => {
     expect((await remove(user, method.id)).status).toBe(204);
   });
 
-  test('no longer appears on its payments, which remain without a method', async () => {
+  test('disappears from its payments, which then have no method', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     const payment = await createIntent(service, user, { payment_method_id: method.id });

@@ -4,7 +4,7 @@ import { IMPATIENT, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { createCustomer, defaultsIn, methodAtProvider, saveMethod } from './payers.ts';
 
-/** Rules of a keyed create that only methods have, and the state after a provider fails. */
+/** Idempotency rules that apply only to methods, and the state after a provider failure. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 afterEach(async () => {
@@ -18,7 +18,7 @@ const attachedTo = async (customerId: string) =>
   (await service.ledger()).payment_methods.filter(({ customer }) => customer === customerId);
 
 describe('a payment method create under a key', () => {
-  test('returns the current method when repeated, and makes it the default no more', async () => {
+  test('returns the current method if repeated, and does not make it the default again', async () => {
     const user = await signIn(service);
     const keyed = { ...user.options, idempotencyKey: 'one' };
     const first = await create(keyed, { is_default: true });
@@ -47,7 +47,7 @@ describe('a failing provider', () => {
     ['timeout_after', 504],
     ['reset', 503],
     ['error_500', 502],
-  ] as const)('leaves the method after %s on a deletion until a retry', async (action, status) => {
+  ] as const)('keeps the method after %s during a deletion until a retry', async (action, status) => {
     const user = await signIn(service);
     const [kept, gone] = [
       await saveMethod(service, user.options),

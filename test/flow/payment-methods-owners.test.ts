@@ -15,7 +15,7 @@ import {
 } from './payers.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Users, organizations and guests as owners of payment methods, and the methods that each list shows. */
+/** Users, organizations and guests as owners of payment methods, and the methods in each list. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const idsOf = ({ body }: TestAnswer<readonly { readonly id: string }[]>): string[] => body.map(({ id }) => id);
@@ -32,7 +32,7 @@ describe('a payment method of an organization', () => {
   });
   const inAcme = () => ({ organization_id: acme.id });
 
-  test('belongs to the organization, under its own customer, and carries no user', async () => {
+  test('belongs to the organization’s own customer, and names no user', async () => {
     const method = await saveMethod(service, acme.billing.options, inAcme());
     expect(method).toMatchObject({ organization_id: acme.id, is_guest_method: false });
     expect(await storedRecord(service, 'PM', method.id)).not.toHaveProperty('userId');
@@ -87,7 +87,7 @@ describe('a payment method of an organization', () => {
     expect(await defaultsIn(service, acme.member.options, `?organization_id=${acme.id}`)).toEqual([first.id]);
   });
 
-  test('needs an explicit organization in the list, while a create uses the session’s organization', async () => {
+  test('requires an explicit organization in the list, unlike a create, which uses the session’s', async () => {
     const user = await signIn(service, { user_id: acme.owner.userId, organization_id: acme.id });
     const method = await saveMethod(service, user.options);
     expect(method).toMatchObject({ organization_id: acme.id });
@@ -134,10 +134,10 @@ describe('the billing address of a payment method', () => {
     expect((await service.get(`/payment-methods/${method.id}`, user.options)).body).toEqual(unlinked.body);
   });
 
-  test('stays linked when the provider fails, and a repeated request sends it again', async () => {
+  test('stays linked if the provider fails, and a repeated request sends it again', async () => {
     const user = await signIn(service);
     const [method, address] = [await saveMethod(service, user.options), await createAddress(service, user.options)];
-    // A call without effect is retried once, immediately.
+    // A call that was not executed is retried once, immediately.
     for (const [action, times] of [
       ['error_500', 1],
       ['reset', 1],
@@ -156,7 +156,7 @@ describe('the billing address of a payment method', () => {
     expect((await link(user, method.id, address.id)).body).toMatchObject({ provider_synced: true });
   });
 
-  test('is sent to the provider at each change, back and forth', async () => {
+  test('is sent to the provider at each change, including a change back', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     const [one, two] = [
@@ -302,7 +302,7 @@ describe('the list of payment methods', () => {
     expect(problemsOf(answer)).toEqual([path]);
   });
 
-  test('shows the default on any page, and repairs a pointer to a missing method', async () => {
+  test('shows the default on any page, and repairs a reference to a missing method', async () => {
     const owner = await signIn(service);
     const first = await saveMethod(service, owner.options, { is_default: true });
     await service.advance(1);
@@ -316,7 +316,7 @@ describe('the list of payment methods', () => {
 });
 
 describe('a guest', () => {
-  test('saves a method, and reads it with the guest token only', async () => {
+  test('saves a method, and can read it only with the guest token', async () => {
     const { method, options, token } = await guestWithMethod(service, 'Gina@Example.com', { alias: 'Mine' });
     expect(method).toMatchObject({
       is_guest_method: true,
@@ -365,7 +365,7 @@ describe('a guest', () => {
   test('cannot see or use methods of another guest with the same e-mail', async () => {
     const email = 'twins@example.com';
     const [one, two] = [await guestWithMethod(service, email), await guestWithMethod(service, email)];
-    // Until then a guest without a token continues by the id of the method.
+    // In the first hour, a guest without a token can continue with the method's id.
     await service.advance(3_601);
     const unknown = { status: 404, body: { code: 'RESOURCE_NOT_FOUND', details: { resource: 'payment_method' } } };
     for (const [mine, theirs] of [
@@ -450,7 +450,7 @@ test('a method or customer at a different provider than the payment’s is refus
   expect(confirmed).toMatchObject({ status: 400, body: { code: 'PROVIDER_MISMATCH' } });
 });
 
-test('the default customer is the owner’s, for a user, an organization and a guest', async () => {
+test('a payment’s default customer belongs to its user, organization or guest', async () => {
   const acme = await company(service);
   const { owner } = acme;
   const own = await saveMethod(service, owner.options);

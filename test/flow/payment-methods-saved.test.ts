@@ -20,7 +20,7 @@ import { type RequestOptions, withHost } from './host.ts';
 import { company, methodAtProvider, saveMethod } from './payers.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** `setup_future_usage: off_session` keeps the method of a payment that succeeded for its payer, once. */
+/** `setup_future_usage: off_session` saves the method of a succeeded payment once for its payer. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 afterEach(async () => {
@@ -33,7 +33,7 @@ const saving = (user: User, fields = {}) => createIntent(service, user, { ...SAV
 const methodsOf = async (options: RequestOptions, query = '') =>
   (await service.get(`/payment-methods${query}`, options)).body;
 
-/** One method is saved, of the payment's customer, and the payment names it. */
+/** Expects one saved method of the payment's customer, which the payment names. */
 const expectSavedOnce = async (paymentId: string, options: RequestOptions, query = '') => {
   const methods = await methodsOf(options, query);
   expect(methods).toMatchObject([{ type: 'card', is_default: false, card_exp_month: expect.stringMatching(/^\d\d$/) }]);
@@ -55,7 +55,7 @@ const expectSavedOnce = async (paymentId: string, options: RequestOptions, query
 };
 
 describe('a payment with setup_future_usage', () => {
-  test('has a customer, which is created for its user if needed', async () => {
+  test('has a customer, which is created if the user has none', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     const { body: customers } = await service.get('/customers', user.options);
@@ -81,7 +81,7 @@ describe('a payment with setup_future_usage', () => {
     });
   });
 
-  test.each(['tok_mastercard', 'pm_card_amex'])('saves %s when named in the confirm', async (token) => {
+  test.each(['tok_mastercard', 'pm_card_amex'])('saves %s if the confirm names it', async (token) => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: undefined });
     await confirm(service, payment.id, { ...user.options, body: { payment_method_id: token } });
@@ -140,7 +140,7 @@ describe('a payment with setup_future_usage', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves the method once when several sources report the success', async () => {
+  test('saves the method once if several sources report the success', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await service.webhookMode('duplicate');
@@ -172,7 +172,7 @@ describe('a payment with setup_future_usage', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves nothing when the payment fails or is canceled, or without that field', async () => {
+  test('saves nothing if the payment fails, is canceled or lacks setup_future_usage', async () => {
     const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const declined = await saving(user, { payment_method_id: DECLINED });
     expect((await confirm(service, declined.id, user.options)).status).toBe(402);
@@ -185,7 +185,7 @@ describe('a payment with setup_future_usage', () => {
     expect(await read(service, plain.id, user.options)).toMatchObject({ payment_method_id: null });
   });
 
-  test('saves no other method if it names a saved method', async () => {
+  test('saves no other method if the payment names a saved method', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     const payment = await saving(user, { payment_method_id: method.id });
@@ -194,7 +194,7 @@ describe('a payment with setup_future_usage', () => {
     expect((await methodsOf(user.options)).map(({ id }) => id)).toEqual([method.id]);
   });
 
-  test('saves no other method if it names a saved method by the provider’s id', async () => {
+  test('saves no other method if the payment names a saved method by the provider’s id', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options, { alias: 'Kept' });
     const payment = await saving(user, { payment_method_id: method.provider_payment_method_id });
@@ -219,7 +219,7 @@ describe('a payment with setup_future_usage', () => {
     expect(paidWith).toMatchObject({ card_brand: 'amex' });
   });
 
-  test('saves the card that paid instead of an earlier declined card', async () => {
+  test('saves the charged card instead of an earlier declined card', async () => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: DECLINED });
     await confirm(service, payment.id, user.options);
@@ -229,7 +229,7 @@ describe('a payment with setup_future_usage', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ payment_method_id: present(methods[0]).id });
   });
 
-  test('does not restore a method deleted since, however often the success is reported', async () => {
+  test('does not restore a deleted method, however often the success is reported', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await confirm(service, payment.id, user.options);
@@ -255,7 +255,7 @@ describe('a payment with setup_future_usage', () => {
 });
 
 describe('a method saved with its payment', () => {
-  test('belongs to the organization that pays', async () => {
+  test('belongs to the paying organization', async () => {
     const acme = await company(service);
     const payment = await saving(acme.billing, { organization_id: acme.id });
     await confirm(service, payment.id, acme.billing.options);
@@ -266,7 +266,7 @@ describe('a method saved with its payment', () => {
     expect(customer).toMatchObject({ organization_id: acme.id, user_id: null });
   });
 
-  test('belongs to the guest who pays, who can use it with the token', async () => {
+  test('belongs to the paying guest, who can use it with the guest token', async () => {
     const guest_data = { email: 'saver@example.com', name: 'Sam Saver' };
     const made = await service.post('/payments/intents', intentBody({ ...SAVING, guest_data }));
     expect(made).toMatchObject({ status: 201, body: { customer_id: expect.stringMatching(/^cust_/) } });

@@ -19,7 +19,7 @@ import {
 import type { MethodBody, ParsedJson } from './routes.ts';
 import { patch, subscribe, trySubscribe } from './subscribers.ts';
 
-/** A card whose payer must authenticate before Stripe saves it. */
+/** A card that requires the payer's authentication before Stripe saves it. */
 const service = withHost({ frozen: true, env: { ...IMPATIENT, ALLOW_RAW_CARDS: 'true' } });
 
 const ASKS = 'pm_card_authenticationRequiredOnSetup';
@@ -49,14 +49,14 @@ const authenticate = async (id: string, outcome: 'success' | 'failure' = 'succes
 const setupIdOf = ({ client_secret }: { readonly client_secret: string }): string =>
   client_secret.split('_secret_')[0] ?? '';
 
-/** Confirms as a page in a browser does, with the publishable key and the client secret. */
+/** Confirms like a browser page, with the publishable key and the client secret. */
 const confirmSetup = (method: MethodBody, card: string) =>
   service.request('POST', `/_local/providers/stripe/v1/setup_intents/${setupIdOf(method)}/confirm`, {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({ client_secret: method.client_secret, payment_method: card }).toString(),
   });
 
-/** The methods that the provider holds for the customer of this method. */
+/** The provider's methods for this method's customer. */
 const attachedFor = async ({ customer_id }: ParsedJson, options: RequestOptions): Promise<string[]> => {
   const { body: customer } = await service.get(`/customers/${customer_id}`, options);
   const { payment_methods } = await service.ledger();
@@ -71,13 +71,13 @@ const subscriberWith = (user: User, method: MethodBody) => ({
   names: { customer_id: method.customer_id, payment_method_id: method.id, provider_id: 'provider_a' },
 });
 
-/** Pays with a saved method without its payer present. */
+/** Pays off-session with a saved method. */
 const chargeWith = async (user: User, method: { readonly id: string }) => {
   const payment = await createIntent(service, user);
   return confirm(service, payment.id, { ...user.options, body: { payment_method_id: method.id } });
 };
 
-describe('a card that requires authentication to be saved', () => {
+describe('a saved card that requires authentication', () => {
   test('is saved as pending, with the data for the browser, and is not attached yet', async () => {
     const user = await newUser();
     await service.clearProviderRequests();
@@ -142,7 +142,7 @@ describe('a card that requires authentication to be saved', () => {
     expect(await attachedFor(method, user.options)).toEqual([]);
   });
 
-  test('can be deleted after an already saved card replaced it, which leaves that card intact', async () => {
+  test('can be deleted after an already saved card replaced it, and that card stays', async () => {
     const user = await newUser();
     const saved = await saveMethod(service, user.options);
     const method = await save(user.options);
@@ -155,7 +155,7 @@ describe('a card that requires authentication to be saved', () => {
     expect(await chargeWith(user, saved)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('is no longer known by its former provider id after a replacement in the browser, and that id cannot be charged', async () => {
+  test('loses its former provider id after a replacement in the browser, so that id cannot be charged', async () => {
     const user = await newUser();
     const { provider_payment_method_id: first, ...method } = await save(user.options);
     await authenticate(method.id, 'failure');
@@ -174,7 +174,7 @@ describe('a card that requires authentication to be saved', () => {
     expect(await chargeWith(other, { id: first })).toMatchObject(gone);
   });
 
-  test('leaves only the existing method if an already saved card replaces it after a failure', async () => {
+  test('is removed if an already saved card replaces it after a failure', async () => {
     const user = await newUser();
     const saved = await saveMethod(service, user.options, { is_default: true });
     const method = await save(user.options, { is_default: true });
@@ -189,7 +189,7 @@ describe('a card that requires authentication to be saved', () => {
   test.each([
     ['a token of one use', { provider_payment_method_token: 'tok_authenticationRequiredOnSetup' }],
     ['its number', rawCardBody({ card_number: '4000002500003155' })],
-  ])('also requires authentication when given as %s', async (_, body) => {
+  ])('also requires authentication if given as %s', async (_, body) => {
     const user = await newUser();
     const { status, body: method } = await service.post(
       '/payment-methods',
@@ -201,7 +201,7 @@ describe('a card that requires authentication to be saved', () => {
     expect(await stateOf(method.id, user.options)).toMatchObject({ setup_status: 'succeeded' });
   });
 
-  test('is the same method when its save is repeated under its key or by its provider’s id', async () => {
+  test('is the same method if its save is repeated under its key or by its provider’s id', async () => {
     const user = await newUser();
     const keyed = { ...user.options, idempotencyKey: 'once' };
     const method = await save(keyed, { is_default: true });
@@ -224,7 +224,7 @@ describe('a card that requires authentication to be saved', () => {
   });
 
   test.each(['timeout_after', 'error_500', 'malformed'])(
-    'is finished by the same key with one set-up after an unknown outcome by %s',
+    'is finished under the same key with one set-up after an unknown outcome by %s',
     async (action) => {
       const user = await newUser();
       const keyed = { ...user.options, idempotencyKey: `unclear-${action}` };
@@ -263,7 +263,7 @@ describe('a method before its set-up is complete', () => {
     });
   });
 
-  test('cannot pay, by our id or the provider’s id', async () => {
+  test('cannot pay by our id or the provider’s id', async () => {
     const user = await newUser();
     const method = await save(user.options);
     const payment = await createIntent(service, user);
@@ -308,7 +308,7 @@ describe('a method before its set-up is complete', () => {
     expect(await setDefault(other.id, user.options)).toMatchObject({ status: 200, body: { is_default: true } });
   });
 
-  test('keeps its request to become the default through other changes until is_default: false withdraws it', async () => {
+  test('stays the requested default until is_default: false withdraws the request', async () => {
     const user = await newUser();
     const first = await saveMethod(service, user.options, { is_default: true });
     const [kept, withdrawn] = [
@@ -341,7 +341,7 @@ describe('a method before its set-up is complete', () => {
 });
 
 describe('the client secret of a set-up', () => {
-  test('is shown for 24 h to callers who may change the method, and is in no list, log or event', async () => {
+  test('is shown for 24 h to callers who may change the method, and appears in no list, log or event', async () => {
     const acme = await company(service);
     const method = await save(acme.owner.options, { organization_id: acme.id });
     const secret = method.client_secret;
@@ -373,7 +373,7 @@ describe('the client secret of a set-up', () => {
 });
 
 describe('a set-up', () => {
-  test.each(['duplicate', 'reorder'] as const)('ends the same when events are sent with the mode %s', async (mode) => {
+  test.each(['duplicate', 'reorder'] as const)('ends the same with webhooks in the mode %s', async (mode) => {
     const user = await newUser();
     const [passed, refused] = [await save(user.options, { is_default: true }), await save(user.options)];
     await service.webhookMode(mode, 7);
@@ -385,7 +385,7 @@ describe('a set-up', () => {
     expect(await storedRecord(service, 'PM', passed.id)).toMatchObject({ version: 2 });
   });
 
-  test('ends only after a read at the provider, so an event alone completes none and a late failure reverts none', async () => {
+  test('ends only after a read at the provider, never from an event alone', async () => {
     const user = await newUser();
     const method = await save(user.options);
     const id = setupIdOf(method);
@@ -410,7 +410,7 @@ describe('a set-up', () => {
     expect(count('no such payment method here')).toBe(2);
   });
 
-  test('is unaffected by an event that names another set-up', async () => {
+  test('ignores an event for another set-up', async () => {
     const user = await newUser();
     const method = await save(user.options);
     const object = { id: 'seti_other', object: 'setup_intent', metadata: { payment_method_id: method.id } };
@@ -447,7 +447,7 @@ describe('a set-up', () => {
       expect((await confirmSetup(method, 'pm_card_visa')).status).toBe(400);
       await service.settle();
       expect(await attachedFor(method, user.options)).toEqual([]);
-      // The provider would charge it, so no caller can use it by the provider's id.
+      // The provider would charge the method, so its provider id must stay unusable.
       const thief = await newUser();
       const named = intentBody({ payment_method_id: method.provider_payment_method_id });
       for (const who of [thief, user]) {
@@ -483,7 +483,7 @@ describe('a set-up', () => {
 });
 
 describe('a deletion before a set-up completes', () => {
-  test('ends the set-up first, so that nothing attaches', async () => {
+  test('cancels the set-up first, so nothing is attached', async () => {
     const user = await newUser();
     const method = await save(user.options);
     expect((await removeMethod(method.id, user.options)).status).toBe(204);
@@ -503,7 +503,7 @@ describe('a deletion before a set-up completes', () => {
     expect(await attachedFor(method, user.options)).toEqual([]);
   });
 
-  test('detaches a replacement card if the payer replaces the card first', async () => {
+  test('detaches the new card if the payer replaces the card first', async () => {
     const user = await newUser();
     const method = await save(user.options);
     await authenticate(method.id, 'failure');
@@ -517,7 +517,7 @@ describe('a deletion before a set-up completes', () => {
     ['timeout_after', 504],
     ['reset', 503],
     ['error_500', 502],
-  ] as const)('leaves the method after an unknown outcome by %s until a retry', async (action, status) => {
+  ] as const)('keeps the method after an unknown outcome by %s until a retry', async (action, status) => {
     const user = await newUser();
     const method = await save(user.options);
     await service.fault({ action, path: '/cancel', times: action === 'reset' ? 2 : 1 });

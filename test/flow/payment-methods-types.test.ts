@@ -5,7 +5,7 @@ import { partitionOf, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { methodAtProvider, ONLY_A, saveMethod } from './payers.ts';
 
-/** A request names the type of the method that it saves. */
+/** A request names the type of the method to save. */
 const service = withHost({ frozen: true, env: { ...ONLY_A, ALLOW_RAW_CARDS: 'true' } });
 
 const MISMATCH = {
@@ -14,13 +14,13 @@ const MISMATCH = {
 };
 const asBank = (token: string) => methodBody({ provider_payment_method_token: token, type: 'bank_account' });
 
-/** The ids of the methods that the provider stores for a customer. */
+/** The ids of the provider's stored methods of a customer. */
 const attached = async (): Promise<string[]> =>
   (await service.ledger()).payment_methods.filter(({ customer }) => customer !== null).map(({ id }) => id);
 
-describe('a token of another type than the request names', () => {
+describe('a token whose type differs from the request', () => {
   test.each(['pm_card_visa', 'tok_visa', 'pm_card_authenticationRequiredOnSetup'])(
-    '%s is refused, stored nowhere and detached again',
+    '%s is refused, not stored, and detached again',
     async (token) => {
       const user = await signIn(service);
       const before = await attached();
@@ -34,7 +34,7 @@ describe('a token of another type than the request names', () => {
     },
   );
 
-  test('is refused for the number of a card', async () => {
+  test('is refused for a raw card number', async () => {
     const user = await signIn(service);
     const answer = await service.post('/payment-methods', rawCardBody({ type: 'bank_account' }), user.options);
     expect(answer).toMatchObject(MISMATCH);
@@ -51,7 +51,7 @@ describe('a token of another type than the request names', () => {
     expect((await partitionOf(service, `PM#${id}`)).length).toBeGreaterThan(0);
   });
 
-  test('is refused for a method that only the provider has, which stays attached', async () => {
+  test('is refused for a method known only to the provider, which stays attached', async () => {
     const user = await signIn(service);
     const { provider_payment_method_id: saved } = await saveMethod(service, user.options);
     const { customer } = await methodAtProvider(service, saved);
@@ -60,7 +60,7 @@ describe('a token of another type than the request names', () => {
     expect(await methodAtProvider(service, id)).toMatchObject({ customer });
   });
 
-  test('is refused with the provider’s error while the provider does not detach it, and the retry detaches it', async () => {
+  test('is refused with the provider’s error if detaching fails, and a retry detaches it', async () => {
     const user = await signIn(service);
     const before = await attached();
     await service.fault({ action: 'error_500', path: '/detach', times: 1 });

@@ -15,9 +15,7 @@ import {
 import { withHost } from './host.ts';
 import type { PaymentBody } from './routes.ts';
 
-/**
- * The alias of a provider's id is written beside the payment, in parallel. Here the alias is lost, or not yet visible.
- */
+/** The alias of a provider id is written in parallel with the payment. Here the alias is lost or not visible yet. */
 let isLost = false;
 let isHidden = false;
 
@@ -27,7 +25,7 @@ const withoutAliases = (connection: Connection): Connection => ({
   ...connection,
   getItem: async (key, consistent) => (isHidden && isAlias(key) ? undefined : connection.getItem(key, consistent)),
   putItem: async (item, clauses) => {
-    // A function writes its alias without a condition; the projection only if it is absent.
+    // A function writes its alias unconditionally. The projection writes it only if it is absent.
     if (isLost && isAlias(item) && clauses.length === 0) throw new Error('the alias is lost');
     return connection.putItem(item, clauses);
   },
@@ -47,7 +45,7 @@ const confirmHere = async (payment: PaymentBody, user: User, method: string): Pr
   expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
 };
 
-/** One way to pay at each provider, and the fields of its intent. */
+/** One way to pay per provider, with the fields of its intent. */
 const WAYS: Readonly<
   Record<
     string,
@@ -63,7 +61,7 @@ const WAYS: Readonly<
 };
 
 describe.each(Object.entries(WAYS))('a payment at %s', (_, { fields, pay }) => {
-  test('is created and paid without its alias, and the projection writes the alias', async () => {
+  test('is created and paid before the projection writes its alias', async () => {
     isLost = true;
     const user = await signIn(service);
     const payment = await createIntent(service, user, fields);
@@ -79,7 +77,7 @@ describe.each(Object.entries(WAYS))('a payment at %s', (_, { fields, pay }) => {
     expect((await atProvider(service, payment.id)).charges).toHaveLength(1);
   });
 
-  test('is found by our id in the event while no alias exists', async () => {
+  test('is found by our id in the event while it has no alias', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, fields);
     await service.settle();

@@ -1,4 +1,4 @@
-/** @module The `customer_id` of a payment names the customer of the method that is charged. */
+/** @module A payment's `customer_id` is the customer of the charged method. */
 
 import { describe, expect, test } from 'vitest';
 import { confirm, createIntent, read, signIn } from './flow.ts';
@@ -28,7 +28,7 @@ const pay = async (payment: PaymentBody, method: MethodBody, options: RequestOpt
   return read(service, payment.id, options);
 };
 
-describe.each(METHODS)('a payment at %s created before its payer had a customer', (provider_id, token) => {
+describe.each(METHODS)('a payment at %s that was created before its payer had a customer', (provider_id, token) => {
   const saved = { provider_id, provider_payment_method_token: token };
 
   test('gets the customer of the saved method that a confirm charges', async () => {
@@ -60,7 +60,7 @@ describe.each(METHODS)('a payment at %s created before its payer had a customer'
   });
 });
 
-test('the customer of another saved method replaces the customer of the intent', async () => {
+test('switches to the customer of another saved method', async () => {
   const user = await signIn(service);
   const customers = [await createCustomer(service, user.options), await createCustomer(service, user.options)];
   const method = await saveMethod(service, user.options);
@@ -71,7 +71,7 @@ test('the customer of another saved method replaces the customer of the intent',
   expect(await pay(payment, method, user.options)).toMatchObject({ customer_id: customerId });
 });
 
-test('a guest’s payment gets the customer of the guest’s saved method', async () => {
+test('gets the customer of the guest’s saved method', async () => {
   const created = await service.post('/payments/intents', { total_cents: 900, currency: 'USD', ...GUEST });
   expect(created).toMatchObject({ status: 201, body: { customer_id: null } });
   const options = { guestToken: created.body.guest_token };
@@ -81,7 +81,7 @@ test('a guest’s payment gets the customer of the guest’s saved method', asyn
 });
 
 describe('an organization’s payment with a member’s own method', () => {
-  test('names the member’s customer while it holds that method, and the organization’s customer otherwise', async () => {
+  test('names the member’s customer while it has that method, and else the organization’s', async () => {
     const acme = await company(service);
     const ofAcme = { organization_id: acme.id };
     const own = await createCustomer(service, acme.owner.options, ofAcme);
@@ -101,7 +101,7 @@ describe('an organization’s payment with a member’s own method', () => {
     expect(await pay(payment, shared, acme.owner.options)).toMatchObject({ customer_id: own.id });
   });
 
-  test('shows the customer’s id to members, and the customer itself only to the member who owns it', async () => {
+  test('shows the customer’s id to members, and the customer itself only to its owner', async () => {
     const acme = await company(service);
     const lent = await saveMethod(service, acme.billing.options, { organization_id: null });
     const { customerId: lenders } = await storedRecord(service, 'PM', lent.id);

@@ -11,7 +11,7 @@ const idsOf = (list: readonly { readonly id: string }[]): string[] => list.map((
 describe('the payment list of a user', () => {
   const service = withHost({ frozen: true, env: PATIENT });
   let user: User;
-  /** Oldest first, with five payments per minute, all created at the same moment. */
+  /** Oldest first. Each minute, five payments are created at the same moment. */
   let payments: PaymentBody[] = [];
 
   const list = (query = '', options: RequestOptions = user.options) => service.get(`/payments${query}`, options);
@@ -48,7 +48,7 @@ describe('the payment list of a user', () => {
     payments = shown.flatMap(({ body }) => body.data);
   });
 
-  test('shows every payment of the user once, newest first, twenty per page', async () => {
+  test('shows every payment of the user once, newest first, 20 per page', async () => {
     const answer = await list();
     expect(answer.body).toMatchObject({
       success: true,
@@ -224,7 +224,7 @@ describe('the payment list of a user', () => {
     });
   });
 
-  test('requires an existing project, and refuses an unknown organization like another’s', async () => {
+  test('requires an existing project, and refuses unknown and foreign organizations alike', async () => {
     expect(await list('?project_id=prj_none')).toMatchObject({
       status: 404,
       body: { details: { resource: 'project' } },
@@ -304,7 +304,7 @@ describe('GET of one payment', () => {
     expect(created).toMatchObject({ status: 201, body: { success: true, data: { total_cents: 100 } } });
   });
 
-  test('returns the payment if all scope parameters match, and 404 otherwise', async () => {
+  test('returns the payment only if all scope parameters match, else 404', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     for (const guard of [
@@ -320,7 +320,7 @@ describe('GET of one payment', () => {
     }
   });
 
-  test('contains the included records, and null for a missing record', async () => {
+  test('contains the requested records, and null for a missing record', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const get = async (query: string) =>
@@ -341,7 +341,7 @@ describe('GET of one payment', () => {
   });
 });
 
-/** The fields that need no credential. */
+/** The fields that are shown without a credential. */
 const SMALL = [
   'id',
   'status',
@@ -373,7 +373,7 @@ describe.each(['minimal', 'full', 'token'] as const)(
   (mode) => {
     const service = withHost({ frozen: true, env: { ...PATIENT, GUEST_EMAIL_LIST: mode } });
 
-    test('is limited without a token', async () => {
+    test('shows limited fields without a token', async () => {
       const payment = await guestPayment(service, 'open@example.com');
       await confirm(service, payment.id, { guestToken: payment.guest_token, body: { payment_method_id: VISA } });
       const answer = await guestList(service, 'Open@Example.com');
@@ -397,7 +397,7 @@ describe.each(['minimal', 'full', 'token'] as const)(
       expect(shown).not.toHaveProperty('client_secret');
     });
 
-    test('shows the token’s guest in full, and other guests of the same e-mail according to the setting', async () => {
+    test('shows the token’s guest in full, and limits other guests by the setting', async () => {
       const mine = await guestPayment(service, 'two@example.com');
       await service.advance(1);
       const theirs = await guestPayment(service, 'two@example.com');
@@ -409,7 +409,7 @@ describe.each(['minimal', 'full', 'token'] as const)(
       expect(JSON.stringify(answer.body)).not.toContain('_secret_');
     });
 
-    test('treats a token for another e-mail like no token', async () => {
+    test('ignores a token for another e-mail', async () => {
       const payment = await guestPayment(service, 'three@example.com');
       const other = await guestPayment(service, 'four@example.com');
       const answer = await guestList(service, 'three@example.com', { guestToken: other.guest_token });

@@ -69,7 +69,7 @@ describe('a signed-in user', () => {
     expect(await timesCharged(service, id)).toBe(1);
   });
 
-  test('can also create a payment by POST /payments', async () => {
+  test('can also create a payment with POST /payments', async () => {
     const user = await signIn(service);
     const body = { amount_cents: 900, currency: 'jpy', payment_method_id: VISA };
     const created = await service.post('/payments', body, user.options);
@@ -77,7 +77,7 @@ describe('a signed-in user', () => {
     expect(await confirm(service, created.body.id, user.options)).toMatchObject({ status: 200 });
   });
 
-  test('pays with the method named in the confirm', async () => {
+  test('pays with a method named in the confirm', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     expect(payment.status).toBe('requires_payment_method');
@@ -191,7 +191,7 @@ describe('an Idempotency-Key', () => {
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
-  test('is valid for one user, one route and one day', async () => {
+  test('applies to one user, one route and one day', async () => {
     const [one, other] = await Promise.all([signIn(service, { expires_in: 7 * DAY_SECONDS }), signIn(service)]);
     const create = (path: string, session: string) =>
       service.post(path, intentBody(), { session, idempotencyKey: 'same' });
@@ -227,7 +227,7 @@ describe('an Idempotency-Key', () => {
     expect(paid.status).toBe(200);
   });
 
-  test('is bound to its confirm request, and stores no refusal except a decline', async () => {
+  test('applies to one confirm request, and replays declines but no other refusal', async () => {
     const user = await signIn(service);
     const [payment, other] = [await createIntent(service, user), await createIntent(service, user)];
     const options = { ...user.options, idempotencyKey: 'confirm' };
@@ -295,7 +295,7 @@ describe('a guest', () => {
     expect(byQuery).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('keeps its identity when a create carries the guest token, with or without guest_data', async () => {
+  test('remains the same guest if a create has the guest token, with or without guest_data', async () => {
     const first = await createAsGuest({ email: 'same@example.com' });
     const token = { guestToken: first.guest_token };
     const byToken = await service.post('/payments/intents', intentBody(), token);
@@ -316,7 +316,7 @@ describe('a guest', () => {
     expect(await service.get(`/payments/${otherEmail.id}`, token)).toMatchObject({ status: 404 });
   });
 
-  test('gets no access to another guest’s payments by giving that guest’s e-mail', async () => {
+  test('cannot access another guest’s payments with that guest’s e-mail', async () => {
     const theirs = await createAsGuest({ email: 'victim@example.com' });
     const mine = await createAsGuest({ email: 'victim@example.com' });
     expect(mine.id).not.toBe(theirs.id);
@@ -373,7 +373,7 @@ describe('the credential of a request', () => {
     expect((await Promise.all(carriers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  test('is the first credential present, in a fixed order of carriers', async () => {
+  test('is the first credential present, in a fixed order', async () => {
     const [user, other] = await Promise.all([signIn(service), signIn(service)]);
     const payment = await createPaidIntent(service, user);
     const path = `/payments/${payment.id}`;
@@ -388,7 +388,7 @@ describe('the credential of a request', () => {
     expect(await status(`?session_id=none`, { guestToken: 'none' })).toBe(401);
   });
 
-  test('gets 404 on every route for another user’s payment', async () => {
+  test('returns 404 on every route for another user’s payment', async () => {
     const [user, other] = await Promise.all([signIn(service), signIn(service)]);
     const payment = await createPaidIntent(service, user);
     const answers = await Promise.all([
@@ -407,7 +407,7 @@ describe('the credential of a request', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'created', total_cents: 2_500 });
   });
 
-  test('is required, so a request without a credential gets 401', async () => {
+  test('is required, else the response is 401', async () => {
     const answers = await Promise.all([
       service.post('/payments/intents', intentBody()),
       service.post('/payments', intentBody()),
@@ -432,7 +432,7 @@ describe('the credential of a request', () => {
     }
   });
 
-  test('gets 503 while the identity service is down, never anonymous access', async () => {
+  test('returns 503 while the identity service is down, and is never treated as anonymous', async () => {
     const user = await signIn(service);
     onTestFinished(() => service.identity({ available: true }));
     await service.identity({ available: false });
@@ -465,7 +465,7 @@ describe('3-D Secure', () => {
     return { user, payment };
   };
 
-  test('leads to a succeeded payment through the webhook when the customer passes it', async () => {
+  test('succeeds the payment through the webhook if the customer passes', async () => {
     const { user, payment } = await pending();
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'pending' });
     await service.authenticate(payment.id, 'success');
@@ -477,7 +477,7 @@ describe('3-D Secure', () => {
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('leads to a failed payment through the webhook when the customer fails it, and another card pays', async () => {
+  test('fails the payment through the webhook if the customer fails, and another card pays', async () => {
     const { user, payment } = await pending();
     await service.authenticate(payment.id, 'failure');
     await service.settle();
@@ -508,7 +508,7 @@ describe('3-D Secure', () => {
     });
   });
 
-  test('leads to a succeeded payment when passed in a guest’s browser', async () => {
+  test('succeeds the payment if passed in a guest’s browser', async () => {
     const { body: payment } = await service.post('/payments/intents', guestIntentBody());
     const inBrowser = await confirmInBrowser(service, payment, THREE_D_SECURE);
     expect(inBrowser).toMatchObject({ status: 200, body: { status: 'requires_action' } });

@@ -15,7 +15,7 @@ import {
 } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
 
-/** Calls that certainly had no effect at the provider (429). A later attempt is free, and nothing is left of them. */
+/** Calls that certainly had no effect at the provider (429). They leave no trace, and a later attempt can proceed. */
 const service = withHost({ frozen: true });
 afterEach(async () => {
   await service.clearFaults();
@@ -32,13 +32,13 @@ type Provider = (typeof PROVIDERS)[number];
 const bodyFor = ({ slot, method }: Provider) => paidIntentBody({ provider_id: slot, payment_method_id: method });
 const create = (provider: Provider, user: User) => createIntent(service, user, bodyFor(provider));
 
-/** Longer than the one retry. */
+/** Lasts longer than the single retry. */
 const limit = ({ slot }: Provider, path: string, method?: string) =>
   service.fault({ provider: slot, path, action: 'rate_limit', ...(method && { method }) });
 
 const UNAVAILABLE = { status: 503, body: { code: 'PROVIDER_UNAVAILABLE' } };
 
-/** Only Stripe says when to retry. */
+/** Only Stripe sends a retry delay. */
 const expectUnavailable = (answer: TestAnswer, { slot }: Provider): void => {
   expect(answer).toMatchObject(UNAVAILABLE);
   expect(answer.headers.get('retry-after')).toBe(slot === 'provider_a' ? '1' : null);
@@ -46,8 +46,8 @@ const expectUnavailable = (answer: TestAnswer, { slot }: Provider): void => {
 
 const isConfirm = ({ path }: { readonly path: string }): boolean => /confirm$|capture$|v2\/payments$/.test(path);
 
-describe.each(PROVIDERS)('a provider call at $slot that was not executed', (provider) => {
-  test('leaves no payment after a create, neither listed nor finished later, and the key can be reused', async () => {
+describe.each(PROVIDERS)('an unexecuted provider call at $slot', (provider) => {
+  test('leaves no payment after a create, and the idempotency key can be reused', async () => {
     const user = await signIn(service);
     const options = { ...user.options, idempotencyKey: `basket ${provider.slot}` };
     await service.settle();
@@ -68,7 +68,7 @@ describe.each(PROVIDERS)('a provider call at $slot that was not executed', (prov
     expect((await atProvider(service, repeated.body.id)).intents).toHaveLength(1);
   });
 
-  test('releases the claim of a confirm, so the payment is unchanged and the next confirm charges once', async () => {
+  test('releases the claim of a confirm, and the next confirm charges once', async () => {
     const user = await signIn(service);
     const { id } = await create(provider, user);
     await service.settle();
@@ -90,7 +90,7 @@ describe.each(PROVIDERS)('a provider call at $slot that was not executed', (prov
     expect(await eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('leaves an update undone, so it can be repeated', async () => {
+  test('leaves an update unapplied, so it can be retried', async () => {
     const user = await signIn(service);
     const { id } = await create(provider, user);
     const update = (total: number) => service.put(`/payments/intents/${id}`, { total_cents: total }, user.options);
@@ -120,7 +120,7 @@ describe.each(PROVIDERS)('a provider call at $slot that was not executed', (prov
   });
 });
 
-test('an unexecuted call is repeated once, unless the provider asks for a longer wait', async () => {
+test('an unexecuted call is retried once, unless the provider requests a longer wait', async () => {
   const user = await signIn(service);
   const { id } = await createIntent(service, user, { provider_id: 'provider_b', payment_method_id: 'SIM-OK' });
   await service.clearProviderRequests();
@@ -148,7 +148,7 @@ test('a failed payment stays failed after an unexecuted attempt, without a secon
   expect(await timesCharged(service, id)).toBe(1);
 });
 
-test('an attempt with an unknown outcome stays claimed when its repetition is not executed', async () => {
+test('an attempt with an unknown outcome stays claimed if its retry is not executed', async () => {
   await service.webhookMode('drop');
   const user = await signIn(service);
   const payment = await createIntent(service, user, { payment_method_id: VISA });
@@ -163,7 +163,7 @@ test('an attempt with an unknown outcome stays claimed when its repetition is no
   expect(await timesCharged(service, payment.id)).toBe(1);
 });
 
-test('an unexecuted capture after the payer’s approval is repeated as soon as possible', async () => {
+test('an unexecuted capture after the payer’s approval is retried as soon as possible', async () => {
   const user = await signIn(service);
   const body = intentBody({ provider_id: 'provider_b', return_url: 'https://shop.example/back' });
   const { id } = await createIntent(service, user, body);

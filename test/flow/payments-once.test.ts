@@ -5,11 +5,11 @@ import { DAY_SECONDS } from '../builders/seconds.ts';
 import { atProvider, confirm, createPaidIntent, PATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** Keys of confirms and creates, and concurrent changes. */
+/** Idempotency keys of confirms and creates, and concurrent updates. */
 const service = withHost({ frozen: true, env: PATIENT });
 
-describe('a confirm under a key of the day before', () => {
-  test('is not shown the attempt of that key, which is under way', async () => {
+describe('a confirm under a key of the previous day', () => {
+  test('gets 409 while that key’s attempt is pending, instead of its response', async () => {
     const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const { id } = await createPaidIntent(service, user);
     const options = { ...user.options, idempotencyKey: 'confirm-again' };
@@ -43,8 +43,8 @@ describe('a create', () => {
   });
 });
 
-describe('concurrent changes of one payment', () => {
-  test('preserve every update that returned 200', async () => {
+describe('concurrent updates of one payment', () => {
+  test('keep every update that returned 200', async () => {
     const user = await signIn(service);
     const fields = ['concept', 'category', 'reference_code', 'tags', 'description', 'return_url'] as const;
     const newValue = (field: string): string => (field === 'return_url' ? 'https://shop.example/' : `new ${field}`);

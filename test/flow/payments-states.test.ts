@@ -24,7 +24,7 @@ const update = (id: string, user: User, fields: object) => service.put(`/payment
 const sync = (payment: PaymentBody, user: User) =>
   service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
 
-/** How a payment gets into each state. */
+/** Brings a payment into each state. */
 const STATES = {
   requires_payment_method: async (user: User) => createIntent(service, user),
   created: async (user: User) => createPaidIntent(service, user),
@@ -46,7 +46,7 @@ const confirmed = async (user: User, method: string) => {
   return payment;
 };
 
-/** Status code, error code or next state, by the table of decision 4. */
+/** The status code, error code or next state, from the table in decision 4. */
 const COMMANDS: Readonly<Record<State, Readonly<Record<'update' | 'cancel' | 'confirm' | 'confirmWith', string>>>> = {
   requires_payment_method: {
     update: '200 requires_payment_method',
@@ -116,7 +116,7 @@ describe.each(Object.entries(COMMANDS))('a payment in the state %s', (state, com
     );
   });
 
-  test('keeps its status in a sync without a change', async () => {
+  test('keeps its status in a sync that finds no change', async () => {
     const user = await signIn(service);
     const payment = await STATES[state as State](user);
     await service.settle();
@@ -258,7 +258,7 @@ describe('the price of a payment', () => {
 });
 
 describe('an update of a payment', () => {
-  test('changes the fields it names, clears those it sets to null, and keeps the rest', async () => {
+  test('changes the given fields, clears null fields, and keeps the rest', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, {
       description: 'Old',
@@ -312,7 +312,7 @@ describe('an update of a payment', () => {
     expect(await sync(payment, user)).toMatchObject({ body: { status: 'requires_payment_method' } });
   });
 
-  test('changes nothing with a method unknown to the provider', async () => {
+  test('changes nothing if the provider does not know the method', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const before = await read(service, payment.id, user.options);
@@ -348,7 +348,7 @@ describe('an update of a payment', () => {
 
 describe('an unknown payment or provider', () => {
   test.each(['pay_000000000000000000000000', 'nonsense', '%00', '..', 'x'.repeat(64)])(
-    'gets 404 from every command: %j',
+    'returns 404 from every command: %j',
     async (id) => {
       const user = await signIn(service);
       const path = id === '%00' || id === '..' ? encodeURIComponent('\u0000..') : id;
@@ -372,7 +372,7 @@ describe('an unknown payment or provider', () => {
     ['billing_address_id', 'addr_000000000000000000000000', refused(404, 'RESOURCE_NOT_FOUND')],
     ['payment_method_id', 'pmt_000000000000000000000000', refused(404, 'RESOURCE_NOT_FOUND')],
     ['organization_id', 'org_none', refused(403, 'ORGANIZATION_ACCESS_DENIED')],
-  ])('is refused if a body names it as %s', async (field, id, refusal) => {
+  ])('is refused if a body sets it as %s', async (field, id, refusal) => {
     const user = await signIn(service);
     const fields = field === 'product_id' ? { product_id: id } : intentBody({ [field]: id });
     const answer = await service.post('/payments/intents', fields, user.options);

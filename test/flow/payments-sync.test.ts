@@ -11,9 +11,7 @@ afterEach(async () => {
   await service.webhookMode('normal');
 });
 
-/**
- * A paid payment of which the provider has refunded 5.00, and that its payer disputes. No event reports the changes.
- */
+/** A paid payment with a refund of 5.00 and a dispute at the provider. No event reports them. */
 const changedAtProvider = async (paying: Paying) => {
   const user = await signIn(service, { expires_in: YEAR_SECONDS });
   const payment = await paidPayment(service, user, { paying });
@@ -27,7 +25,7 @@ const changedAtProvider = async (paying: Paying) => {
 const UNKNOWN_TO_US = { refunded_cents: 0, disputed: false };
 const AS_AT_THE_PROVIDER = { refunded_cents: 500, disputed: true };
 
-/** The calls that read refunds and disputes. PayPal lists refunds in the order, which also holds the status. */
+/** The calls that read refunds and disputes. PayPal returns refunds in the order, which also holds the status. */
 const READS = {
   provider_a: ['/v1/refunds', '/v1/disputes'],
   provider_b: ['/v1/customer/disputes'],
@@ -45,7 +43,7 @@ const CASES = PAYING_METHODS.flatMap((paying) =>
 );
 
 describe('a sync', () => {
-  test.each(PAYING_METHODS)('shows the refund and the dispute made at %s', async (...paying) => {
+  test.each(PAYING_METHODS)('shows a refund and a dispute made at %s', async (...paying) => {
     const { payment, user, sync } = await changedAtProvider(paying);
     expect(await read(service, payment.id, user.options)).toMatchObject(UNKNOWN_TO_US);
     expect(await sync()).toMatchObject({ status: 200, body: AS_AT_THE_PROVIDER });

@@ -43,7 +43,7 @@ describe('a long timeline', () => {
     return pages;
   };
 
-  test('pages back to the first entry past 510 updates', async () => {
+  test('pages back to the first entry after 510 updates', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     for (let update = 1; update <= UPDATES; update += 1) {
@@ -75,7 +75,7 @@ describe('a long timeline', () => {
     expect(newest.body.data.map(({ version }: ParsedJson) => version)).toEqual([509, 510, 511]);
   });
 
-  test('has an unchanged first page if it is short, and pages of any size for a guest, without log entries', async () => {
+  test('is whole without a limit if it is short, and the same in pages of any size', async () => {
     const body = guestIntentBody({ payment_method_id: VISA });
     const { body: payment } = await service.post('/payments/intents', body);
     const guest = { guestToken: payment.guest_token };
@@ -107,7 +107,7 @@ describe('a long timeline', () => {
 });
 
 describe('the timeline of a payment', () => {
-  test('lists each claim and response, each event with its outcome, and each delivery, in order', async () => {
+  test('lists each claim and response, each event’s outcome and each delivery, in order', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await service.advance(MINUTE_SECONDS);
@@ -172,7 +172,7 @@ describe('the timeline of a payment', () => {
     }
   });
 
-  test('shows provider events and deliveries to callers with current access to the webhook log', async () => {
+  test('shows provider events and deliveries only to callers who may read the webhook log', async () => {
     const acme = await company(service);
     const payment = await createIntent(service, acme.billing, { organization_id: acme.id });
     await service.settle();
@@ -185,7 +185,7 @@ describe('the timeline of a payment', () => {
     expect(await kindsFor(acme.billing.options)).toEqual(new Set(['change']));
   });
 
-  test('shows guests only the changes of their payment, and no webhook log', async () => {
+  test('shows guests only the changes of their payment', async () => {
     const { body: payment } = await service.post('/payments/intents', guestIntentBody({ payment_method_id: VISA }));
     const options = { guestToken: payment.guest_token };
     expect((await confirm(service, payment.id, options)).status).toBe(200);

@@ -15,22 +15,20 @@ import {
 } from './flow.ts';
 import { withHost } from './host.ts';
 
-/**
- * Updates whose response was lost. A change that the provider applied stays, and only the recorded amount is charged.
- */
+/** Updates with a lost response. An update that the provider applied stays, and only the recorded amount is charged. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(async () => {
   await service.clearFaults();
   await service.webhookMode('normal');
 });
 
-/** The provider, its test method, and the call that changes an amount there. */
+/** The provider, its test method, and its call that changes an amount. */
 const PROVIDERS = [
   { slot: 'provider_a', method: VISA, call: { method: 'POST', path: '/v1/payment_intents/' } },
   { slot: 'provider_b', method: 'SIM-OK', call: { method: 'PATCH', path: '/v2/checkout/orders/' } },
   { slot: 'provider_c', method: 'cnon:card-nonce-ok', call: { method: 'PUT', path: '/v2/orders/' } },
 ] as const;
-/** The faults that strike an update, and whether the provider has accepted it. */
+/** The injected faults, and whether the provider applied the update. */
 const LOST = [
   ['timeout_after', true],
   ['reset', false],
@@ -42,7 +40,7 @@ const update = (id: string, user: User, total: number) =>
   service.put(`/payments/intents/${id}`, { total_cents: total }, user.options);
 const cancel = (id: string, user: User) => service.post(`/payments/intents/${id}/cancel`, {}, user.options);
 
-/** A payment of 2,500 whose update to 5,000 got no response. */
+/** A payment of 2,500 with an unanswered update to 5,000. */
 const withLostUpdate = async ({ slot, method, call, action }: (typeof CASES)[number], user: User) => {
   await service.webhookMode('drop');
   const payment = await createIntent(service, user, paidIntentBody({ provider_id: slot, payment_method_id: method }));
@@ -67,7 +65,7 @@ describe.each(CASES)('an update at $slot with a lost response ($action)', (lost)
     await expectCharged(id, user, 5_000);
   });
 
-  test('is completed before another update, and before a confirm, which charges the recorded amount', async () => {
+  test('is completed before another update, and before a confirm of the recorded amount', async () => {
     const user = await signIn(service);
     const [first, second] = [await withLostUpdate(lost, user), await withLostUpdate(lost, user)];
     expect(await update(first.id, user, 7_000)).toMatchObject({ status: 200, body: { total_cents: 7_000 } });
@@ -112,7 +110,7 @@ test('every caller gets a retry delay while the provider is unreachable', async 
 });
 
 test.each(PROVIDERS)(
-  'a payment of $slot expires after a day even if an update was not executed and a lookup failed',
+  'a payment of $slot expires after a day despite an unexecuted update and a failed lookup',
   async ({ slot, method }) => {
     const user = await signIn(service, { expires_in: 9 * DAY_SECONDS });
     const payment = await createIntent(service, user, paidIntentBody({ provider_id: slot, payment_method_id: method }));
@@ -121,7 +119,7 @@ test.each(PROVIDERS)(
     await service.advance(DAY_SECONDS);
     await service.clearProviderRequests();
     await service.advance(HOUR_SECONDS);
-    // While the provider is unavailable, it gets a request every few minutes at most.
+    // While the provider is unavailable, it gets at most one request every few minutes.
     expect((await service.providerRequests()).length).toBeLessThan(2 * 60);
     await service.clearFaults();
     await service.advance(2 * DAY_SECONDS);
@@ -132,7 +130,7 @@ test.each(PROVIDERS)(
 
 const PAYPAL = { provider_id: 'provider_b', total_cents: 1_000, return_url: 'https://shop.example/back' };
 
-/** An order of 1,000 for the payer to approve, whose update to 5,000 was applied without response, or never arrived. */
+/** An order of 1,000 that awaits approval. Its update to 5,000 was applied without a response, or never arrived. */
 const lostAtPayPal = async (user: User, action: string) => {
   const payment = await createIntent(service, user, intentBody(PAYPAL));
   await service.fault({ provider: 'provider_b', method: 'PATCH', action, times: 1 });
@@ -144,8 +142,8 @@ const lostAtPayPal = async (user: User, action: string) => {
 describe.each([
   ['timeout_after', 5_000],
   ['reset', 1_000],
-] as const)('an order that its payer approves after a lost update (%s)', (action, approved) => {
-  test('is captured for the approved amount, which the record then shows', async () => {
+] as const)('an order approved after a lost update (%s)', (action, approved) => {
+  test('is captured for the approved amount, and the record shows that amount', async () => {
     const user = await signIn(service);
     const { id } = await lostAtPayPal(user, action);
     await service.authenticate(id);
@@ -173,7 +171,7 @@ describe.each([
   });
 });
 
-test('a PayPal order whose amount differs from the record is not captured, for any source of the approval', async () => {
+test('a PayPal order whose amount differs from the record is not captured, with or without an event', async () => {
   const user = await signIn(service);
   const [reported, unreported] = [await overtakenByALateUpdate(user), await overtakenByALateUpdate(user)];
   await service.authenticate(reported);
@@ -187,7 +185,10 @@ test('a PayPal order whose amount differs from the record is not captured, for a
   }
 });
 
-/** Updated to 5,000 and then to 7,000, and waiting for its payer, when the first update reaches PayPal once more. */
+/**
+ * A payment that was updated to 5,000 and 7,000. The first update reaches PayPal again while the payer's approval is
+ * pending.
+ */
 const overtakenByALateUpdate = async (user: User): Promise<string> => {
   const { id, provider_intent_id: order } = await lostAtPayPal(user, 'reset');
   expect(await update(id, user, 7_000)).toMatchObject({ status: 200, body: { total_cents: 7_000 } });
@@ -215,7 +216,7 @@ const patchAtPayPal = async (order: string, value: string): Promise<void> => {
   expect({ status, body }).toMatchObject({ status: 204 });
 };
 
-/** The payer's action in the browser, and the status that the provider's event brings here. */
+/** The payer's action in the browser, and the status after the provider's event. */
 const IN_BROWSER = [
   ['pays', VISA, 'succeeded'],
   ['is declined', DECLINED, 'failed'],
@@ -225,14 +226,14 @@ const IN_BROWSER = [
 describe.each([
   ['timeout_after', 5_000],
   ['reset', 2_500],
-] as const)('a payment with browser activity after a lost update (%s)', (action, amount) => {
-  test.each(IN_BROWSER)('shows the provider’s amount when the payer %s', async (_, method, status) => {
+] as const)('a payment confirmed in the browser after a lost update (%s)', (action, amount) => {
+  test.each(IN_BROWSER)('shows the provider’s amount if the payer %s', async (_, method, status) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await service.fault({ provider: 'provider_a', path: payment.provider_payment_id, action, times: 1 });
     expect((await update(payment.id, user, 5_000)).status).toBeGreaterThanOrEqual(502);
     await confirmInBrowser(service, payment, method);
-    // No due work runs, so only the event can have changed the payment.
+    // No due work runs, so only the event can change the payment.
     await service.settle();
     expect(await read(service, payment.id, user.options)).toMatchObject({ status, total_cents: amount });
     expect((await atProvider(service, payment.id)).intents).toMatchObject([{ amount }]);
@@ -262,7 +263,7 @@ describe('a payment that changed at the provider in the meantime', () => {
     for (const { id } of [updated, confirmed, canceled]) await expectCharged(id, user, 2_500);
   });
 
-  test('is paid for the previous amount after a lost update that never arrived', async () => {
+  test('is paid for the previous amount if the lost update never arrived', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const payment = await createIntent(service, user);

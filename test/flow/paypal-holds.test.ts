@@ -5,7 +5,7 @@ import { AT_PAYPAL, capture, heldPayment, holdsAtProvider, manualBody, release }
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** The approvals, delays and denials of holds that only PayPal has. */
+/** Approvals, delays and denials of holds that occur only at PayPal. */
 const service = withHost({ frozen: true });
 beforeEach(async () => {
   await service.clearProviderRequests();
@@ -27,7 +27,7 @@ const HELD = { status: 'requires_capture', captured_cents: 0, capturable_cents: 
 
 describe('the approval of a manual payment at PayPal', () => {
   test.each(['normal', 'reorder', 'duplicate', 'drop'] as const)(
-    'is authorized once, and captures nothing, with webhooks in the mode %s',
+    'authorizes once without a capture, with webhooks in the mode %s',
     async (mode) => {
       await service.webhookMode(mode, 3);
       const user = await signIn(service);
@@ -51,7 +51,7 @@ describe('the approval of a manual payment at PayPal', () => {
     },
   );
 
-  test('is not authorized once the payment was canceled', async () => {
+  test('does not authorize a canceled payment', async () => {
     const user = await signIn(service, LONG);
     const { id } = await createWaiting(user);
     expect(await release(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'canceled' } });
@@ -63,11 +63,11 @@ describe('the approval of a manual payment at PayPal', () => {
   });
 });
 
-describe('an authorization that PayPal reviews', () => {
+describe('an authorization under review at PayPal', () => {
   test.each([
     ['SIM-PENDING-OK', HELD],
     ['SIM-PENDING-FAIL', { status: 'failed', capturable_cents: 0 }],
-  ])('is processing on %s until PayPal has decided', async (payment_method_id, decided) => {
+  ])('on %s is processing until PayPal decides', async (payment_method_id, decided) => {
     const user = await signIn(service);
     const { id } = await createIntent(service, user, manualBody(AT_PAYPAL, { payment_method_id }));
     expect(await confirm(service, id, user.options)).toMatchObject({ body: { status: 'processing' } });
@@ -78,8 +78,8 @@ describe('an authorization that PayPal reviews', () => {
   });
 });
 
-describe('a capture that PayPal delays', () => {
-  test.each(['normal', 'drop'] as const)('is pending until it has taken the part, with webhooks %s', async (mode) => {
+describe('a delayed capture at PayPal', () => {
+  test.each(['normal', 'drop'] as const)('is pending until PayPal completes it, with webhooks %s', async (mode) => {
     const user = await signIn(service, LONG);
     const admin = await signInAdmin(service);
     const { id } = await heldPayment(service, user, { holding: { ...AT_PAYPAL, method: 'SIM-CAPTURE-PENDING' } });
@@ -107,8 +107,8 @@ describe('a capture that PayPal delays', () => {
   });
 });
 
-describe('a capture that PayPal declines', () => {
-  test('leaves the payment held, also after its event, and names the decline', async () => {
+describe('a declined capture at PayPal', () => {
+  test('leaves the payment held even after its event, and shows the decline', async () => {
     const user = await signIn(service);
     const admin = await signInAdmin(service);
     const { id } = await heldPayment(service, user, { holding: { ...AT_PAYPAL, method: AT_PAYPAL.captureDeclined } });

@@ -22,7 +22,7 @@ import { customerAtProvider, saveMethod, storedRecord } from './payers.ts';
 import type { ParsedJson, PaymentBody } from './routes.ts';
 import { paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** The approvals, late ids, spent orders and verification that only PayPal has. */
+/** Approvals, late ids, unpayable orders and webhook verification that occur only at PayPal. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -73,7 +73,7 @@ describe('an approval at PayPal', () => {
     expect(await storedPayment(service, id)).toMatchObject({ status: 'canceled' });
   });
 
-  test('leads to one capture, and both ids identify the payment', async () => {
+  test('leads to one capture, and both provider ids find the payment', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, PAYPAL);
     expect(created).toMatchObject({
@@ -217,7 +217,7 @@ describe('an approval at PayPal', () => {
     expect((await storedPayment(service, id)).anomaly).toBeUndefined();
   });
 
-  test('saves the payment method if the payer asked for it', async () => {
+  test('saves the payment method if the payer requested it', async () => {
     const user = await signIn(service);
     const { id } = await createIntent(service, user, { ...PAYPAL, setup_future_usage: 'off_session' });
     await approve(id);
@@ -234,7 +234,7 @@ describe('an approval at PayPal', () => {
     ['SIM-CARD', 'creation'],
     ['SIM-OK', 'confirmation'],
     ['SIM-CARD', 'confirmation'],
-  ])('saves %s if it was named at the %s', async (token, named) => {
+  ])('saves %s if it was named in the %s', async (token, named) => {
     const user = await signIn(service);
     const at = (place: string) => (place === named ? { payment_method_id: token } : {});
     const { id } = await createIntent(service, user, {
@@ -251,7 +251,7 @@ describe('an approval at PayPal', () => {
     expect(await confirm(service, again.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('saves a card that was named at the creation and that the payer then authenticated', async () => {
+  test('saves a card that the create named and the payer then authenticated', async () => {
     const user = await signIn(service);
     const fields = { ...PAYPAL, payment_method_id: 'SIM-CARD-3DS', setup_future_usage: 'off_session' };
     const { id } = await createIntent(service, user, fields);
@@ -262,7 +262,7 @@ describe('an approval at PayPal', () => {
     expect((await service.get('/payment-methods', user.options)).body).toMatchObject([{ id: payment_method_id }]);
   });
 
-  test('saves no method whose charge is declined', async () => {
+  test('saves no method if its charge is declined', async () => {
     const user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
     const fields = { ...PAYPAL, payment_method_id: 'SIM-NSF', setup_future_usage: 'off_session' };
     const { id } = await createIntent(service, user, fields);
@@ -317,7 +317,7 @@ describe('a PayPal order that can no longer be paid', () => {
     await expectPaidOnce(created.id, user);
   });
 
-  test('needs a new approval after it expires', async () => {
+  test('requires a new approval after it expires', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, PAYPAL);
     await service.advance(8 * HOUR_SECONDS);
@@ -329,7 +329,7 @@ describe('a PayPal order that can no longer be paid', () => {
     await expectPaidOnce(created.id, user);
   });
 
-  test('is canceled by the service after a day, long after PayPal dropped it', async () => {
+  test('is canceled by the service after a day, even if PayPal already dropped it', async () => {
     const user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
     const { id } = await createIntent(service, user, PAYPAL);
     const pending = await createIntent(service, user, PAYPAL);
@@ -430,7 +430,7 @@ describe('a saved PayPal method', () => {
   const CAPTURE = 'POST /v2/checkout/orders/:id/capture';
 
   test.each(['SIM-OK', 'SIM-CARD'])(
-    'is charged with one call if made from %s, because its kind is stored',
+    'made from %s is charged with one call, because its type is stored',
     async (token) => {
       const user = await signIn(service);
       const method = await saved(user, token);
@@ -505,7 +505,7 @@ describe('a saved PayPal method', () => {
   });
 
   test.each(['SIM-CARD-3DS', 'SIM-PAYER-ACTION'])(
-    'is declined in a renewal with authentication_required if made from %s, which needs its payer',
+    'made from %s is declined in a renewal with authentication_required',
     async (token) => {
       const who = await subscriber(service, 'SIM-OK', AT_PAYPAL);
       const { id } = await subscribe(service, who);
@@ -523,7 +523,7 @@ describe('a saved PayPal method', () => {
     },
   );
 
-  test('gives the customer the id assigned by PayPal, and every later method is saved under that id', async () => {
+  test('gives the customer an id assigned by PayPal, and later methods use that id', async () => {
     const user = await signIn(service);
     const first = await saved(user, 'SIM-OK');
     const customer = await service.get(`/customers/${first.customer_id}`, user.options);
@@ -547,7 +547,7 @@ describe('a saved PayPal method', () => {
     ]);
   });
 
-  test('leaves one customer with one id after two concurrent saves, and a deletion removes both methods', async () => {
+  test('is saved under one customer id by concurrent saves, and a customer deletion removes both', async () => {
     const user = await signIn(service);
     const both = await Promise.all(['SIM-OK', 'SIM-CARD'].map((token) => saved(user, token)));
     const [{ customer_id }] = both;
@@ -624,7 +624,7 @@ describe('the webhook route of PayPal', () => {
     },
   );
 
-  test('accepts a retry with the time of the first attempt, and applies the event once', async () => {
+  test('accepts a retry with the first attempt’s time, and applies the event once', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, SAVED);
     const retry = {
@@ -641,7 +641,7 @@ describe('the webhook route of PayPal', () => {
     expect((await eventsOf(service, payment.id)).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
   });
 
-  test('returns 503 while an event cannot be verified, so PayPal retries, and never applies an unverified event', async () => {
+  test('returns 503 while an event cannot be verified, and never applies an unverified event', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, SAVED);
     const before = (await itemsOf(service, 'EVT#')).length;

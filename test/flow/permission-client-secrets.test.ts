@@ -7,15 +7,15 @@ import { type Company, company, removeMember, saveMethod } from './payers.ts';
 import type { MethodBody, PaymentBody } from './routes.ts';
 
 /**
- * A client secret alone never charges a saved method. Whatever stops an update or a confirmation, Stripe's intent of a
- * payment that holds a saved method names no method.
+ * A client secret alone never charges a saved method. Even after an interrupted update or confirmation, Stripe's intent
+ * for a payment with a saved method names no method.
  */
 const service = withHost({ frozen: true });
 
 const PERSONAL = { provider_id: 'provider_a', organization_id: null } as const;
 const BACK = 'https://shop.example/back';
 
-/** Confirms as a page does that names no method, with the publishable key and the client secret only. */
+/** Confirms like a page without a method, with only the publishable key and the client secret. */
 const confirmBySecret = ({
   provider_payment_id,
   client_secret,
@@ -28,7 +28,7 @@ const confirmBySecret = ({
     body: new URLSearchParams({ client_secret }).toString(),
   });
 
-/** A seed whose draws at 0.5 spare the first call and strike those after it. */
+/** A seed with which a fault of probability 0.5 spares the first call and hits the following calls. */
 const sparingFirst = (struck: number): number => {
   let seed = 1;
   const strikesRest = () => Array.from({ length: struck }, (_, n) => draw(seed, n + 1)).every((value) => value < 0.5);
@@ -46,7 +46,7 @@ const strike = (strikes: Strikes, choice = {}) => service.fault({ provider: 'pro
 
 const strikeLater = (strikes: Strikes) => strike(strikes, { probability: 0.5, seed: sparingFirst(strikes.times) });
 
-/** A payment whose intent names no customer, and the card that its organization has saved since. */
+/** A payment whose intent names no customer, and a card that its organization saved later. */
 const ofOrganization = async ({ acme }: Lent) => {
   const payment: PaymentBody = await createIntent(service, acme.owner, { organization_id: acme.id });
   const sent = { organization_id: acme.id, provider_payment_method_token: 'pm_card_visa' };
@@ -69,7 +69,7 @@ const lend = async (token = 'pm_card_visa'): Promise<Lent> => {
   return { acme, lender, saved };
 };
 
-/** The ways in which the lender's saved card is held or tried without being charged. */
+/** The ways in which the lender's saved card is stored or tried without a charge. */
 const ENDINGS: readonly {
   readonly ending: string;
   readonly token?: string;

@@ -7,7 +7,10 @@ import type { ParsedJson } from './routes.ts';
 import { command, OWN_BILLING, patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
-/** A subscription of the organization may name a member's own customer, which gives the member no rights on it. */
+/**
+ * An organization's subscription may use a member's own customer. The member gets no rights to the subscription from
+ * that.
+ */
 const WAYS = [
   ['provider_a', 'the provider', {}, 'pm_card_visa'],
   ['provider_a', 'the service', OWN_BILLING, 'pm_card_visa'],
@@ -19,7 +22,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
   const card = { provider_id: slot, provider_payment_method_token: token };
   const PERSONAL = { organization_id: null } as const;
 
-  /** One amount for each subscription, so that the ledger tells them apart. */
+  /** One amount per subscription, to tell the subscriptions apart in the ledger. */
   let amounts = 1_000;
 
   interface Prepared {
@@ -89,7 +92,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
   });
 
   test.each(['removed', 'lowered'])(
-    'continues with the organization’s card when a %s member deletes the subscription’s customer',
+    'continues with the organization’s card if a %s member deletes the subscription’s customer',
     async (how) => {
       const { asMember, asOwner, made, charges, removeMember, lowerMember, deleteCustomer } =
         await prepare('card of the organization');
@@ -136,10 +139,10 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
   });
 });
 
-describe('an organization’s subscription with the card of a member who deletes their customer', () => {
+describe('an organization’s subscription with a member’s card after the member’s customer is deleted', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  test('loses the card but stays alive, and another member’s card pays from then on', async () => {
+  test('continues without the card until another member’s card pays', async () => {
     const owner = await newPerson(service);
     const member = await newPerson(service);
     const organization_id = await newOrganization(service, owner);

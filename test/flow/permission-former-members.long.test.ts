@@ -19,7 +19,7 @@ import { withStops } from './stops.ts';
 import { OWN_BILLING, payer, readSubscription, subscribe, subscriptionEventsOf } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
-/** When a membership ends, the organization may no longer use that person's payment methods. */
+/** After a membership ends, the organization may no longer use the former member's payment methods. */
 const SLOTS = {
   provider_a: 'pm_card_visa',
   provider_b: 'SIM-OK',
@@ -27,14 +27,14 @@ const SLOTS = {
 } as const;
 type Slot = keyof typeof SLOTS;
 
-/** They are saved, and decline every charge. */
+/** Methods that can be saved but decline every charge. */
 const DECLINED: Readonly<Record<Slot, string>> = {
   provider_a: 'pm_card_chargeCustomerFail',
   provider_b: 'SIM-FAIL-LATER',
   provider_c: 'cnon:sim-fail-on-charge',
 };
 
-/** The ways in which a membership ends. */
+/** The ways to end a membership. */
 const ENDINGS = ['is removed', 'leaves'] as const;
 type Ending = (typeof ENDINGS)[number];
 
@@ -48,10 +48,10 @@ const WAYS = [
 describe.each(WAYS)('a subscription at %s, billed by %s, with a member’s personal card', (slot, _, env) => {
   const service = withHost({ frozen: true, env });
 
-  /** One amount for each subscription, so that the ledger tells them apart. */
+  /** One amount per subscription, to tell the subscriptions apart in the ledger. */
   let amounts = 1_000;
 
-  /** An organization whose monthly subscription an admin's personal card pays. */
+  /** An organization with a monthly subscription on an admin's own card. */
   const lent = async (provider_id: Slot = slot) => {
     const owner = await newPerson(service);
     const admin = await newPerson(service);
@@ -103,7 +103,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, with a member’s perso
   });
 
   test.each(['immediately', 'after the charge that was due'])(
-    'does not prevent that member from deleting their card and customer %s',
+    'lets that member delete their card and customer %s',
     async (when) => {
       const { admin, method, customer, end, taken } = await lent();
       await end('is removed');
@@ -117,7 +117,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, with a member’s perso
   );
 
   if (slot === 'provider_a' && env !== OWN_BILLING) {
-    test('is not charged although its collection is resumed on the provider’s dashboard', async () => {
+    test('is not charged even if its collection is resumed on the provider’s dashboard', async () => {
       const { made, end, taken, asOwner } = await lent();
       await end('is removed');
       await service.advance(2 * HOUR_SECONDS);
@@ -145,7 +145,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, with a member’s perso
     ]);
   });
 
-  test('continues when the member gets a lower role', async () => {
+  test('continues if the member gets a lower role', async () => {
     const { owner, memberPath, made, taken, asOwner } = await lent();
     expect((await service.put(memberPath, { role: 'member' }, owner.options)).status).toBe(200);
     await service.advance(32 * DAY_SECONDS);
@@ -188,7 +188,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, with a member’s perso
 describe('a Stripe-billed subscription whose method was removed', () => {
   const stoppable = withStops(IMPATIENT);
 
-  test('survives the last day of its retries if the payer has paid and the response was lost', async () => {
+  test('survives the last retry day if the payer’s payment lost its response', async () => {
     const { service, watch, losing } = stoppable();
     const owner = await newPerson(service);
     const admin = await newPerson(service);
@@ -210,7 +210,7 @@ describe('a Stripe-billed subscription whose method was removed', () => {
     await service.webhookMode('drop');
     const calls = await watch(async () => expect((await toDeclined()).status).toBe(402));
     const toGood = await change('pm_card_visa');
-    // The calls are the same. The provider sets the method, then collects again.
+    // The second change makes the same calls, which set the method and then resume the collection.
     const collect = calls.lastIndexOf('POST /v1/subscriptions/:id') + 1;
     expect((await losing({ call: collect, executed: true }, toGood)).status).toBeGreaterThanOrEqual(500);
     await service.advance(5 * DAY_SECONDS);
@@ -219,14 +219,14 @@ describe('a Stripe-billed subscription whose method was removed', () => {
   });
 });
 
-/** Removes the membership without an event to the subscription. */
+/** Removes the membership without informing the subscription. */
 const endSilently = async (service: TestHost, organizationId: string, userId: string): Promise<void> => {
   const items = await partitionOf(service, `ORG#${organizationId}`);
   const { pk, sk } = items.find((item) => item.sk !== 'ORG' && item.userId === userId);
   await changeTable(service, { remove: { pk, sk } });
 };
 
-describe('a service-billed subscription before the follow-up of an ended membership', () => {
+describe('a service-billed subscription before the follow-up to a removed membership', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
   test.each([
@@ -245,7 +245,7 @@ describe('a service-billed subscription before the follow-up of an ended members
     await endSilently(service, organizationId, admin.userId);
     await service.clearProviderRequests();
     await service.advance(trialDays === 0 ? 32 * DAY_SECONDS : 2 * DAY_SECONDS);
-    // The first charge may still be read, for its method and its fee.
+    // The first charge may still be read for its method and fee.
     const sent = (await service.providerRequests()).filter(({ method }) => method !== 'GET');
     expect(sent).toEqual([]);
     const shown = await readSubscription(service, { options: owner.options, names }, made.id);
@@ -254,11 +254,11 @@ describe('a service-billed subscription before the follow-up of an ended members
   });
 });
 
-describe('a service-billed subscription whose lending member leaves between the membership read and the claim', () => {
+describe('a service-billed subscription whose lender leaves between membership read and claim', () => {
   const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
   const CONFIRM = 'POST /v1/payment_intents/:id/confirm';
 
-  /** In a day a member's own card is charged for the organization, for the first time or again after a decline. */
+  /** Prepares a charge of a member's own card that is due within a day, either the first charge or a retry. */
   const beforeCharge = async (token: string, days: number) => {
     const { service } = stoppable();
     const [owner, admin] = [await newPerson(service), await newPerson(service)];
@@ -270,7 +270,7 @@ describe('a service-billed subscription whose lending member leaves between the 
     if (days > 1) await service.advance((days - 1) * DAY_SECONDS + HOUR_SECONDS);
     return {
       leave: () => endSilently(service, organizationId, admin.userId),
-      // Its remaining work must not run beside the next subscription.
+      // Its remaining work must not run during the next subscription.
       end: () => service.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false }, owner.options),
     };
   };
@@ -311,7 +311,7 @@ describe('an organization’s payment with a former member’s personal card', (
   const service = withHost({ frozen: true });
 
   test.each(Object.entries(SLOTS))(
-    'is not charged at %s, for the former member or for the owner',
+    'is not charged at %s, neither for the former member nor for the owner',
     async (slot, token) => {
       const owner = await newPerson(service);
       const billing = await newPerson(service);

@@ -10,8 +10,8 @@ import type { MethodBody, PaymentBody } from './routes.ts';
 import { takenSince } from './use/charges.ts';
 
 /**
- * The rule of use also applies to the method that a payment holds, even if the payment holds only its provider id (a
- * token that was later saved as a method, or a saved card that a browser tried).
+ * The usage rule also covers a payment's stored method, even if the payment stores only its provider id. Examples are a
+ * token that was later saved, or a saved card that a browser tried.
  */
 const service = withHost({ frozen: true });
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
 const save = (token: string) =>
   saveMethod(service, acme.billing.options, { ...PERSONAL, provider_payment_method_token: token });
 
-/** A card that a browser has sent to Stripe. Its id is not yet the id of a saved method. */
+/** A card that a browser sent to Stripe. Its id is not the id of a saved method yet. */
 const newCard = async (token = 'tok_visa'): Promise<string> => {
   const { body } = await service.request('POST', '/_local/providers/stripe/v1/payment_methods', {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
@@ -37,7 +37,7 @@ const newCard = async (token = 'tok_visa'): Promise<string> => {
   return body.id;
 };
 
-/** The charges made and tried since the journal was cleared. */
+/** The charges and attempts since the journal was cleared. */
 const begin = async () => {
   await service.settle();
   await service.clearProviderRequests();
@@ -50,13 +50,13 @@ const begin = async () => {
 };
 const NOTHING = { tries: 0, taken: [] };
 
-/** The payment names the saved card's customer, as a payment does that held a saved card before. */
+/** Sets the saved card's customer on the payment, as on a payment that used a saved card before. */
 const withCustomerOf = async (payment: PaymentBody, saved: MethodBody): Promise<void> => {
   const { providerCustomerId } = await storedRecord(service, 'PM', saved.id);
   await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), providerCustomerId } });
 };
 
-describe('a token that a payment holds and a member later saves as their own method', () => {
+describe('a payment’s token that a member later saves as their own method', () => {
   const held = async () => {
     const card = await newCard();
     const payment = await createIntent(service, acme.billing, { organization_id: acme.id, payment_method_id: card });
@@ -66,7 +66,7 @@ describe('a token that a payment holds and a member later saves as their own met
     return { payment, saved, raise };
   };
 
-  test('does not let the owner charge the payment or raise its amount while the member belongs to the organization', async () => {
+  test('lets no owner charge the payment or raise its amount during the membership', async () => {
     const { payment, raise } = await held();
     const done = await begin();
     expect(await raise()).toMatchObject(DENIED);
@@ -78,7 +78,7 @@ describe('a token that a payment holds and a member later saves as their own met
     });
   });
 
-  test('does not let the owner charge the payment or raise its amount after the member leaves', async () => {
+  test('lets no owner charge the payment or raise its amount after the member leaves', async () => {
     const { payment, raise } = await held();
     await removeMember(service, acme, acme.billing);
     const done = await begin();
@@ -113,7 +113,7 @@ describe('a token that a payment holds and a member later saves as their own met
   });
 });
 
-describe('another saved card of the member that was tried in a browser', () => {
+describe('a member’s saved card that was tried in the browser', () => {
   const sync = ({ provider_payment_id: id }: { readonly provider_payment_id: string }) =>
     service.post(`/payments/sync/${id}`, {}, acme.owner.options);
 
@@ -121,7 +121,7 @@ describe('another saved card of the member that was tried in a browser', () => {
     const lent = await save('pm_card_chargeCustomerFail');
     const other = await save(token);
     const payment = await createIntent(service, acme.billing, { organization_id: acme.id, payment_method_id: lent.id });
-    // Stripe learns the lender's customer from a declined attempt, and the events of the try are lost.
+    // Stripe learns the lender's customer from a declined attempt, and the attempt's events are lost.
     const { providerCustomerId } = await storedRecord(service, 'PM', lent.id);
     expect((await confirm(service, payment.id, acme.billing.options)).status).toBe(402);
     expect((await storedPayment(service, payment.id)).lenderCustomerId).toBe(providerCustomerId);
@@ -143,7 +143,7 @@ describe('another saved card of the member that was tried in a browser', () => {
     expect(await done()).toEqual(NOTHING);
   };
 
-  test('does not replace the card that the payment names after it fails', async () => {
+  test('does not replace the payment’s card if it fails', async () => {
     const { payment, lent } = await triedInBrowser('pm_card_chargeCustomerFail');
     expect(await sync(payment)).toMatchObject({
       status: 200,
@@ -163,7 +163,7 @@ describe('another saved card of the member that was tried in a browser', () => {
   });
 });
 
-describe('an update after a card failed in the browser and its event is still pending', () => {
+describe('an update after a browser decline whose event is pending', () => {
   const DECLINED = 'tok_chargeDeclinedInsufficientFunds';
 
   const failedInBrowser = async (fields: object = {}) => {
@@ -191,7 +191,7 @@ describe('an update after a card failed in the browser and its event is still pe
     expect((await done()).taken).toMatchObject([{ method }]);
   };
 
-  test('charges a saved card if it names that card', async () => {
+  test('charges the saved card that it names', async () => {
     const saved = await save('pm_card_visa');
     const { payment, update } = await failedInBrowser();
     expect(await update({ payment_method_id: saved.id })).toMatchObject({ payment_method_id: saved.id });
@@ -202,7 +202,7 @@ describe('an update after a card failed in the browser and its event is still pe
     await expectCharged(payment, saved.provider_payment_method_id);
   });
 
-  test('keeps the card that the payment holds if it only changes the amount', async () => {
+  test('keeps the payment’s card if it changes only the amount', async () => {
     const card = await newCard();
     const { payment, update } = await failedInBrowser({ payment_method_id: card });
     await update({ total_cents: 4_300 });
@@ -216,7 +216,7 @@ describe('an update after a card failed in the browser and its event is still pe
     expect(await confirm(service, payment.id, acme.billing.options)).toMatchObject(NO_METHOD);
   });
 
-  test('charges the named card if earlier versions stored two methods', async () => {
+  test('charges the named card even if an older version stored two methods', async () => {
     const saved = await save('pm_card_visa');
     const { payment, tried } = await failedInBrowser({ payment_method_id: saved.id });
     await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), methodRef: tried } });
@@ -224,7 +224,7 @@ describe('an update after a card failed in the browser and its event is still pe
   });
 });
 
-describe('an unrecorded card that Stripe stores for the payer’s own customer', () => {
+describe('an unsaved card of the payer’s own customer at Stripe', () => {
   const STORED = {
     status: 400,
     body: {
@@ -238,7 +238,7 @@ describe('an unrecorded card that Stripe stores for the payer’s own customer',
       ],
     },
   };
-  /** A payer with a customer at Stripe, whose merchant may attach a card there. */
+  /** A payer with a customer at Stripe, to which the merchant can attach a card. */
   const holding = async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
@@ -248,7 +248,7 @@ describe('an unrecorded card that Stripe stores for the payer’s own customer',
     return { user, card, attach };
   };
 
-  test('cannot be charged on an intent by a create, an update or a confirm', async () => {
+  test('cannot be charged through a create, an update or a confirm', async () => {
     const { user, card, attach } = await holding();
     await attach();
     const open = await createIntent(service, user);
@@ -272,7 +272,7 @@ describe('an unrecorded card that Stripe stores for the payer’s own customer',
     expect(await confirm(service, paid.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('does not block a new card of the payer, or a repeat of a create whose card was attached since', async () => {
+  test('does not block a new card, or a repeated create whose card was attached since', async () => {
     const { user, card, attach } = await holding();
     const options = { ...user.options, idempotencyKey: 'a-card-that-is-attached-later' };
     const create = () => service.post('/payments/intents', intentBody({ payment_method_id: card }), options);
@@ -282,7 +282,7 @@ describe('an unrecorded card that Stripe stores for the payer’s own customer',
     expect(await create()).toMatchObject({ status: 201, body: { id: first.body.id } });
   });
 
-  test('cannot be checked while Stripe does not respond, so nothing is created and a later attempt is free', async () => {
+  test('cannot be checked while Stripe does not respond, so nothing is created', async () => {
     const { user, card } = await holding();
     await service.fault({ path: `/v1/payment_methods/${card}`, method: 'GET', action: 'reset', times: 5 });
     const create = () => service.post('/payments/intents', intentBody({ payment_method_id: card }), user.options);

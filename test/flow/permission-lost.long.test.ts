@@ -12,8 +12,9 @@ import { type Stoppable, withStops } from './stops.ts';
 import { OWN_BILLING } from './subscribers.ts';
 
 /**
- * A caller acts for an organization and loses the right after the access check, at every call between the check and the
- * write that claims the charge, the update or the save. The response is 403, and the provider gets no such call.
+ * The caller loses the right to act for an organization after the access check. Each test repeats this at every call
+ * before the write that claims the charge, update or save. The response must be 403, and the provider must get no such
+ * call.
  */
 vi.setConfig({ testTimeout: 1_200_000 });
 
@@ -43,10 +44,10 @@ const LOSSES: readonly (readonly [name: string, lose: Lose])[] = [
   ],
 ];
 
-/** The caller's act, once everything before it is set up. */
+/** The caller's request, after the set-up. */
 interface Act {
   readonly run: () => Promise<TestAnswer>;
-  /** The number of times that the provider, or the table for a save, has it. */
+  /** How often the provider (or the table, for a save) has executed the request. */
   readonly count: () => Promise<number>;
 }
 
@@ -54,17 +55,17 @@ interface Case {
   readonly name: string;
   readonly prepare: (team: Team) => Promise<Act>;
   /**
-   * The first call to the provider that the claim allows. The claim is the last transaction before it. If absent, the
-   * last call of all.
+   * The first provider call after the claim. The claim is the last transaction before this call. If absent, the claim
+   * is the last transaction of all.
    */
   readonly sends?: RegExp;
-  /** The seconds between the set-up and the caller's act. */
+  /** The seconds between the set-up and the request. */
   readonly waits?: number;
 }
 
 const TRANSACTION = 'TransactWriteItems';
 
-/** The number of the claim among the calls, counted from 1. */
+/** The position of the claim among the calls, counted from 1. */
 const claimIn = (calls: readonly string[], sends: RegExp | undefined): number => {
   if (sends === undefined) return calls.lastIndexOf(TRANSACTION) + 1;
   const sent = calls.findIndex((name) => sends.test(name));
@@ -91,7 +92,7 @@ const runCase = async ({ service, watch, overtaken }: Stoppable, { prepare, send
   const held = Array.from({ length: claim - 1 }, (_, index) => index + 1);
   const all = held.flatMap((at) => LOSSES.map(([how, lose]) => ({ at, how, lose })));
   const caught = [];
-  // Half of the cases still hold every call.
+  // All cases are prepared before the clock moves, so they share one wait.
   for (const one of all) caught.push({ ...one, ...(await ready()) });
   await service.advance(waits);
   for (const { how, lose, at, acme, run, count } of caught) {
@@ -112,13 +113,13 @@ const runCase = async ({ service, watch, overtaken }: Stoppable, { prepare, send
 const describeCases = (of: string, env: Env, cases: readonly Case[]): void => {
   describe(of, () => {
     const stoppable = withStops({ ...PATIENT, ...env });
-    test.each(cases)('$name is refused if the caller loses the right at any call between check and claim', (one) =>
+    test.each(cases)('$name is refused if the caller loses the right between check and claim', (one) =>
       runCase(stoppable(), one),
     );
   });
 };
 
-/** The calls of that form that adapters have made. */
+/** The adapters' calls that match the pattern. */
 const callsTo = async (service: TestHost, form: RegExp): Promise<number> =>
   (await service.providerRequests()).filter(({ method, path }) => form.test(`${method} ${path}`)).length;
 
@@ -147,7 +148,7 @@ const confirming =
     };
   };
 
-/** The payer has approved the order, and its event is lost, so the confirmation captures. */
+/** The payer has approved the order and the event is lost, so the confirmation captures. */
 const capturing = async (acme: Team): Promise<Act> => {
   const { service, admin } = acme;
   const { id } = await createPayment(acme, { provider_id: 'provider_b' });
@@ -159,7 +160,7 @@ const capturing = async (acme: Team): Promise<Act> => {
   };
 };
 
-/** The change concerns the provider, or this service only. */
+/** Updates the payment. The change affects the provider or only the record. */
 const updating =
   (change: Fields) =>
   async (acme: Team): Promise<Act> => {
@@ -205,10 +206,10 @@ describeCases('a command on a payment or a method', {}, [
   { name: 'a save', prepare: saving },
 ]);
 
-/** Longer than a period; the retries of a renewal continue. */
+/** Longer than a period, while the retries of a renewal continue. */
 const MONTH_SECONDS = 33 * DAY_SECONDS;
 
-/** A subscription of the organization that its own card pays, or the caller's. */
+/** An organization's subscription, paid by its own card or the caller's card. */
 const subscribed = async (acme: Team, owner: Fields, token = 'pm_card_visa'): Promise<string> => {
   const body = subscriptionBody(await namesOf(acme, owner, token));
   return `/subscriptions/${(await ok(acme.service.post('/subscriptions', body, acme.admin.options))).id}`;
@@ -220,7 +221,7 @@ const namesOf = async (acme: Team, owner: Fields, token = 'pm_card_visa'): Promi
   payment_method_id: await methodOf(acme, { ...owner, provider_payment_method_token: token }),
 });
 
-/** The caller's act, and how often a call of that form was made. */
+/** The caller's request, and the number of matching calls. */
 const acting = ({ service }: Team, sends: RegExp, run: () => Promise<TestAnswer>): Act => ({
   run,
   count: () => callsTo(service, sends),

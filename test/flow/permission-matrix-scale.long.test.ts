@@ -24,8 +24,8 @@ import { createUseFixtures } from './use/fixtures.ts';
 import { expectedOf } from './use/oracle.ts';
 
 /**
- * The right to use a payment method. Every use of the matrix is compared with an oracle that knows the decisions only,
- * and with the provider's charges. Every use is tried at all three providers.
+ * The right to use a payment method. Every use in the matrix is compared with the provider's charges and with an oracle
+ * that is derived only from the decisions. Every use is tried at all three providers.
  */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 const LEAST_USES = 1_000;
@@ -42,9 +42,9 @@ const inTurns = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>)
   return results;
 };
 
-/** Cells with a stored method run first, before methods are deleted and the former member is removed. */
+/** Cells with a stored method run first, before the deletion of methods and the removal of the former member. */
 const isStored = ({ naming }: UseCell): boolean => naming === 'stored';
-/** Cells that need the end of a period or trial, because their requests follow a move of the clock. */
+/** Cells that need the end of a period or trial, because their requests follow a clock change. */
 const isOfPeriod = ({ action }: UseCell): boolean => ['change method', 'resume', 'reactivate'].includes(action);
 
 beforeAll(async () => {
@@ -77,7 +77,7 @@ const isRefusedBy =
 
 const shown = ({ status, body }: TestAnswer): string => `${status} ${body?.code ?? body?.status ?? ''}`.trim();
 
-/** The wrong response of a cell that must be refused; undefined if the response is right. */
+/** The unexpected response of a cell that must be refused; undefined if the response is correct. */
 const wrongRefusal = async ({ cell, send }: PreparedUse): Promise<string | undefined> => {
   const expected = expectedOf(cell);
   const answers = (await send()).map(shown);
@@ -109,7 +109,7 @@ const WITHOUT_MEANING = /^(RATE|LOG|DLV|IDEM|COUNT)#/;
 const tableNow = async (): Promise<string[]> =>
   (await itemsOf(service)).filter(({ pk }) => !WITHOUT_MEANING.test(String(pk))).map(canonicalJson);
 
-/** Calls that change something at a provider. */
+/** Provider calls that change something. */
 const changingCalls = async (): Promise<string[]> =>
   (await service.providerRequests())
     .filter(({ method, path }) => method !== 'GET' && !path.endsWith('/oauth2/token'))
@@ -119,7 +119,7 @@ const present = (lines: readonly (string | undefined)[]): string[] => lines.filt
 const asTaken = ({ amount, method }: Pick<Taken, 'amount' | 'method'>): string => `${amount} ${method}`;
 
 describe('the usage matrix', () => {
-  test('covers every caller, holder, naming and provider, and gives a reason for each omission', () => {
+  test('covers every caller, holder, naming and provider, and explains each omission', () => {
     expect(USES.length).toBeGreaterThanOrEqual(LEAST_USES);
     for (const action of ACTIONS) {
       const asked = CELLS.filter((cell) => cell.action === action);
@@ -153,10 +153,10 @@ describe('the usage matrix', () => {
     SETUP_MS,
   );
 
-  test('charges nothing if only the provider knows that a method was removed', async () => {
+  test('charges nothing if the method was removed only at the provider', async () => {
     const known = await takenSince(service);
     const wrong: (string | undefined)[] = [];
-    // One after another, because another change of the same payment is refused during a provider call.
+    // Sequential, because a second change of the same payment is refused during a provider call.
     for (const one of prepared.filter(isRefusedBy('provider'))) wrong.push(await wrongRefusal(one));
     await service.settle();
     expect(present(wrong)).toEqual([]);

@@ -11,7 +11,10 @@ import type { PaymentBody } from './routes.ts';
 import { command, OWN_BILLING, payer, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
-/** A payment method is charged for its owner only, whichever field names it and whichever user named it before. */
+/**
+ * A payment method is charged only for its owner, in whatever field it is named and by whatever user it was named
+ * before.
+ */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
 const TOKENS = {
@@ -34,7 +37,7 @@ beforeEach(async () => {
 
 const methodOfAcme = (slot: Slot) => saveMethod(service, acme.owner.options, { ...at(slot), organization_id: acme.id });
 
-/** The provider calls except reads since the journal was cleared. */
+/** The provider calls since the journal was cleared, except reads. */
 const changingCalls = async () =>
   (await service.providerRequests()).filter(({ method, path }) => method !== 'GET' && !path.endsWith('/oauth2/token'));
 
@@ -59,7 +62,7 @@ const NOT_FOUND = refusal(404, 'RESOURCE_NOT_FOUND');
 const NO_METHOD = refusal(400, 'PAYMENT_METHOD_REQUIRED');
 const INVALID = refusal(400, 'VALIDATION_ERROR');
 
-/** The organization still pays with its own method. */
+/** Checks that the organization can still pay with its own method. */
 const expectAcmePays = async (slot: Slot, methodId: string): Promise<void> => {
   const fields = { provider_id: slot, payment_method_id: methodId, organization_id: acme.id };
   const payment = await createIntent(service, acme.owner, fields);
@@ -67,7 +70,7 @@ const expectAcmePays = async (slot: Slot, methodId: string): Promise<void> => {
   expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
 };
 
-describe.each(SLOTS)('an organization’s method given by its provider’s id at %s', (slot) => {
+describe.each(SLOTS)('an organization’s method, named by its provider’s id at %s', (slot) => {
   const use = (options: RequestOptions, id: string, fields: object = PERSONAL) =>
     service.post('/payments/intents', intentBody({ provider_id: slot, payment_method_id: id, ...fields }), options);
 
@@ -100,7 +103,7 @@ describe.each(SLOTS)('an organization’s method given by its provider’s id at
     await expectNothingDone(known);
   });
 
-  test('cannot become the attacker’s own method through setup_future_usage', async () => {
+  test('cannot be saved by an attacker through setup_future_usage', async () => {
     const method = await methodOfAcme(slot);
     const known = await begin();
     const saving = { ...PERSONAL, setup_future_usage: 'off_session' };
@@ -116,7 +119,7 @@ describe.each(SLOTS)('an organization’s method given by its provider’s id at
     await expectAcmePays(slot, method.id);
   });
 
-  test('cannot be saved as the attacker’s own method', async () => {
+  test('cannot be saved by an attacker as their own method', async () => {
     const method = await methodOfAcme(slot);
     const body = { ...at(slot), provider_payment_method_token: method.provider_payment_method_id, ...PERSONAL };
     const known = await begin();
@@ -133,7 +136,7 @@ describe.each(SLOTS)('an organization’s method given by its provider’s id at
     await expectAcmePays(slot, method.id);
   });
 
-  test('is the existing record for a caller who may use it', async () => {
+  test('resolves to the existing record for a permitted caller', async () => {
     const method = await methodOfAcme(slot);
     const body = { ...at(slot), provider_payment_method_token: method.provider_payment_method_id };
     const saved = await service.post('/payment-methods', { ...body, organization_id: acme.id }, acme.billing.options);
@@ -155,7 +158,7 @@ describe.each(SLOTS)('a personal method at %s', (slot) => {
     await expectNothingDone(known);
   });
 
-  test('leaves the payment unpaid but not failed after it is deleted', async () => {
+  test('leaves the payment unpaid but not failed if it is deleted', async () => {
     const method = await saveMethod(service, stranger.options, at(slot));
     const fields = { provider_id: slot, payment_method_id: method.id };
     const payment = await createIntent(service, stranger, fields);
@@ -169,7 +172,7 @@ describe.each(SLOTS)('a personal method at %s', (slot) => {
     expect(await read(service, payment.id, stranger.options)).toMatchObject({ status: 'created' });
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created']);
     await expectNothingDone(known);
-    // The service asks Stripe, because it does not know the id of a method that was detached there.
+    // The service asks Stripe, because it does not know the id of the detached method.
     const byProvider = { payment_method_id: method.provider_payment_method_id };
     expect(await confirm(service, payment.id, { ...stranger.options, body: byProvider })).toMatchObject(INVALID);
     expect(await timesCharged(service, payment.id)).toBe(0);
@@ -208,7 +211,7 @@ describe('an organization’s card', () => {
   });
 });
 
-describe('a member’s personal card on an organization’s payment', () => {
+describe('a member’s own card on an organization’s payment', () => {
   const lent = async (): Promise<{ payment: PaymentBody; path: string }> => {
     const { id } = await saveMethod(service, acme.billing.options);
     const fields = { payment_method_id: id, organization_id: acme.id };
@@ -216,7 +219,7 @@ describe('a member’s personal card on an organization’s payment', () => {
     return { payment, path: `/payments/intents/${payment.id}` };
   };
 
-  test('can be charged, or its amount raised, only by that member and not by the owner', async () => {
+  test('lets only that member charge the payment or raise its amount', async () => {
     const { payment, path } = await lent();
     const known = await begin();
     expect(await service.put(path, { total_cents: 99_900 }, acme.owner.options)).toMatchObject(DENIED);
@@ -269,7 +272,7 @@ describe('a member’s personal card on an organization’s payment', () => {
       organization_id: acme.id,
       ...(names && { payment_method_id: named.id }),
     });
-    // The intent names the member's customer, as an earlier attempt with the member's card leaves it.
+    // The intent names the member's customer, as after an earlier attempt with the member's card.
     const fields = { customer: customer.provider_customer_id };
     await atStripe(service, `POST payment_intents/${payment.provider_payment_id}`, fields);
     await service.webhookMode('drop');
@@ -282,7 +285,7 @@ describe('a member’s personal card on an organization’s payment', () => {
     await expectNothingDone(known);
   });
 
-  test('cannot be reached by a browser through the organization’s customer on a personal payment', async () => {
+  test('is unreachable through the organization’s customer on a personal payment in a browser', async () => {
     const { body: customer } = await service.post(
       '/customers',
       { provider_id: 'provider_a', email: 'billing@acme.example', organization_id: acme.id },
@@ -302,7 +305,7 @@ describe('a member’s personal card on an organization’s payment', () => {
     expect(answer).toMatchObject({ status: 200, body: { description: 'Two chairs' } });
   });
 
-  test('cannot be used to reactivate a subscription at another member’s request', async () => {
+  test('cannot be used by another member to reactivate a subscription', async () => {
     const who = await payer(service, acme.billing.options);
     const made = await subscribe(service, who, { organization_id: acme.id, billing_interval: 'daily' });
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });

@@ -9,13 +9,15 @@ import { type RequestOptions, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { nodesAt, SECRET } from './targets.ts';
 
-/** A repeat under an Idempotency-Key gets the response only if its caller may still act for the same organization. */
+/**
+ * A retry under an Idempotency-Key gets the stored response only if the caller may still act for the same organization.
+ */
 const port = await freePort();
 const service = withHost({ frozen: true, port, env: nodesAt(port, { all: { EVENTS: 'all', SECRET } }) });
 
 const REUSED = { status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
 
-/** Every create whose owner is the session's organization by default. */
+/** Every create whose owner defaults to the session's organization. */
 const CREATES = [
   ['/payments/intents', intentBody()],
   ['/customers', customerBody()],
@@ -23,7 +25,7 @@ const CREATES = [
   ['/addresses', partialAddress()],
 ] as const;
 
-/** A member of an organization, with a session of it and one without. */
+/** A member of an organization, with one session in the organization and one without. */
 const memberWithSessions = async (role = 'billing') => {
   const owner = await newPerson(service);
   const member = await newPerson(service);
@@ -35,7 +37,7 @@ const memberWithSessions = async (role = 'billing') => {
 };
 
 describe.each(CREATES)('POST %s repeated with an Idempotency-Key', (path, body) => {
-  test('does not show its organization record to a former member in a session without an organization', async () => {
+  test('hides its organization record from a former member in a session without an organization', async () => {
     const { member, there, organizationId, remove } = await memberWithSessions();
     const first = await service.post(path, body, { ...there.options, idempotencyKey: 'one' });
     expect(first).toMatchObject({ status: 201, body: { organization_id: organizationId } });
@@ -44,7 +46,7 @@ describe.each(CREATES)('POST %s repeated with an Idempotency-Key', (path, body) 
     expect(await service.post(path, body, { ...there.options, idempotencyKey: 'one' })).toMatchObject({ status: 403 });
   });
 
-  test('returns the same record to the same session, and refuses a session of another organization', async () => {
+  test('returns the same record to the same session, and refuses another organization’s session', async () => {
     const { member, there, organizationId } = await memberWithSessions();
     const first = await service.post(path, body, { ...there.options, idempotencyKey: 'one' });
     const again = await service.post(path, body, { ...there.options, idempotencyKey: 'one' });
@@ -55,10 +57,10 @@ describe.each(CREATES)('POST %s repeated with an Idempotency-Key', (path, body) 
   });
 });
 
-describe('a request repeated with the same key after its caller left the session’s organization', () => {
+describe('a retry under the same key after the caller left the organization', () => {
   const NO_MEMBER = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
 
-  test('does not show the result of a test event', async () => {
+  test('hides the result of a test event', async () => {
     const { there, remove } = await memberWithSessions('admin');
     const send = () =>
       service.post('/webhooks/test', { event: 'payment.succeeded' }, { ...there.options, idempotencyKey: 'one' });
@@ -68,7 +70,7 @@ describe('a request repeated with the same key after its caller left the session
     expect(await send()).toMatchObject(NO_MEMBER);
   });
 
-  test('does not show a test event of the organization in a session of another organization', async () => {
+  test('hides the organization’s test event from another organization’s session', async () => {
     const { member, there, remove } = await memberWithSessions('admin');
     const send = (options: RequestOptions) =>
       service.post('/webhooks/test', { event: 'payment.succeeded' }, { ...options, idempotencyKey: 'three' });
@@ -79,7 +81,7 @@ describe('a request repeated with the same key after its caller left the session
     expect(await send(elsewhere.options)).toMatchObject(REUSED);
   });
 
-  test('does not show that an event was resent', async () => {
+  test('hides that an event was resent', async () => {
     const { there, remove } = await memberWithSessions('admin');
     await service.post('/payments/intents', intentBody(), there.options);
     await service.settle();

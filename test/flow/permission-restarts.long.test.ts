@@ -7,14 +7,14 @@ import type { ParsedJson } from './routes.ts';
 import { command, OWN_BILLING, patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 import { type Taken, takenSince } from './use/charges.ts';
 
-/** A subscription that was stopped is started again only by a caller who may charge the method that it holds. */
+/** A stopped subscription can be restarted only by a caller who may charge its method. */
 const WAYS = [
   ['provider_a', 'the provider', {}, 'pm_card_visa'],
   ['provider_a', 'the service', OWN_BILLING, 'pm_card_visa'],
   ['provider_c', 'the service', {}, 'cnon:card-nonce-ok'],
 ] as const;
 
-/** Each stop leaves the current period paid for, so starting again charges nothing until the next period. */
+/** After each stop, the current period stays paid. A restart therefore charges nothing until the next period. */
 const STOPS = [
   ['canceled immediately', 'cancel', { cancel_at_period_end: false }, 'reactivate'],
   ['canceled at the end of its period', 'cancel', { cancel_at_period_end: true }, 'reactivate'],
@@ -36,7 +36,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, with a member’s perso
     readonly charges: () => Promise<readonly Taken[]>;
   }
 
-  /** One amount for each subscription, so that the ledger tells them apart. */
+  /** One amount per subscription, to tell the subscriptions apart in the ledger. */
   let amounts = 1_000;
 
   const lent = async (): Promise<Lent> => {
@@ -54,7 +54,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, with a member’s perso
     return { asLender, asOwner, owner, organizationId, memberId, made, charges };
   };
 
-  describe.each(STOPS)('a subscription that the member has %s', (...[__, stop, body, comeBack]) => {
+  describe.each(STOPS)('after the member has %s it', (...[__, stop, body, comeBack]) => {
     test('cannot be restarted by another member', async () => {
       const { asLender, asOwner, made, charges } = await lent();
       expect(await command(service, asLender, { id: made.id, name: stop, body })).toMatchObject({ status: 200 });
@@ -79,7 +79,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, with a member’s perso
       expect(await charges()).toHaveLength(2);
     });
 
-    test('does not restart with that card once the membership ends', async () => {
+    test('does not restart with that card after the membership ends', async () => {
       const { asLender, asOwner, owner, organizationId, memberId, made, charges } = await lent();
       await command(service, asLender, { id: made.id, name: stop, body });
       const path = `/organizations/${organizationId}/members/${memberId}`;
@@ -92,7 +92,7 @@ describe.each(WAYS)('a subscription at %s, billed by %s, with a member’s perso
     });
   });
 
-  test('continues after a scheduled end with a card that another member names', async () => {
+  test('continues after a scheduled end with a card named by another member', async () => {
     const { asLender, asOwner, made, charges } = await lent();
     await command(service, asLender, { id: made.id, name: 'cancel' });
     const fields = { provider_id: slot, provider_payment_method_token: token, organization_id: null };

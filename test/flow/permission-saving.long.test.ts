@@ -7,14 +7,14 @@ import { type Company, company, createCustomer, methodAtProvider, removeMember, 
 import type { MethodBody, PaymentBody } from './routes.ts';
 import { takenSince } from './use/charges.ts';
 
-/** A method that a payment saves is attached to a customer of the payment's own owner, and to no other. */
+/** A method that a payment saves is attached only to a customer of the payment's owner. */
 const service = withHost({ frozen: true });
 
 const TOKENS = { provider_a: 'pm_card_mastercard', provider_b: 'SIM-OK', provider_c: 'cnon:card-nonce-ok' } as const;
 const SLOTS = ['provider_a', 'provider_b', 'provider_c'] as const;
 type Slot = (typeof SLOTS)[number];
 
-/** PayPal's one-time tokens only save a method, so its payer approves an order instead. */
+/** At PayPal, one-time tokens can only be saved, so payers approve an order instead. */
 const TAKES_TOKENS = ['provider_a', 'provider_c'] as const;
 
 const PERSONAL = { organization_id: null } as const;
@@ -33,7 +33,7 @@ const ownCardOf = (slot: Slot) =>
     provider_payment_method_token: slot === 'provider_a' ? 'pm_card_visa' : TOKENS[slot],
   });
 
-/** A payment of the organization with the billing member's own card, that is to save its method. */
+/** An organization's payment with the billing member's own card and setup_future_usage. */
 const lent = async (
   slot: Slot,
 ): Promise<{ readonly card: MethodBody; readonly payment: PaymentBody; path: string }> => {
@@ -46,7 +46,10 @@ const lent = async (
 const savedOfAcme = async () =>
   (await service.get(`/payment-methods?organization_id=${acme.id}`, acme.owner.options)).body;
 
-/** The only method that the organization has saved belongs to its own customer, here and at the provider. */
+/**
+ * Expects one saved method of the organization, attached to the organization's customer in the record and at the
+ * provider.
+ */
 const expectKeptForAcme = async (card: MethodBody) => {
   const methods = await savedOfAcme();
   expect(methods).toHaveLength(1);
@@ -59,7 +62,7 @@ const expectKeptForAcme = async (card: MethodBody) => {
   return kept;
 };
 
-/** The former member holds the client secret of their own payment. */
+/** Expects that the former member cannot charge the method, even with the client secret of their own payment. */
 const expectOutOfReach = async (kept: MethodBody): Promise<void> => {
   await removeMember(service, acme, acme.billing);
   const own = await createIntent(service, acme.billing, { ...PERSONAL, total_cents: 66_600 });

@@ -8,7 +8,7 @@ import { creditAt, giveBack, newestPayment } from './paid-periods.ts';
 import { changeTo, PLAN_PLACES, type PlanHolder, plan, preview, priceAtStripe, subscribed } from './plan-changes.ts';
 import { paymentsOf, readSubscription } from './subscribers.ts';
 
-/** The credit of a plan change with a discount code, after a part refund of the period's payment. */
+/** The credit of a plan change with a discount code, after a partial refund of the period's payment. */
 const DOWNGRADE_NOW = { PLAN_CHANGE_DOWNGRADE: 'now' };
 
 interface List {
@@ -21,12 +21,12 @@ interface Terms {
   readonly amount?: number;
 }
 
-/** Half a minor unit is rounded up. Exact, in integers. */
+/** Exact integer division, with halves rounded up. */
 const half = (top: bigint, bottom: bigint): number => Number((2n * top + bottom) / (2n * bottom));
 
 const totalOf = ({ subtotal, tax }: List): number => subtotal + tax;
 
-/** The total with the code. It cuts the subtotal, and the tax falls with it. */
+/** The total with the discount code, which reduces the subtotal and with it the tax. */
 const reduced = ({ subtotal, tax }: List, { percent_bp, amount = 0 }: Terms): number => {
   const base = BigInt(subtotal);
   const cut = percent_bp === undefined ? Math.min(amount, subtotal) : half(base * BigInt(percent_bp), 10_000n);
@@ -76,11 +76,11 @@ const listOf = ({ to, quantity = 1 }: Change): List => ({
 interface Expected {
   readonly price: number;
   readonly next: number;
-  /** Null for a code that lasts; undefined if the code has ended. */
+  /** Null if the code has no end; undefined if the code has ended. */
   readonly left: number | null | undefined;
 }
 
-/** The price after the change, that of the next period, and the periods that the code has left. */
+/** The price after the change, the next period's price, and the remaining periods of the code. */
 const expectedOf = ({ duration, ...terms }: Code, change: Change): Expected => {
   const list = listOf(change);
   const [cut, full] = [reduced(list, terms), totalOf(list)];
@@ -96,7 +96,7 @@ const fieldsOf = ({ percent_bp, amount, duration }: Code) => ({
   duration,
 });
 
-describe.each(PLAN_PLACES)('the credit with a code at %s', (_, place) => {
+describe.each(PLAN_PLACES)('the credit with a discount code at %s', (_, place) => {
   const service = withHost({ frozen: true, env: { ...PATIENT, ...place.settings, ...DOWNGRADE_NOW } });
   const stage = { service, place };
   let codes = 0;
@@ -104,7 +104,7 @@ describe.each(PLAN_PLACES)('the credit with a code at %s', (_, place) => {
   const productOf = ({ subtotal, tax }: List, fields: Readonly<Record<string, unknown>> = {}) =>
     plan(service, subtotal + tax, { subtotal_cents: subtotal, tax_cents: tax, ...fields });
 
-  /** A subscriber with the code, whose opening payment is reduced, and then refunded in part. */
+  /** A subscriber with a discount code, whose reduced opening payment is then partly refunded. */
   const held = async (code: Code, refund: (typeof REFUNDS)[number]) => {
     codes += 1;
     const name = `CREDIT-${codes}`;
@@ -133,7 +133,7 @@ describe.each(PLAN_PLACES)('the credit with a code at %s', (_, place) => {
   });
 
   test.each(CASES)(
-    'at a $change.name ($code.name), with $refund given back, is exact',
+    'is exact for a $change.name ($code.name) after a refund of $refund',
     { timeout: 600_000 },
     async ({ code, change, refund }) => {
       const { of, name, from, opening, paid, missing } = await held(code, refund);
@@ -168,15 +168,15 @@ describe.each(PLAN_PLACES)('the credit with a code at %s', (_, place) => {
 
   interface Changed {
     readonly price: number;
-    /** Epoch ms, of the change. */
+    /** Time of the change, epoch ms. */
     readonly at: number;
-    /** What was paid for the change. */
+    /** The amount paid for the change. */
     readonly due: number;
     readonly paymentId: string;
     readonly interval: Change['interval'];
   }
 
-  /** A later preview counts the changed plan as paid, less what came back of the change since. */
+  /** Expects that a later preview credits the paid plan change, minus later refunds. */
   const expectSecondCredit = async (
     of: PlanHolder,
     { price, at, due, paymentId, interval }: Changed,

@@ -7,8 +7,8 @@ import { changeTo, PLAN_PLACES, plan, preview } from './plan-changes.ts';
 import type { ParsedJson } from './routes.ts';
 import { paymentsOf, readSubscription } from './subscribers.ts';
 
-/** What a change credits of a period, against exact arithmetic of what the period was paid with. */
-describe.each(PLAN_PLACES)('the credit at %s', (where, place) => {
+/** Compares the credit of a plan change with exact arithmetic on the period's payments and refunds. */
+describe.each(PLAN_PLACES)('the credit for an unused period at %s', (where, place) => {
   const service = withHost({ frozen: true, env: place.settings });
   const stage = { service, place };
 
@@ -17,7 +17,7 @@ describe.each(PLAN_PLACES)('the credit at %s', (where, place) => {
     return { start: Date.parse(now.current_period_start), end: Date.parse(now.current_period_end) };
   };
 
-  /** Money that the payer has paid and not got back, over all payments of the subscription. */
+  /** The amount that the payer has paid over all payments of the subscription, minus refunds and losses. */
   const keptOf = async ({ who, id }: Held): Promise<number> =>
     (await paymentsOf(service, who, id))
       .filter(({ status }) => status === 'succeeded')
@@ -42,9 +42,9 @@ describe.each(PLAN_PLACES)('the credit at %s', (where, place) => {
     expect(charged).toMatchObject({ billing_reason: 'subscription_change', total_cents: seen.due_now_cents });
   };
 
-  test.each(WAYS_EVERYWHERE)('of a period that is $name is exact', expectCredit);
+  test.each(WAYS_EVERYWHERE)('is exact if the period was $name', expectCredit);
 
   if (where !== 'Stripe, which bills') return;
 
-  test.each(WAYS_AT_STRIPE)('of a period that is $name is exact, by Stripe’s own books', expectCredit);
+  test.each(WAYS_AT_STRIPE)('matches Stripe’s own invoices if the period was $name', expectCredit);
 });

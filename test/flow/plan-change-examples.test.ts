@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { startTestHost } from './host.ts';
 import { PLAN_PLACES, plan, preview, subscribed } from './plan-changes.ts';
 
-/** The worked examples: a period, a moment in it, two products, and what the preview says. */
+/** Worked examples with a period, a time within it, two products and the expected preview. */
 const EXAMPLES = [
   {
     ...{ start: '2027-11-01T00:00:00.000Z', at: '2027-11-16T00:00:00.000Z' },
@@ -40,7 +40,7 @@ const EXAMPLES = [
 ] as const;
 
 describe.each(PLAN_PLACES)('a preview at %s', (_, place) => {
-  test.each(EXAMPLES)('says what was worked out: $says', async (example) => {
+  test.each(EXAMPLES)('matches the worked example: $says', async (example) => {
     const started = await startTestHost({ frozen: true, env: place.settings });
     try {
       await started.moveTo(example.start);

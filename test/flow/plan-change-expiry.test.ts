@@ -10,10 +10,10 @@ const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
 describe.each([
   ['Stripe, which bills', {}],
   ['Stripe, billed here', OWN_BILLING],
-])('a change that waits for its payer at %s', (_, env) => {
+])('a plan change that awaits payment at %s', (_, env) => {
   const service = withHost({ frozen: true, env });
 
-  /** A change to a much dearer plan, this long before the period or the trial ends. */
+  /** Starts a change to a much more expensive plan, this long before the period or trial ends. */
   const asking = async (leftMs: number, fields: object = {}) => {
     const of = await subscribed(service, VISA, { product_id: await plan(service, 1_000, { ...fields }) });
     const card = await anotherMethod(service, of.who, 'pm_card_authenticationRequired');
@@ -33,7 +33,7 @@ describe.each([
   test.each([
     ['period', {}],
     ['trial', { trial_days: 5 }],
-  ])('expires 10 minutes before the %s ends, and then its payer can no longer pay for it', async (_name, fields) => {
+  ])('expires 10 minutes before the %s ends, and the payer can no longer pay', async (_name, fields) => {
     const { of, end, pending } = await asking(2 * HOUR_MS, fields);
     expect(pending.expires_at).toBe(iso(end - 10 * MINUTE_MS));
     await service.moveTo(iso(end - 9 * MINUTE_MS));

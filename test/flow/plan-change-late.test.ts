@@ -7,10 +7,10 @@ import { anotherMethod, OWN_BILLING, patch, paymentsOf, readSubscription } from 
 
 const CHARGES = { provider: 'provider_a', path: '/v1/payment_intents' } as const;
 
-describe('a change to another interval that is known to be paid after the renewal', () => {
+describe('an interval change whose payment becomes known after the renewal', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  /** The charge of the change has no known outcome for a day, and then the renewal is declined. */
+  /** The change's charge has an unknown outcome for a day. The renewal is then declined. */
   const declinedMeanwhile = async () => {
     const of = await subscribed(
       service,
@@ -32,7 +32,7 @@ describe('a change to another interval that is known to be paid after the renewa
     return of;
   };
 
-  test('covers the period of the renewal, which is not collected any more', async () => {
+  test('covers the renewal’s period, and the renewal payment is canceled', async () => {
     const of = await declinedMeanwhile();
     const paid = await readSubscription(service, of.who, of.id);
     expect(paid).toMatchObject({
@@ -55,10 +55,10 @@ describe('a change to another interval that is known to be paid after the renewa
   });
 });
 
-describe('a change while Stripe still collects the present period', () => {
+describe('an immediate plan change while Stripe collects the current period', () => {
   const service = withHost({ frozen: true });
 
-  test('is refused now, and waits for the end of the period', async () => {
+  test('is refused, but can be scheduled for the period end', async () => {
     const of = await subscribed(
       service,
       { slot: 'provider_a', token: 'pm_card_visa' },
@@ -80,10 +80,10 @@ describe('a change while Stripe still collects the present period', () => {
   });
 });
 
-describe('the same change at Stripe, which bills', () => {
+describe('a Stripe-billed interval change whose payment becomes known late', () => {
   const service = withHost({ frozen: true });
 
-  test('ends the collection of the renewal there', async () => {
+  test('stops the collection of the renewal at Stripe', async () => {
     const card = { slot: 'provider_a', token: 'pm_sim_ok_2_then_decline' };
     const of = await subscribed(service, card, { product_id: await plan(service, 1_000) });
     await service.moveTo(iso(Date.parse(of.first.current_period_end) - 2 * HOUR_MS));
@@ -105,10 +105,10 @@ describe('the same change at Stripe, which bills', () => {
   });
 });
 
-describe('an interval of three years at Stripe, which bills', () => {
+describe('a Stripe-billed three-year interval', () => {
   const service = withHost({ frozen: true });
 
-  test('begins or ends only if the next charge is at most two years away', async () => {
+  test('can start or end only if the next charge is within two years', async () => {
     const monthly = await plan(service, 1_000);
     const of = await subscribed(service, { slot: 'provider_a', token: 'pm_card_visa' }, { product_id: monthly });
     await service.advance(DAY_SECONDS);

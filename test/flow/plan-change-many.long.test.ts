@@ -4,7 +4,7 @@ import { changeTo, plan, preview, subscribed } from './plan-changes.ts';
 
 const service = withHost({ frozen: true });
 
-test('a change now is refused once a period has 80 payments, because every one of them counts', async () => {
+test('an immediate change is refused if the current period has 80 payments to credit', async () => {
   const product_id = await plan(service, 100);
   const of = await subscribed(service, { slot: 'provider_a', token: 'pm_card_visa' }, { product_id, quantity: 1 });
   await service.settle();

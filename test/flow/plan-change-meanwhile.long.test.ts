@@ -8,7 +8,7 @@ import { changeTo, plan, subscribed } from './plan-changes.ts';
 import { withStops } from './stops.ts';
 import { OWN_BILLING, paymentsOf, readSubscription } from './subscribers.ts';
 
-/** The merchant refunds the period between the read of its payment and the claim of the change. */
+/** The merchant refunds the period after the change has read its payment and before the claim. */
 const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
 const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
 
@@ -19,7 +19,7 @@ const ready = async (service: TestHost) => {
   return { of, dearer: await plan(service, 9_000) };
 };
 
-test('a change never credits what is refunded before its claim', async () => {
+test('a plan change credits no amount that was refunded before its claim', async () => {
   const { service, watch, overtaken } = stoppable();
   const first = await ready(service);
   const calls = await watch(async () =>
@@ -43,7 +43,7 @@ test('a change never credits what is refunded before its claim', async () => {
     const [left, whole] = [start, end].map((time) => Date.parse(end) - Date.parse(time));
     const payments = await paymentsOf(service, of.who, of.id);
     const paid = present(payments.at(-1)).total_cents;
-    // Nothing is credited, so that the rest of the period costs its full share.
+    // No amount is credited, so the rest of the period costs its full share.
     expect({ where, isFull: paid > 9_000 * 0.6, left, whole }).toMatchObject({ where, isFull: true });
   }
 });

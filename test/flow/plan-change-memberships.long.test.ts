@@ -6,7 +6,7 @@ import { withHost } from './host.ts';
 import { changeTo, PLAN_PLACES, type PlanHolder, plan, planEvents, preview, subscribed } from './plan-changes.ts';
 import { paymentsOf, readSubscription, subscriptionEventsOf } from './subscribers.ts';
 
-describe.each(PLAN_PLACES)('the membership of a changed plan at %s', (_, place) => {
+describe.each(PLAN_PLACES)('the membership after a plan change at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
   const withTier = (cents: number, tier: string) => plan(service, cents, { metadata: { membership_type_id: tier } });
 
@@ -18,7 +18,7 @@ describe.each(PLAN_PLACES)('the membership of a changed plan at %s', (_, place) 
       .toSorted();
   };
 
-  test('follows with the plan, once', async () => {
+  test('switches tier once', async () => {
     const of = await subscribed(service, place, { product_id: await withTier(1_000, 'silver') });
     await service.advance(10 * DAY_SECONDS);
     expect(await memberships(of)).toEqual(['silver active']);
@@ -37,7 +37,7 @@ describe.each(PLAN_PLACES)('the membership of a changed plan at %s', (_, place) 
     ]);
   });
 
-  test('follows at the end of the period, and back again', async () => {
+  test('switches tier at the period end, and can switch back', async () => {
     const silver = await withTier(1_000, 'silver');
     const gold = await withTier(3_000, 'gold');
     const of = await subscribed(service, place, { product_id: gold });
@@ -52,7 +52,7 @@ describe.each(PLAN_PLACES)('the membership of a changed plan at %s', (_, place) 
     expect(await memberships(of)).toEqual(['gold active', 'silver cancelled']);
   });
 
-  test('ends with a plan without a tier, and leaves nothing of its person after an erasure', async () => {
+  test('ends if the new plan has no tier, and an erasure removes its personal data', async () => {
     const of = await subscribed(service, place, { product_id: await withTier(1_000, 'silver') });
     await service.advance(10 * DAY_SECONDS);
     await changeTo(service, of, { product_id: await plan(service, 3_000) });
@@ -71,11 +71,11 @@ describe.each(PLAN_PLACES)('the membership of a changed plan at %s', (_, place) 
   });
 });
 
-describe('a plan of a subscription', () => {
+describe('a plan change', () => {
   const service = withHost({ frozen: true, env: { PROVIDER_A_SUBSCRIPTIONS: 'service' } });
   const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
 
-  test('shows its changes in the timeline, with what was due', async () => {
+  test('appears in the timeline with the amount due', async () => {
     const of = await subscribed(service, VISA, { product_id: await plan(service, 1_000) });
     await service.advance(10 * DAY_SECONDS);
     const product_id = await plan(service, 3_000);
@@ -96,7 +96,7 @@ describe('a plan of a subscription', () => {
     });
   });
 
-  test('keeps its day of the month', async () => {
+  test('keeps the billing day of the month', async () => {
     await service.moveTo('2027-01-31T10:00:00.000Z');
     const of = await subscribed(service, VISA, { product_id: await plan(service, 700), quantity: 3 });
     await service.moveTo('2027-02-03T10:00:00.000Z');
@@ -110,7 +110,7 @@ describe('a plan of a subscription', () => {
     expect(payments.map(({ total_cents }) => total_cents)).toEqual([2_100, 1_250, 3_500]);
   });
 
-  test('has the new price even if its first renewal fails', async () => {
+  test('keeps the new price even if the first renewal fails', async () => {
     const token = 'pm_sim_ok_1_then_decline';
     const of = await subscribed(service, { ...VISA, token }, { product_id: await plan(service, 4_900) });
     await service.advance(10 * DAY_SECONDS);
@@ -123,7 +123,7 @@ describe('a plan of a subscription', () => {
     expect(answer).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
   });
 
-  test('may be lowered by a platform admin now, and raised without a charge or from the next period on', async () => {
+  test('by an admin lowers the price now, or raises it free of charge or from the next period', async () => {
     const of = await subscribed(service, VISA, { product_id: await plan(service, 4_900) });
     await service.advance(10 * DAY_SECONDS);
     const admin = { ...of, who: { ...of.who, options: (await signIn(service, { is_admin: true })).options } };

@@ -10,7 +10,7 @@ const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
 describe.each([
   ['Stripe, which bills', {}],
   ['Stripe, billed here', OWN_BILLING],
-])('a scheduled change of a subscription of the 31st at %s', (_, env) => {
+])('a scheduled change of a subscription with billing day 31 at %s', (_, env) => {
   const service = withHost({ frozen: true, env });
 
   /** Subscribes at noon on the next 31 January. */
@@ -33,7 +33,7 @@ describe.each([
   const dayOf = (time: string): string => time.slice(5, 10);
   const lastOfFebruary = (year: number): string => iso(Date.UTC(year, 2, 0)).slice(5, 10);
 
-  test('to the same interval leaves the day, so that 28 February is followed by 31 March', async () => {
+  test('keeps the billing day for the same interval, so 31 March follows 28 February', async () => {
     const of = await onLastOfJanuary();
     const product_id = await plan(service, 1_900);
     expect(await changeTo(service, of, { product_id, when: 'period_end' })).toMatchObject({ status: 200 });

@@ -4,7 +4,7 @@ import { withHost } from './host.ts';
 import { changeTo, PLAN_PLACES, plan, preview, subscribed } from './plan-changes.ts';
 import { command, paymentsOf, readSubscription, subscriptionEventsOf } from './subscribers.ts';
 
-describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
+describe.each(PLAN_PLACES)('an immediate plan change at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
 
   const atHalf = async (cents: number, fields: Readonly<Record<string, unknown>> = {}) => {
@@ -13,7 +13,7 @@ describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
     return made;
   };
 
-  test('charges exactly what its preview says, and the plan holds', async () => {
+  test('charges exactly the previewed amount and switches the plan', async () => {
     const of = await atHalf(1_000);
     const product_id = await plan(service, 3_000);
     const { body: seen } = await preview(service, of, { product_id });
@@ -29,12 +29,12 @@ describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
       ['subscription_change', 'succeeded', seen.due_now_cents],
     ]);
     expect(body.latest_payment_id).toBe(payments[1]?.id);
-    // A billing provider is read by this command.
+    // This command reads the subscription from its billing provider.
     const read = await command(service, of.who, { id: of.id, name: 'resume' });
     expect(read).toMatchObject({ status: 200, body: { latest_payment_id: payments[1]?.id } });
   });
 
-  test('is charged the new price at the next renewal', async () => {
+  test('applies the new price to the next renewal', async () => {
     const of = await atHalf(1_000);
     await changeTo(service, of, { product_id: await plan(service, 3_000) });
     await service.moveTo(of.first.current_period_end);
@@ -50,7 +50,7 @@ describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
     expect(await readSubscription(service, of.who, of.id)).toMatchObject({ status: 'active', total_cents: 3_000 });
   });
 
-  test('begins a new period with another interval', async () => {
+  test('starts a new period if the interval changes', async () => {
     const of = await atHalf(1_000);
     const product_id = await plan(service, 10_000, { billing_interval: 'quarterly' });
     const { body: seen } = await preview(service, of, { product_id });
@@ -68,7 +68,7 @@ describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
     expect(await readSubscription(service, of.who, of.id)).toMatchObject({ current_period_start: current_period_end });
   });
 
-  test.each(['another body', 'the same body'])('is made under a key of two days before, with %s', async (name) => {
+  test.each(['another body', 'the same body'])('runs again under a two-day-old key, with %s', async (name) => {
     const of = await atHalf(1_000);
     const keyed = { ...of, who: { ...of.who, options: { ...of.who.options, idempotencyKey: 'change-again' } } };
     const first = await plan(service, 3_000);
@@ -85,7 +85,7 @@ describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
     expect(payments.slice(known.length).map(({ total_cents }) => total_cents)).toEqual(due);
   });
 
-  test('tells what the plan was before', async () => {
+  test('publishes the previous plan in its event', async () => {
     const of = await atHalf(1_000);
     await changeTo(service, of, { product_id: await plan(service, 3_000), quantity: 2 });
     const events = await service.busEvents('subscription.updated');

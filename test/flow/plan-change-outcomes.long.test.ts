@@ -15,7 +15,7 @@ import {
 import type { PaymentBody } from './routes.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
-/** Tokens that pay the first charge and decline the next one, and that settle later. */
+/** Tokens that pay the first charge and decline the next. */
 const LATER_DECLINE = {
   provider_a: 'pm_sim_ok_1_then_decline',
   provider_b: 'SIM-OK-1-THEN-DECLINE',
@@ -25,10 +25,10 @@ const LATER_DECLINE = {
 const ofChange = (payments: readonly PaymentBody[]) =>
   payments.filter(({ billing_reason }) => billing_reason === 'subscription_change');
 
-describe.each(PLAN_PLACES)('a change whose charge is declined at %s', (_, place) => {
+describe.each(PLAN_PLACES)('a plan change with a declined charge at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
 
-  test('leaves every field as it was, and the provider its price', async () => {
+  test('leaves the subscription and the provider’s price unchanged', async () => {
     const product_id = await plan(service, 1_000);
     const of = await subscribed(service, { ...place, token: LATER_DECLINE[place.slot] }, { product_id });
     await service.advance(10 * DAY_SECONDS);
@@ -53,7 +53,7 @@ describe.each(PLAN_PLACES)('a change whose charge is declined at %s', (_, place)
 describe.each([
   ['Stripe, which bills', {}],
   ['Stripe, billed here', { PROVIDER_A_SUBSCRIPTIONS: 'service' }],
-] as const)('a change that asks its payer at %s', (_, env) => {
+] as const)('a plan change that requires authentication at %s', (_, env) => {
   const service = withHost({ frozen: true, env });
 
   const withAskingCard = async () => {
@@ -82,7 +82,7 @@ describe.each([
     return { of, dear, pending: body.pending_change };
   };
 
-  test('gives a repeat under its Idempotency-Key the pending change without the secret', async () => {
+  test('returns the pending change without its secret to a retry under the same key', async () => {
     const { of, payment_method_id } = await withAskingCard();
     await patch(service, of.who, { id: of.id, body: { payment_method_id } });
     const who = { ...of.who, options: { ...of.who.options, idempotencyKey: 'change-once' } };
@@ -94,7 +94,7 @@ describe.each([
     expect(again.body.pending_change.payment.client_secret).toBeNull();
   });
 
-  test('holds once the payer has authenticated the payment', async () => {
+  test('applies once the payer has authenticated the payment', async () => {
     const { of, dear, pending } = await asking();
     const shown = await readSubscription(service, of.who, of.id);
     expect(shown.pending_change).toEqual(pending);
@@ -109,7 +109,7 @@ describe.each([
     expect(await planEvents(service, of.id)).toEqual(['plan_changed']);
   });
 
-  test('is dropped at once if the authentication fails', async () => {
+  test('is dropped immediately if the authentication fails', async () => {
     const { of, pending } = await asking();
     await service.authenticate(pending.payment.id, 'failure');
     await service.settle();
@@ -117,7 +117,7 @@ describe.each([
     expect(await planEvents(service, of.id)).toEqual(['plan_change_failed']);
   });
 
-  test('ends unpaid after 23 hours, and its payment is canceled', async () => {
+  test('expires unpaid after 23 hours, and its payment is canceled', async () => {
     const { of, pending } = await asking();
     await service.advance(23 * HOUR_SECONDS + 2 * MINUTE_SECONDS);
     await service.settle();
@@ -127,7 +127,7 @@ describe.each([
     expect(payments).toMatchObject([{ id: pending.payment.id, status: 'canceled' }]);
   });
 
-  test('refuses another change, and can be withdrawn', async () => {
+  test('blocks another change, and can be withdrawn', async () => {
     const { of, dear } = await asking();
     const busy = { status: 409, body: { code: 'PAYMENT_IN_PROGRESS' } };
     expect(await changeTo(service, of, { product_id: dear, quantity: 2 })).toMatchObject(busy);
@@ -138,7 +138,7 @@ describe.each([
     expect(ofChange(await paymentsOf(service, of.who, of.id))).toMatchObject([{ status: 'canceled' }]);
   });
 
-  test('is dropped before the subscription is canceled or paused', async () => {
+  test('is dropped before a cancellation or a pause', async () => {
     for (const name of ['cancel', 'pause'] as const) {
       const { of } = await asking();
       const body = name === 'cancel' ? { cancel_at_period_end: false } : {};
@@ -149,9 +149,9 @@ describe.each([
   });
 });
 
-describe.each(PLAN_PLACES)('a change whose payment is unclear at %s', (_, place) => {
+describe.each(PLAN_PLACES)('a plan change with an unknown payment outcome at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
-  /** The call that charges. */
+  /** The provider call that charges. */
   const CHARGE = {
     provider_a: '/v1/payment_intents',
     provider_b: '/capture',
@@ -164,7 +164,7 @@ describe.each(PLAN_PLACES)('a change whose payment is unclear at %s', (_, place)
     return { of, dear: await plan(service, 3_000) };
   };
 
-  test('is processing, and holds once the provider is known to have charged', async () => {
+  test('is processing, and applies once the charge is confirmed', async () => {
     const { of, dear } = await atHalf();
     const path = place.slot === 'provider_a' ? '/confirm' : CHARGE[place.slot];
     await service.webhookMode('drop');
@@ -186,7 +186,7 @@ describe.each(PLAN_PLACES)('a change whose payment is unclear at %s', (_, place)
     expect(await planEvents(service, of.id)).toEqual(['plan_changed']);
   });
 
-  test('is dropped if the payment got no response before its charge', async () => {
+  test('is dropped if the provider did not respond before the charge', async () => {
     const created = { provider_a: '/v1/payment_intents', provider_b: '/v2/checkout/orders', provider_c: '/v2/orders' };
     const { of, dear } = await atHalf();
     const before = await readSubscription(service, of.who, of.id);
@@ -202,7 +202,7 @@ describe.each(PLAN_PLACES)('a change whose payment is unclear at %s', (_, place)
     );
   });
 
-  test('is dropped if the charge certainly did not happen', async () => {
+  test('is dropped if the charge was certainly not executed', async () => {
     const { of, dear } = await atHalf();
     const before = await readSubscription(service, of.who, of.id);
     await service.fault({ provider: place.slot, path: CHARGE[place.slot], method: 'POST', action: 'rate_limit' });
@@ -215,7 +215,7 @@ describe.each(PLAN_PLACES)('a change whose payment is unclear at %s', (_, place)
   });
 });
 
-describe('a change that is paid at a billing provider', () => {
+describe('a paid change of a provider-billed plan', () => {
   const service = withHost({ frozen: true });
   const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
   const UPDATE = { provider: 'provider_a', path: '/v1/subscriptions/', method: 'POST' } as const;
@@ -226,7 +226,7 @@ describe('a change that is paid at a billing provider', () => {
     return { of, dear: await plan(service, 3_000) };
   };
 
-  test('fails if the subscription has ended there, and keeps its payment', async () => {
+  test('fails if the subscription ended at the provider, and its payment stays', async () => {
     const { of, dear } = await atHalf();
     await service.webhookMode('drop');
     await atStripe(service, `DELETE subscriptions/${of.first.provider_subscription_id}`);
@@ -240,7 +240,7 @@ describe('a change that is paid at a billing provider', () => {
   });
 
   test.each(['malformed', 'reset', 'rate_limit', 'error_500'])(
-    'is processing while the price is unclear (%s), and holds later',
+    'is processing while the price update is unclear (%s), and applies later',
     async (action) => {
       const { of, dear } = await atHalf();
       await service.fault({ ...UPDATE, action });
@@ -263,7 +263,7 @@ describe('a change that is paid at a billing provider', () => {
     },
   );
 
-  test('waits, without a second charge, while the provider refuses its price', async () => {
+  test('waits without a second charge while the provider rejects the new price', async () => {
     const { of, dear } = await atHalf();
     await service.fault({ ...UPDATE, action: 'error_500' });
     await changeTo(service, of, { product_id: dear });

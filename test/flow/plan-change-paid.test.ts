@@ -14,7 +14,7 @@ const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
 const native = withHost({ frozen: true });
 const stage = { service: native, place: VISA };
 
-/** A month that Stripe bills, in its eleventh day. */
+/** A Stripe-billed month on its eleventh day. */
 const atThird = async (cents: number, fields: Readonly<Record<string, unknown>> = {}) => {
   const made = await subscribed(native, VISA, { product_id: await plan(native, cents, fields) });
   await native.settle();
@@ -22,7 +22,7 @@ const atThird = async (cents: number, fields: Readonly<Record<string, unknown>> 
   return made;
 };
 
-/** A half of a period of 60 days. */
+/** A 60-day period at half its time. */
 const atHalf = async (cents: number) => {
   const made = await subscribed(native, VISA, { product_id: await plan(native, cents, SIXTY_DAYS) });
   await native.settle();
@@ -36,16 +36,16 @@ const atDashboard = async ({ id }: PlanHolder, wish: object): Promise<void> => {
   await native.settle();
 };
 
-/** Both routes refuse the change alike. */
+/** Expects that preview and change are refused with the same response. */
 const refused = async (of: PlanHolder, body: object, says: object): Promise<void> => {
   for (const route of [preview, changeTo]) expect(await route(native, of, { ...body })).toMatchObject(says);
 };
 
-describe('a change', () => {
+describe('a plan change', () => {
   test.each([
     ['refunded', (id: string) => giveBack(stage, id)],
     ['lost in a dispute', (id: string) => dispute(stage, id, { ends: 'lost' })],
-  ])('to a yearly plan costs the whole year if the month was %s', async (_, back) => {
+  ])('to a yearly plan costs the full year if the month was %s', async (_, back) => {
     const of = await atThird(3_000);
     await back((await newestPayment(stage, of)).id);
     const product_id = await plan(native, 30_000, { billing_interval: 'yearly' });
@@ -56,7 +56,7 @@ describe('a change', () => {
     expect(await newestPayment(stage, of)).toMatchObject({ total_cents: 30_000, status: 'succeeded' });
   });
 
-  test('credits the whole unused time of what was paid', async () => {
+  test('credits the unused time of both payments', async () => {
     const of = await atHalf(1_000);
     await changeTo(native, of, { product_id: await plan(native, 3_000, SIXTY_DAYS), expected_cents: 1_000 });
     await native.advance(15 * DAY_SECONDS);
@@ -64,7 +64,7 @@ describe('a change', () => {
     expect((await preview(native, of, { product_id })).body).toMatchObject({ unused_cents: 750, due_now_cents: 750 });
   });
 
-  test('is refused if a refund has changed its price since the preview', async () => {
+  test('is refused if a refund changed the amount due since the preview', async () => {
     const of = await atHalf(3_000);
     const product_id = await plan(native, 6_000, SIXTY_DAYS);
     const { body: seen } = await preview(native, of, { product_id });
@@ -77,7 +77,7 @@ describe('a change', () => {
     });
   });
 
-  test('carries what was missing into a period of another interval, and never credits it twice', async () => {
+  test('deducts a refund of the previous interval’s payment once', async () => {
     const of = await atHalf(3_000);
     const { id } = await newestPayment(stage, of);
     const longer = { billing_interval: 'daily', interval_multiplier: 90 };
@@ -85,11 +85,11 @@ describe('a change', () => {
     await giveBack(stage, id);
     await native.advance(45 * DAY_SECONDS);
     const product_id = await plan(native, 30_000, longer);
-    // Of 12000, 1500 came from the payment that was refunded since.
+    // 1500 of the 12000 came from the payment that was refunded later.
     expect((await preview(native, of, { product_id })).body).toMatchObject({ unused_cents: 5_250 });
   });
 
-  test('credits no difference that the merchant has waived', async () => {
+  test('does not credit a difference that the merchant waived', async () => {
     const of = await atHalf(1_000);
     const admin = await signIn(native, { is_admin: true });
     const merchant = { ...of, who: { ...of.who, options: admin.options } };
@@ -99,7 +99,7 @@ describe('a change', () => {
     expect((await preview(native, of, { product_id })).body).toMatchObject({ unused_cents: 500, due_now_cents: 2_500 });
   });
 
-  test('sends Stripe the price once', async () => {
+  test('sends the new price to Stripe once', async () => {
     const of = await atThird(1_000);
     await native.clearProviderRequests();
     await upgraded(stage, of);
@@ -115,7 +115,7 @@ describe('a discount at Stripe', () => {
     ['of half the price', { percent_off: 50 }, { due: 500, next: 1_500 }],
     ['of a third of the price', { percent_off: 33.33 }, { due: 667, next: 2_000 }],
     ['of an amount', { amount_off: 600 }, { due: 1_000, next: 2_400 }],
-  ])('%s that stays is part of the difference and of the next price', async (_, value, { due, next }) => {
+  ])('%s applies to the amount due and to the next price', async (_, value, { due, next }) => {
     const of = await atHalf(1_000);
     await atDashboard(of, { coupon: { ...value, duration: 'forever' } });
     await native.moveTo(of.first.current_period_end);
@@ -134,7 +134,7 @@ describe('a discount at Stripe', () => {
     expect(await newestPayment(stage, of)).toMatchObject({ billing_reason: 'subscription_cycle', total_cents: next });
   });
 
-  test('put on within a paid period lowers only the new price', async () => {
+  test('lowers only the new price if it starts within a paid period', async () => {
     const of = await atHalf(1_000);
     await atDashboard(of, { coupon: { percent_off: 50, duration: 'forever' } });
     const product_id = await plan(native, 3_000, SIXTY_DAYS);
@@ -150,7 +150,7 @@ describe('a discount at Stripe', () => {
     ['a discount of some months', coupon({ percent_off: 50, duration: 'repeating', duration_in_months: 3 })],
     ['a tax', { tax: { percentage: 19 } }],
     ['a tax within the price', { tax: { percentage: 19, inclusive: true } }],
-  ])('is not the only one to set the price: %s leaves a change for the end of the period', async (_, wish) => {
+  ])('together with %s allows a change only at the period end', async (_, wish) => {
     const of = await atHalf(1_000);
     await atDashboard(of, wish);
     const product_id = await plan(native, 3_000, SIXTY_DAYS);
@@ -164,7 +164,7 @@ describe('a discount at Stripe', () => {
     });
   });
 
-  test('is not alone: two discounts leave a change for the end of the period', async () => {
+  test('together with a second discount allows a change only at the period end', async () => {
     const of = await atHalf(1_000);
     const { provider_subscription_id: there } = of.first;
     for (const id of ['ten', 'five'])
@@ -187,7 +187,7 @@ describe('a discount at Stripe', () => {
         await native.control('POST', `/simulator/customers/${customer}/balance`, { balance: -1_900 });
       },
     ],
-  ])('extends a membership with its event, paid by %s', async (_, pay) => {
+  ])('extends a membership with its event if the period is paid by %s', async (_, pay) => {
     const who = await subscriber(native);
     const made = await subscribeToGold(native, who);
     await native.settle();

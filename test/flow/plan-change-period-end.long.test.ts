@@ -26,7 +26,7 @@ const renew = async (service: TestHost, { who, id }: PlanHolder) => {
   return readSubscription(service, who, id);
 };
 
-describe.each(PLAN_PLACES)('a change at the end of the period at %s', (_, place) => {
+describe.each(PLAN_PLACES)('a plan change at the period end at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
   const bills = place.slot === 'provider_a' && !('PROVIDER_A_SUBSCRIPTIONS' in place.settings);
 
@@ -45,7 +45,7 @@ describe.each(PLAN_PLACES)('a change at the end of the period at %s', (_, place)
     return { of, cheap };
   };
 
-  test('holds from the next period on, and never before', async () => {
+  test('applies from the next period, and never before', async () => {
     const { of, cheap } = await scheduled();
     expect(await priceAtStripe(service, of)).toBe(bills ? 1_900 : undefined);
     await service.advance(5 * DAY_SECONDS);
@@ -58,7 +58,7 @@ describe.each(PLAN_PLACES)('a change at the end of the period at %s', (_, place)
     expect(await planEvents(service, of.id)).toEqual(['plan_change_scheduled', 'plan_changed']);
   });
 
-  test('begins another interval there', async () => {
+  test('starts the new interval with the next period', async () => {
     const { of } = await scheduled({ billing_interval: 'quarterly' });
     const renewed = await renew(service, of);
     expect(renewed).toMatchObject({ billing_interval: 'quarterly', total_cents: 1_900, status: 'active' });
@@ -71,7 +71,7 @@ describe.each(PLAN_PLACES)('a change at the end of the period at %s', (_, place)
     expect(await totals(service, of)).toEqual([4_900, 1_900, 1_900]);
   });
 
-  test('is replaced by another, and withdrawn by DELETE', async () => {
+  test('is replaced by another change, and withdrawn by DELETE', async () => {
     const { of } = await scheduled({ billing_interval: 'quarterly' });
     const other = await plan(service, 900);
     const { body } = await changeTo(service, of, { product_id: other, quantity: 2 });
@@ -85,7 +85,7 @@ describe.each(PLAN_PLACES)('a change at the end of the period at %s', (_, place)
     expect(await totals(service, of)).toEqual([4_900, 4_900]);
   });
 
-  test('is withdrawn by a cancellation at the end of the period, and by a change now', async () => {
+  test('is withdrawn by a scheduled cancellation, and by an immediate change', async () => {
     const { of } = await scheduled();
     const dear = await plan(service, 9_900);
     const { body: seen } = await preview(service, of, { product_id: dear });
@@ -101,7 +101,7 @@ describe.each(PLAN_PLACES)('a change at the end of the period at %s', (_, place)
   });
 });
 
-describe.each(PLAN_PLACES)('a change in a trial to a product with the same trial at %s', (_, place) => {
+describe.each(PLAN_PLACES)('a plan change in a trial to a product with the same trial at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
 
   const onTrial = async () => {
@@ -114,7 +114,7 @@ describe.each(PLAN_PLACES)('a change in a trial to a product with the same trial
     ['now', { billing_interval: 'quarterly' }],
     ['now', {}],
     ['period_end', {}],
-  ] as const)('%s is charged only at the end of the trial: %j', async (when, fields) => {
+  ] as const)('applied %s is charged only at the trial end: %j', async (when, fields) => {
     const of = await onTrial();
     const product_id = await plan(service, 3_000, { trial_days: 14, ...fields });
     const { body: seen } = await preview(service, of, { product_id, when });

@@ -26,7 +26,7 @@ describe('a preview', () => {
     expect((await service.ledger()).charges).toEqual(charges);
   });
 
-  test('shows the parts of what is due', async () => {
+  test('shows the parts of the amount due', async () => {
     const { who, id, first } = await atHalf(service, 1_000);
     const product_id = await plan(service, 3_000);
     const { body } = await preview(service, { who, id }, { product_id });
@@ -38,7 +38,7 @@ describe('a preview', () => {
     ]);
   });
 
-  test('computes for the time of an earlier preview, for ten minutes', async () => {
+  test('returns the same amounts for an earlier preview’s time, for ten minutes', async () => {
     const { who, id } = await atHalf(service, 1_000);
     const product_id = await plan(service, 300_000);
     const { body: early } = await preview(service, { who, id }, { product_id });
@@ -57,14 +57,14 @@ describe('a preview', () => {
   });
 });
 
-describe('a change is refused, like its preview,', () => {
+describe('a plan change and its preview are refused', () => {
   const refused = async (of: PlanHolder, body: object, says: object) => {
     const before = await readSubscription(service, of.who, of.id);
     for (const route of [preview, changeTo]) expect(await route(service, of, { ...body })).toMatchObject(says);
     expect(await readSubscription(service, of.who, of.id)).toEqual(before);
   };
 
-  test('if its preview is of the period before', async () => {
+  test('if the preview belongs to the previous period', async () => {
     const { who, id } = await atHalf(service, 1_000);
     const product_id = await plan(service, 3_000);
     const { proration_at } = (await preview(service, { who, id }, { product_id })).body;
@@ -77,7 +77,7 @@ describe('a change is refused, like its preview,', () => {
     await refused({ who, id }, { product_id, proration_at }, says);
   });
 
-  test('if it changes nothing', async () => {
+  test('if the plan stays the same', async () => {
     const { who, id, first } = await atHalf(service, 1_000);
     await refused({ who, id }, { product_id: first.product_id }, { status: 400, body: { code: 'VALIDATION_ERROR' } });
   });
@@ -93,7 +93,7 @@ describe('a change is refused, like its preview,', () => {
     await refused({ who, id }, { product_id }, { status: 400, body: { code } });
   });
 
-  test('if the difference is less than the provider charges, or not what the caller expects', async () => {
+  test('if the amount due is below the provider’s minimum or not the expected amount', async () => {
     const { who, id } = await atHalf(service, 1_000);
     const little = await plan(service, 1_030);
     const says = {
@@ -112,7 +112,7 @@ describe('a change is refused, like its preview,', () => {
   test.each([
     ['more', (due: number) => due - 1],
     ['less', (due: number) => due + 1],
-  ])('if the difference is %s than the caller expects, even by one cent', async (_, expectedOf) => {
+  ])('if the amount due is %s than expected, even by one cent', async (_, expectedOf) => {
     const of = await atHalf(service, 1_000);
     const product_id = await plan(service, 3_000);
     const { body: seen } = await preview(service, of, { product_id });
@@ -126,7 +126,7 @@ describe('a change is refused, like its preview,', () => {
     ['an interval', { billing_interval: 'yearly' }],
     ['no proration', { proration: 'none', when: 'now' }],
     ['a downgrade now', { when: 'now' }],
-  ])('if a payer asks for %s', async (_, fields) => {
+  ])('if a payer requests %s', async (_, fields) => {
     const { who, id } = await atHalf(service, 4_900);
     const cheap = await plan(service, 1_900);
     const isFree = 'total_cents' in fields || 'billing_interval' in fields;
@@ -134,7 +134,7 @@ describe('a change is refused, like its preview,', () => {
     await refused({ who, id }, body, { status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS' } });
   });
 
-  test('if a platform admin changes the product of another payer, or would charge the payer', async () => {
+  test('if a platform admin changes another payer’s product or would charge the payer', async () => {
     const { who, id } = await atHalf(service, 1_000);
     const admin = await signIn(service, { is_admin: true });
     const merchant = { ...who, options: admin.options };
@@ -143,7 +143,7 @@ describe('a change is refused, like its preview,', () => {
     await refused({ who: merchant, id }, { total_cents: 3_000, when: 'now' }, says);
   });
 
-  test('if the difference is less than half a minor unit, which would make the dearer plan free', async () => {
+  test('if the amount due rounds to zero, because the upgrade would be free', async () => {
     const first = await plan(service, 100, { billing_interval: 'yearly' });
     const { who, id, first: made } = await subscribed(service, VISA, { product_id: first });
     await service.moveTo(iso(Date.parse(made.current_period_end) - HOUR_MS));
@@ -161,7 +161,7 @@ describe('a change is refused, like its preview,', () => {
     expect(await preview(service, { who, id }, { product_id, when: 'period_end' })).toMatchObject({ status: 200 });
   });
 
-  test('at the end of a period with which the subscription ends', async () => {
+  test('at the end of a period if the subscription is ending then', async () => {
     const { who, id } = await atHalf(service, 1_000);
     await service.post(`/subscriptions/${id}/cancel`, {}, who.options);
     const product_id = await plan(service, 3_000);
@@ -195,7 +195,7 @@ describe('a quantity', () => {
     expect(await service.post('/payments/intents', intent, who.options)).toMatchObject({ status: 400, body: { code } });
   });
 
-  test('needs a product, and a total that a provider can charge', async () => {
+  test('requires a product, and a total within the provider’s limits', async () => {
     const who = await subscriber(service);
     const own = { total_cents: 1_000, currency: 'USD', provider_id: 'provider_a', quantity: 2 };
     const refusal = { status: 400, body: { code: 'QUANTITY_INVALID' } };
@@ -213,7 +213,7 @@ describe('a quantity', () => {
       who.options,
     );
 
-  test('is 1 for a subscription without one, and shows in the order of a payment', async () => {
+  test('is 1 by default, and appears in the order of a payment', async () => {
     const who = await subscriber(service);
     expect(await subscribe(service, who)).toMatchObject({ quantity: 1, pending_change: null, scheduled_change: null });
     const product_id = await plan(service, 1_000);
@@ -227,7 +227,7 @@ describe('a quantity', () => {
     expect(read.body.data.order).toMatchObject({ product_id, quantity: 3 });
   });
 
-  test('of an unconfirmed payment changes only with its product', async () => {
+  test('of an unconfirmed payment can change only together with its product', async () => {
     const { who } = await atHalf(service, 1_000);
     const product_id = await plan(service, 700);
     const { body: paying } = await service.post('/payments/intents', { product_id, quantity: 3 }, who.options);

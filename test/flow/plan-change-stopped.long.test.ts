@@ -8,8 +8,8 @@ import { withStops } from './stops.ts';
 import { OWN_BILLING, paymentsOf, readSubscription } from './subscribers.ts';
 
 /**
- * The function of a change stops at each of its calls, before the call or after it, or loses the response of one call.
- * Afterwards the change is made once and paid once, or not at all, and the provider's price is ours.
+ * The function that changes a plan stops before or after each of its calls, or loses the response of a call. Afterwards
+ * the change must be made and paid once or not at all, and the provider's price must equal ours.
  */
 const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
 const OLD = 1_000;
@@ -27,7 +27,7 @@ const WAYS = [
 describe.each([
   ['Stripe, which bills', {}],
   ['Stripe, billed here', OWN_BILLING],
-] as const)('a stopped change at %s', (_, env) => {
+] as const)('an interrupted plan change at %s', (_, env) => {
   const stoppable = withStops({ ...PATIENT, ...env });
   const products = new Map<string, string>();
 
@@ -84,7 +84,7 @@ describe.each([
     );
   };
 
-  /** Each call, stopped or lost, before and after it. */
+  /** Each call, stopped or lost, before and after its execution. */
   const endsOf = (calls: readonly string[]) => {
     const { stopped, losing } = stoppable();
     const at = calls.map((name, index) => ({ name, call: index + 1 }));

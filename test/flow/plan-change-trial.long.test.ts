@@ -16,15 +16,18 @@ import {
 import type { ParsedJson } from './routes.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
-/** A trial is the product's. A payer who comes to a product in a long trial keeps at most the product's own trial. */
+/**
+ * A trial belongs to the product. A payer who changes product during a long trial keeps at most the new product's own
+ * trial.
+ */
 
 const NOTHING = { subtotal_cents: 500, total_cents: 500, currency: 'USD', billing_interval: 'monthly' };
 const GOLD = { metadata: { membership_type_id: 'gold' } };
 
-/** True if both times are the same in whole seconds, the unit of a billing provider. */
+/** True if both times are equal in whole seconds, because a billing provider counts seconds. */
 const near = (one: string, other: string): boolean => Math.abs(Date.parse(one) - Date.parse(other)) <= 1_000;
 
-describe.each(PLAN_PLACES)('a change to a product in a trial of 730 days at %s', (_, place) => {
+describe.each(PLAN_PLACES)('a product change in a trial of 730 days at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
   const bills = place.slot === 'provider_a' && !('PROVIDER_A_SUBSCRIPTIONS' in place.settings);
 
@@ -53,7 +56,7 @@ describe.each(PLAN_PLACES)('a change to a product in a trial of 730 days at %s',
     [7, 'monthly'],
     [0, 'quarterly'],
   ] as const)(
-    'ends the trial and charges a first period if the product has %i trial days and is billed %s',
+    'charges a first period if the product has %i trial days and is billed %s',
     async (trial_days, billing_interval) => {
       const of = await onTrial();
       const product_id = await plan(service, 3_000, { trial_days, billing_interval, ...GOLD });
@@ -123,7 +126,7 @@ describe.each(PLAN_PLACES)('a change to a product in a trial of 730 days at %s',
     expect(notices).toHaveLength(1);
   });
 
-  test('never lengthens the trial', async () => {
+  test('never extends the trial', async () => {
     const of = await onTrial({ product_id: await plan(service, 1_000, { trial_days: 14 }) });
     const product_id = await plan(service, 3_000, { trial_days: 60 });
     const { body } = await changeTo(service, of, { product_id });
@@ -132,13 +135,13 @@ describe.each(PLAN_PLACES)('a change to a product in a trial of 730 days at %s',
     expect(await charges(of)).toEqual([3_000]);
   });
 
-  test('keeps the trial of the same product, whatever its quantity', async () => {
+  test('keeps the trial if only the quantity changes', async () => {
     const of = await onTrial({ product_id: await plan(service, 1_000, { trial_days: 14 }) });
     const { body } = await changeTo(service, of, { quantity: 3 });
     expect(body).toMatchObject({ status: 'trialing', total_cents: 3_000, trial_end: of.first.trial_end });
   });
 
-  test('at the end of the period waits for the end of the trial', async () => {
+  test('applies at the trial end if it is requested for the period end', async () => {
     const of = await onTrial({ product_id: await plan(service, 1_000, { trial_days: 14 }) });
     const product_id = await plan(service, 3_000);
     const { body: seen } = await preview(service, of, { product_id, when: 'period_end' });
@@ -150,7 +153,7 @@ describe.each(PLAN_PLACES)('a change to a product in a trial of 730 days at %s',
     expect(await charges(of)).toEqual([3_000]);
   });
 
-  test('ends the trial without a charge if the product costs nothing', async () => {
+  test('ends the trial without a charge if the product is free', async () => {
     const of = await onTrial();
     const product_id = await plan(service, 0, GOLD);
     const { body } = await changeTo(service, of, { product_id, expected_cents: 0 });
@@ -162,7 +165,7 @@ describe.each(PLAN_PLACES)('a change to a product in a trial of 730 days at %s',
     expect((await readSubscription(service, of.who, of.id)).status).toBe('active');
   });
 
-  test('leaves everything as it was if the charge is declined', async () => {
+  test('changes nothing if the charge is declined', async () => {
     const DECLINES = {
       ...{ provider_a: 'pm_sim_ok_0_then_decline', provider_b: 'SIM-OK-0-THEN-DECLINE' },
       provider_c: 'cnon:sim-ok-0-then-decline',
@@ -196,7 +199,7 @@ describe('a change that ends or shortens a trial at a billing provider', () => {
     present((await service.ledger()).subscriptions.find(({ subscription_id }) => subscription_id === id));
 
   test.each(['malformed', 'reset', 'rate_limit', 'error_500'])(
-    'is processing while the price is unclear (%s), and then holds there and here',
+    'is processing while the price update is unclear (%s), and later applies here and at Stripe',
     async (action) => {
       for (const trial_days of [0, 30]) {
         const { of, product_id } = await onTrial(trial_days);
@@ -219,7 +222,7 @@ describe('a change that ends or shortens a trial at a billing provider', () => {
     [11, { billing_interval: 'monthly' }],
     [0, { billing_interval: 'daily' }],
   ] as const)(
-    'charges from then on if the price comes after the end of the time it covers (%i)',
+    'starts a new period if the price update succeeds after the paid time has ended (%i)',
     async (days, fields) => {
       const { of, product_id } = await onTrial(days, fields);
       await service.fault({ ...UPDATE, action: 'error_500' });
@@ -234,7 +237,7 @@ describe('a change that ends or shortens a trial at a billing provider', () => {
     },
   );
 
-  test('gives no tier for the last price if the trial ends before the provider gets the new one', async () => {
+  test('gives no tier for the previous price if the trial ends before the price update', async () => {
     const of = await subscribed(service, VISA, { ...NOTHING, trial_days: 11 });
     await service.advance(10 * DAY_SECONDS);
     await service.settle();
@@ -258,7 +261,7 @@ describe('a change that ends or shortens a trial at a billing provider', () => {
     expect([await charged(), (await gold()).status]).toEqual([[500, 3_000], 'active']);
   });
 
-  test('waits for the payer, whose trial goes on until the payment', async () => {
+  test('keeps the trial until the payer has paid', async () => {
     const { of, product_id } = await onTrial(0);
     const asking = await anotherMethod(service, of.who, 'pm_card_authenticationRequired');
     await patch(service, of.who, { id: of.id, body: { payment_method_id: asking } });
@@ -267,7 +270,7 @@ describe('a change that ends or shortens a trial at a billing provider', () => {
     await service.authenticate(body.pending_change.payment.id);
     await service.settle();
     expect(await readSubscription(service, of.who, of.id)).toMatchObject({ status: 'active', total_cents: 3_000 });
-    // The provider is read by this command.
+    // This command reads the subscription from its provider.
     expect(await command(service, of.who, { id: of.id, name: 'resume' })).toMatchObject({ body: { status: 'active' } });
   });
 });

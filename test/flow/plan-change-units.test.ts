@@ -6,7 +6,7 @@ import { changeTo, PLAN_PLACES, plan, preview, subscribed } from './plan-changes
 import type { ParsedJson } from './routes.ts';
 import { OWN_BILLING, paymentsOf } from './subscribers.ts';
 
-/** A currency that a provider counts in larger units, with prices that it can charge. */
+/** Currencies that a provider charges in units above one minor unit, with chargeable prices. */
 const UNITS = [
   ['KWD', 10, 0],
   ['KWD at Stripe, billed here', 10, 1],
@@ -14,7 +14,7 @@ const UNITS = [
   ['TWD', 100, 2],
 ] as const;
 
-describe.each(UNITS)('a change in %s', (name, unit, index) => {
+describe.each(UNITS)('a plan change in %s', (name, unit, index) => {
   const [, place] = PLAN_PLACES[index];
   const service = withHost({ frozen: true, env: place.settings });
   const [currency = ''] = name.split(' ');
@@ -26,7 +26,7 @@ describe.each(UNITS)('a change in %s', (name, unit, index) => {
     return made;
   };
 
-  test('costs a multiple of what the provider can charge at every moment, half rounded up', async () => {
+  test('charges a multiple of the provider’s unit at any time, half rounded up', async () => {
     const of = await held();
     const product_id = await plan(service, 3_000 * unit, { currency, tax_cents: 479 * unit });
     const [start, end] = [of.first.current_period_start, of.first.current_period_end].map((time) => Date.parse(time));
@@ -60,7 +60,7 @@ describe.each(UNITS)('a change in %s', (name, unit, index) => {
     expect(present(charge).amount).toBe(seen.due_now_cents);
   });
 
-  test('is refused if its price is rounded to nothing', async () => {
+  test('is refused if the amount due rounds to zero', async () => {
     const of = await held();
     await service.moveTo(of.first.current_period_end);
     await service.advance(2 * HOUR_SECONDS);
@@ -78,7 +78,7 @@ describe.each(UNITS)('a change in %s', (name, unit, index) => {
   });
 });
 
-describe('the quantity of a change', () => {
+describe('the quantity of a plan change', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
   const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
 
@@ -92,7 +92,7 @@ describe('the quantity of a change', () => {
     ['raised to the least', { had: 1, bounds: { min_quantity: 3 }, to: 3, min: 3, max: null }],
     ['lowered to the most', { had: 5, bounds: { max_quantity: 2 }, to: 2, min: 1, max: 2 }],
   ])(
-    'that was not sent is %s of the other product, once the caller has seen it',
+    'if omitted is %s of the new product, once the caller has seen it in a preview',
     async (_, { had, bounds, to, min, max }) => {
       const of = await seats(had);
       const product_id = await plan(service, 9_000, bounds);
@@ -109,13 +109,13 @@ describe('the quantity of a change', () => {
     },
   );
 
-  test('that was not sent is kept within the bounds of the other product', async () => {
+  test('if omitted stays the same within the new product’s limits', async () => {
     const of = await seats(3);
     const product_id = await plan(service, 9_000, { min_quantity: 2, max_quantity: 4 });
     expect(await changeTo(service, of, { product_id })).toMatchObject({ status: 200, body: { quantity: 3 } });
   });
 
-  test('that was sent is refused outside the bounds', async () => {
+  test('is refused outside the new product’s limits', async () => {
     const of = await seats(3);
     const product_id = await plan(service, 9_000, { max_quantity: 4 });
     for (const route of [preview, changeTo]) {

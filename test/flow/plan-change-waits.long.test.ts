@@ -10,10 +10,10 @@ const SQUARE = { slot: 'provider_c', token: 'cnon:card-nonce-ok' } as const;
 const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
 const CHARGES = { provider: 'provider_a', path: '/v1/payment_intents' } as const;
 
-describe('a renewal of the service', () => {
+describe('a renewal during an unclear plan change', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  /** A change two hours before the period ends, whose charge has no known outcome. */
+  /** A change two hours before the period end, with an unknown outcome of its charge. */
   const unclear = async () => {
     const of = await subscribed(service, VISA, { product_id: await plan(service, 1_000) });
     await service.moveTo(iso(Date.parse(of.first.current_period_end) - 2 * HOUR_MS));
@@ -36,7 +36,7 @@ describe('a renewal of the service', () => {
       .filter(({ status }) => status === 'succeeded')
       .map(({ billing_reason, total_cents }) => `${billing_reason} ${total_cents > 100_000 ? 'new' : 'old'}`);
 
-  test('waits for the outcome of a change, and charges the price that holds', async () => {
+  test('waits for the outcome, and charges the resulting price', async () => {
     const { of } = await unclear();
     await service.advance(4 * HOUR_SECONDS);
     expect(await totals(of)).toEqual(['subscription_create old']);
@@ -51,7 +51,7 @@ describe('a renewal of the service', () => {
     ]);
   });
 
-  test('waits no longer than a day, and the new price holds once the change is known to be paid', async () => {
+  test('waits at most a day, and still applies a change that is found paid later', async () => {
     const { of } = await unclear();
     await service.advance(DAY_SECONDS + 4 * HOUR_SECONDS);
     await recover();
@@ -65,10 +65,10 @@ describe('a renewal of the service', () => {
   });
 });
 
-describe('a change of a plan that a member’s own method pays', () => {
+describe('a plan change of a subscription with a member’s own method', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  test('is made by that member only, also if it costs less', async () => {
+  test('can be made only by that member, even for a lower price', async () => {
     const { id: organization_id, billing, admin } = await company(service);
     const lender = await payer(service, billing.options);
     const ofOrganization = await payer(service, billing.options, { fields: { organization_id } });
@@ -88,7 +88,7 @@ describe('a change of a plan that a member’s own method pays', () => {
   });
 });
 
-describe('a plan', () => {
+describe('a plan of a subscription', () => {
   const service = withHost({ frozen: true });
 
   test('cannot change while the subscription is paused or canceled', async () => {
@@ -106,7 +106,7 @@ describe('a plan', () => {
     }
   });
 
-  test('keeps a scheduled change through a pause, and opens it with the next period', async () => {
+  test('keeps a scheduled change through a pause, and applies it in the next period', async () => {
     const of = await subscribed(service, VISA, { product_id: await plan(service, 4_900) });
     await service.advance(10 * DAY_SECONDS);
     await changeTo(service, of, { product_id: await plan(service, 1_900) });
@@ -125,7 +125,7 @@ describe('a plan', () => {
     expect(payments.map(({ total_cents }) => total_cents)).toEqual([4_900, 1_900]);
   });
 
-  test('that is free and begins with a resumption is shown in the timeline', async () => {
+  test('appears in the timeline if a resumption starts a free plan', async () => {
     const of = await subscribed(service, SQUARE, { product_id: await plan(service, 4_900) });
     const free = await plan(service, 0);
     await changeTo(service, of, { product_id: free, when: 'period_end' });
@@ -141,7 +141,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('moves to another customer’s method with the price that is scheduled', async () => {
+  test('keeps its scheduled price if the subscription moves to another customer’s method', async () => {
     const of = await subscribed(service, VISA, { product_id: await plan(service, 4_900) });
     await service.advance(10 * DAY_SECONDS);
     await changeTo(service, of, { product_id: await plan(service, 1_900) });

@@ -7,7 +7,7 @@ import { anotherMethod, command, patch, readSubscription } from './subscribers.t
 describe.each([
   ['Stripe, which bills', {}],
   ['Stripe, billed here', { PROVIDER_A_SUBSCRIPTIONS: 'service' }],
-] as const)('a change that waits for its payer beside a scheduled one at %s', (_, env) => {
+] as const)('an unpaid change next to a scheduled change at %s', (_, env) => {
   const service = withHost({ frozen: true, env });
 
   const asking = async () => {
@@ -25,7 +25,7 @@ describe.each([
     return { of, pending: body.pending_change };
   };
 
-  test('does not hinder a cancellation at the end of the period, which withdraws the scheduled one', async () => {
+  test('allows a scheduled cancellation, which withdraws only the scheduled change', async () => {
     const { of, pending } = await asking();
     const canceled = await command(service, of.who, { id: of.id, name: 'cancel' });
     expect(canceled).toMatchObject({
@@ -41,7 +41,7 @@ describe.each([
     expect([undefined, 5_000]).toContain(await priceAtStripe(service, of));
   });
 
-  test('is not withdrawn once it is paid, and says so', async () => {
+  test('can no longer be withdrawn after the payment, and the error says so', async () => {
     const { of, pending } = await asking();
     await service.webhookMode('drop');
     await service.authenticate(pending.payment.id);
@@ -63,7 +63,7 @@ describe.each(PLAN_PLACES)('a scheduled change at %s', (_, place) => {
     return { of, cheap, id: body.scheduled_change.id };
   };
 
-  test('stays as it is if it is requested again', async () => {
+  test('is unchanged by a repeated request', async () => {
     const { of, cheap, id } = await scheduled();
     await service.clearProviderRequests();
     expect(await changeTo(service, of, { product_id: cheap })).toMatchObject({
@@ -74,7 +74,7 @@ describe.each(PLAN_PLACES)('a scheduled change at %s', (_, place) => {
     expect(await planEvents(service, of.id)).toEqual(['plan_change_scheduled']);
   });
 
-  test('is withdrawn, with its event, by an immediate cancellation', async () => {
+  test('is withdrawn with an event by an immediate cancellation', async () => {
     const { of } = await scheduled();
     const body = { cancel_at_period_end: false };
     expect(await command(service, of.who, { id: of.id, name: 'cancel', body })).toMatchObject({

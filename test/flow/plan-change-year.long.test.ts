@@ -5,10 +5,10 @@ import { startTestHost, type TestHost } from './host.ts';
 import { changeTo, PLAN_PLACES, type PlanHolder, type PlanPlace, plan, preview } from './plan-changes.ts';
 import { payer, readSubscription } from './subscribers.ts';
 
-/** 400 days with a change of the plan every week. Each host has one subscriber, and the clock is moved. */
+/** 400 days with a plan change every week. Each host has one subscriber, and the test moves the clock. */
 const DAYS = 400;
 
-/** The changes of a year, in turn: a product by its index, a quantity, and when. */
+/** The changes of a year, each with a product index, a quantity and a time. */
 const CHANGES = [
   { to: 1, quantity: 1 },
   { to: 1, quantity: 2 },
@@ -30,7 +30,7 @@ const CHANGES = [
   { to: 0, quantity: 1, when: 'period_end' },
 ] as const;
 
-/** Makes the change of this day, if one is due and possible. @returns what it costs now */
+/** Makes the change of this day, if one is due and allowed. @returns the amount due now */
 const changeOn = async (service: TestHost, of: PlanHolder, { day, products }: Day): Promise<number> => {
   if (day % 7 !== 0) return 0;
   const { to, ...terms } = CHANGES[Math.floor(day / 7) % CHANGES.length] ?? CHANGES[0];
@@ -47,7 +47,7 @@ interface Day {
   readonly products: readonly string[];
 }
 
-/** In two steps, so that a renewal of the day is settled before a change. @returns the subscription afterwards */
+/** Moves in two steps, so a renewal is settled before a change of the same day. @returns the new subscription */
 const oneDayLater = async (service: TestHost, { who, id }: PlanHolder) => {
   await service.advance(12 * HOUR_SECONDS);
   await service.advance(DAY_SECONDS - 12 * HOUR_SECONDS);
@@ -62,7 +62,7 @@ interface Days {
   readonly products: readonly string[];
 }
 
-/** @returns every amount that the payer was to pay, in order */
+/** @returns the expected payments, in order */
 const runDays = async (service: TestHost, of: PlanHolder, { from, to, products }: Days): Promise<number[]> => {
   let known = await readSubscription(service, of.who, of.id);
   const expected: number[] = [];
@@ -90,13 +90,13 @@ const begin = async (service: TestHost, { slot, token }: PlanPlace) => {
   return { of: { who, id: body.id }, products, userId: user.userId };
 };
 
-describe.each(PLAN_PLACES)('400 days with a change a week at %s', (_, place) => {
-  test('charge what the previews and the prices of the periods say, and nothing else', async () => {
+describe.each(PLAN_PLACES)('400 days with a weekly plan change at %s', (_, place) => {
+  test('charge exactly the previewed amounts and the period prices', async () => {
     const service = await startTestHost({ frozen: true, env: place.settings });
     try {
       const { of, products, userId } = await begin(service, place);
       const early = await runDays(service, of, { from: 1, to: 200, products });
-      // A session lasts a year.
+      // A session lasts only a year.
       const { options } = await signIn(service, { user_id: userId, expires_in: YEAR_SECONDS });
       const later = { ...of, who: { ...of.who, options } };
       const late = await runDays(service, later, { from: 201, to: DAYS, products });

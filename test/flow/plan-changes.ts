@@ -5,12 +5,12 @@ import type { TestHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 import { readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
-/** Steps of tests about changes of a plan; a refused step fails the test. */
+/** Helpers for tests of plan changes. A refused call fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
 let products = 0;
 
-/** A product that is billed every month. @returns its id */
+/** A product billed monthly. @returns its id */
 export const plan = async (service: TestHost, cents: number, fields: Fields = {}): Promise<string> => {
   products += 1;
   const id = `plan-${products}-${cents}`;
@@ -22,7 +22,7 @@ export const plan = async (service: TestHost, cents: number, fields: Fields = {}
   return id;
 };
 
-/** A provider with its settings, the fields of a customer there, and a method that is charged without a question. */
+/** A provider with its settings, its customer fields, and a method that needs no authentication. */
 export const PLAN_PLACES = [
   ['Stripe, which bills', { slot: 'provider_a', token: 'pm_card_visa', settings: {} }],
   [
@@ -37,7 +37,7 @@ export interface PlanPlace {
   readonly token: string;
 }
 
-/** A subscriber to a product at that provider. */
+/** A subscriber to a product at this provider. */
 export const subscribed = async (
   service: TestHost,
   { slot, token }: PlanPlace,
@@ -48,7 +48,7 @@ export const subscribed = async (
   return { who, id: first.id, first };
 };
 
-/** The fields of a price that a product replaces. */
+/** The price fields that a product replaces. */
 const NO_PRICE = {
   subtotal_cents: undefined,
   total_cents: undefined,
@@ -71,14 +71,14 @@ export const preview = (service: TestHost, { who, id }: PlanHolder, body: Fields
 export const withdraw = (service: TestHost, { who, id }: PlanHolder) =>
   service.request('DELETE', `/subscriptions/${id}/change`, who.options);
 
-/** The reasons of a subscription's events about its plan. */
+/** The reasons in the subscription's plan events. */
 export const planEvents = async (service: TestHost, id: string): Promise<string[]> =>
   (await service.busEvents('subscription.updated'))
     .map(({ detail }) => detail.payload.data)
     .filter((data) => data.subscription_id === id && /^plan_/.test(data.reason ?? ''))
     .map((data) => data.reason);
 
-/** The price that Stripe would charge next; undefined if the service bills. */
+/** Stripe's next price; undefined if the service bills. */
 export const priceAtStripe = async (service: TestHost, { who, id }: PlanHolder): Promise<number | undefined> => {
   const { provider_subscription_id: there } = await readSubscription(service, who, id);
   if (there === null) return undefined;

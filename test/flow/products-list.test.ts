@@ -6,7 +6,7 @@ import { type RequestOptions, withHost } from './host.ts';
 
 const service = withHost({ frozen: true });
 
-/** What a payer may buy, for a choice of plans. */
+/** The list of products that a payer can buy. */
 describe('GET /products', () => {
   let admin: User;
   let buyer: User;
@@ -32,7 +32,7 @@ describe('GET /products', () => {
     await put('three');
   });
 
-  test('lists the active products, newest first, with the fields of a buyer', async () => {
+  test('lists the active products, newest first, with the fields for buyers', async () => {
     const { data, meta } = await list();
     expect(meta).toEqual({ limit: 25, has_more: false, next_cursor: null });
     expect(idsOf({ data })).toEqual(['three', 'two: "gold" #1', 'one']);
@@ -47,7 +47,7 @@ describe('GET /products', () => {
     expect((await list('', admin.options)).data).toEqual(data);
   });
 
-  test('pages by cursor, without products that are no longer sold', async () => {
+  test('pages by cursor, and omits withdrawn products', async () => {
     const seen: string[] = [];
     let cursor = '';
     for (let pages = 0; pages < 10; pages += 1) {
@@ -59,7 +59,7 @@ describe('GET /products', () => {
     expect(seen).toEqual(['three', 'two: "gold" #1', 'one']);
   });
 
-  test('follows a change of whether a product is sold, also of one that was stored before the list existed', async () => {
+  test('reflects a change of is_active, even for a product stored before the list existed', async () => {
     const stored = (await itemsOf(service, 'PRODUCT#one')).at(0);
     await changeTable(service, { put: { ...stored, f: undefined } });
     expect(idsOf(await list())).toContain('one');
@@ -68,7 +68,7 @@ describe('GET /products', () => {
     expect(idsOf(await list())).toEqual(['three', 'two: "gold" #1', 'no longer sold']);
   });
 
-  test('answers a service key with subscriptions:read, and refuses other keys, guests and strangers', async () => {
+  test('accepts a key with subscriptions:read, and refuses other keys, guests and anonymous callers', async () => {
     const keyWith = async (scope: string): Promise<RequestOptions> => {
       const made = await service.post('/admin/keys', { name: scope, scopes: [scope] }, admin.options);
       return { headers: { authorization: `Bearer ${made.body.data.secret}` } };

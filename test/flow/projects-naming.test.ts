@@ -8,7 +8,7 @@ import { withHost } from './host.ts';
 import { type Company, company, saveMethod } from './payers.ts';
 import { OWN_BILLING, payer, trySubscribe } from './subscribers.ts';
 
-/** A project's id in a body needs edit permission on the project; buyers get a project only through a product. */
+/** A project id in a body requires edit permission on the project. Buyers get a project only through a product. */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 
 let admin: User;
@@ -34,7 +34,7 @@ describe('a project', () => {
   const named = (user: User, project_id: string) =>
     service.post('/payments/intents', intentBody({ project_id }), user.options);
 
-  test('may be named by its owner and by callers who manage payments in its organization', async () => {
+  test('can be named by its owner and by callers with payment rights in its organization', async () => {
     const allowed = [
       [owner, 'of-owner'],
       [owner, 'of-both'],
@@ -47,7 +47,7 @@ describe('a project', () => {
     }
   });
 
-  test('may not be named by other callers in any create or change', async () => {
+  test('cannot be named by other callers in any create or update', async () => {
     const stranger = await signIn(service);
     const refused = [
       [stranger, 'of-owner'],
@@ -72,7 +72,7 @@ describe('a project', () => {
     expect(await trySubscribe(service, who, { project_id: 'nowhere' })).toMatchObject({ status: 404 });
   });
 
-  test('still filters and guards a list', async () => {
+  test('still filters a list and works as a scope guard', async () => {
     const stranger = await signIn(service);
     const list = (user: User, id: string) => service.get(`/payments?project_id=${id}`, user.options);
     expect(await list(stranger, 'of-acme')).toMatchObject({ status: 403 });
@@ -93,7 +93,7 @@ describe('a guest', () => {
     ['/payments/intents', guestIntentBody()],
     ['/payments', guestIntentBody()],
     ['/customers', customerBody({ guest_data })],
-  ])('may not name a project on POST %s', async (path, body) => {
+  ])('cannot name a project on POST %s', async (path, body) => {
     const before = await itemsOf(service);
     expect(await service.post(path, { ...body, project_id: 'private' })).toMatchObject(NO_PERMISSION);
     expect(await itemsOf(service)).toEqual(before);

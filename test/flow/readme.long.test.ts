@@ -8,7 +8,7 @@ import { type TestHost, withHost } from './host.ts';
 import { matchesShown, stepsOf } from './tour.ts';
 import { canRunTours, runTour } from './tour-run.ts';
 
-/** The tours of the docs, command by command, as a newcomer types them. */
+/** Runs the tours in the docs, command by command, as a new user types them. */
 const TOURS = [
   ['README.md', 'Five minutes'],
   ['docs/authentication.md', 'A subscription in the EU'],
@@ -26,12 +26,12 @@ const takeTour = async (service: TestHost, page: string, heading: string): Promi
   expect(readdirSync(folder)).toEqual([]);
 };
 
-describe.skipIf(!canRunTours)('the tours of the docs (skipped if bash or curl is missing)', () => {
+describe.skipIf(!canRunTours)('the tours in the docs (skipped without bash or curl)', () => {
   const service = withHost({ env });
 
-  test.each(TOURS)('match the printed responses in %s (%s)', (page, heading) => takeTour(service, page, heading));
+  test.each(TOURS)('return the printed responses in %s (%s)', (page, heading) => takeTour(service, page, heading));
 
-  test('fail on a response that differs from the printed text', () => {
+  test('fail if a response differs from the printed text', () => {
     expect(
       matchesShown(
         '{"id":"pay_0123456789ab", … "status":"created"}',
@@ -51,7 +51,7 @@ describe.skipIf(!canRunTours)('the tours of the docs (skipped if bash or curl is
 describe.skipIf(!canRunTours)('the first tour on a host with demo data', () => {
   const service = withHost({ env: { ...env, ...PATIENT }, daysAgo: DEMO_DAYS });
 
-  // Making the demo data takes longer than the tour, so it has the time limit of a hook.
+  // Demo data takes longer to create than the tour, so a hook with its own timeout creates it.
   beforeAll(async () => {
     const { baseUrl, door, clock } = service.host();
     await makeDemoData({ baseUrl, serviceUrl: baseUrl, pass: door?.pass ?? {}, now: clock.now });

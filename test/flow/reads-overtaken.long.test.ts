@@ -17,7 +17,7 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** A provider's response is stale if the record has changed since the request to the provider. */
+/** A provider response is stale if the record has changed since the request. */
 const stoppable = withStops();
 const [[, STRIPE]] = PLAN_PLACES;
 const READ_SUBSCRIPTION = 'GET /v1/subscriptions/:id';
@@ -27,7 +27,7 @@ const CHANGE_SUBSCRIPTION = 'POST /v1/subscriptions/:id';
 
 const there = async (id: string) =>
   (await stoppable().service.ledger()).subscriptions.filter((one) => one.subscription_id === id);
-/** The provider creates it; neither the response nor an event arrives. */
+/** The provider creates the subscription, but the response and the event are lost. */
 const subscribedUnheard = async () => {
   const { service, overtaken, losing } = stoppable();
   const who = await subscriber(service);
@@ -38,7 +38,7 @@ const subscribedUnheard = async () => {
 };
 
 describe('a subscription at its provider', () => {
-  test('stays canceled if it is canceled while its state is read', async () => {
+  test('keeps a cancellation that is scheduled during a read of its state', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id, current_period_end } = await subscribe(service, who);
@@ -56,7 +56,7 @@ describe('a subscription at its provider', () => {
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
   });
 
-  test('is charged nothing in a pause that a change of its plan has overtaken', async () => {
+  test('is charged nothing in a pause during an unclear plan change', async () => {
     const { service, overtaken } = stoppable();
     const of = await subscribed(service, STRIPE, { product_id: await plan(service, 1_000) });
     await service.advance(10 * DAY_SECONDS);
@@ -80,7 +80,7 @@ describe('a subscription at its provider', () => {
     });
   });
 
-  test('stays past due if it becomes so while the late event of its paid invoice is applied', async () => {
+  test('stays past due despite a concurrent late event of its paid invoice', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     await service.webhookMode('delay');
@@ -138,7 +138,7 @@ describe('a subscription at its provider', () => {
     await service.webhookMode('normal');
   });
 
-  test('keeps its new version if the payer restarts it while the cancellation looks for a lost creation', async () => {
+  test('keeps its new version if the payer restarts it during the search for a lost creation', async () => {
     const { service, overtaken, who, id } = await subscribedUnheard();
     const cancel = () => command(service, who, { id, name: 'cancel', body: NOW });
     const startAgain = async () => {
@@ -152,7 +152,7 @@ describe('a subscription at its provider', () => {
     await service.webhookMode('normal');
   });
 
-  test('keeps its new version if the payer restarts it while an invoice of the former version is recorded', async () => {
+  test('keeps its new version if the payer restarts it during the record of an older invoice', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id, current_period_end } = await subscribe(service, who);
@@ -172,7 +172,7 @@ describe('a subscription at its provider', () => {
     expect(others).toMatchObject([{ status: expect.stringMatching(/^(?:active|trialing)$/) }]);
   });
 
-  test('keeps the state of a later interface event that arrives while an earlier event’s read is running', async () => {
+  test('keeps the state of a later interface event that arrives during an earlier event’s read', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id, provider_subscription_id } = await subscribe(service, who);
@@ -208,7 +208,7 @@ describe('a subscription at its provider', () => {
   });
 });
 
-/** A report of the provider that changes nothing but the version of the record. */
+/** A provider report that changes only the version of the record. */
 const reportOn = async (id: string): Promise<void> => {
   const { service } = stoppable();
   const [stored] = (await itemsOf(service, `SUB#${id}`)).filter(({ sk }) => sk === 'SUB');
@@ -241,7 +241,7 @@ describe('a subscription with a provider report during a command', () => {
 });
 
 describe('a payment', () => {
-  test('stays paid if it is paid while its older state is read', async () => {
+  test('stays paid if it is paid during a read of its older state', async () => {
     const { service, overtaken } = stoppable();
     const user = await signIn(service);
     const intent = await createIntent(service, user);

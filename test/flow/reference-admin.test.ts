@@ -7,7 +7,7 @@ import type { RefusalBody } from './routes.ts';
 
 const service = withHost({ frozen: true, env: { LOG_LEVEL: 'INFO' } });
 
-/** Functions write their logs to standard output. */
+/** Functions write logs to standard output. */
 const logged: string[] = [];
 const listen = (): void => {
   vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
@@ -145,7 +145,7 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
     expect(await itemsOf(service, `${prefix}#many`)).toMatchObject([{ version: 1 }]);
   });
 
-  test('refuse fields that callers may not set, and another id than that of the path', async () => {
+  test('refuse read-only fields, and an id other than the path’s', async () => {
     const forged = { version: 99, pk: 'x', owner: 'USER#x#PAY', f: { a: false }, ttl: 1, by: 'u', unknown: 'x' };
     const answer = await put(`${kind}/forged`, body({ ...forged, id: 'other' }));
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
@@ -156,13 +156,13 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
     expect(await itemsOf(service, `${prefix}#forged`)).toEqual([]);
   });
 
-  test('accept a record as a read shows it', async () => {
+  test('accept a record as a read returns it', async () => {
     await put(`${kind}/as-read`, body());
     const { data } = (await get(`${kind}/as-read`)).body;
     expect(await put(`${kind}/as-read`, data)).toMatchObject({ status: 200, body: { data } });
   });
 
-  test('name the admin of their last change, and the log names the admin of each change', async () => {
+  test('name the admin of the last change, and log the admin of each change', async () => {
     listen();
     const other = await signIn(service, { is_admin: true });
     const made = await put(`${kind}/watched`, body());
@@ -183,7 +183,7 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
     );
   });
 
-  test('are listed newest first, by limit and offset', async () => {
+  test('are listed newest first, with limit and offset', async () => {
     for (const id of ['a', 'b', 'c']) {
       await service.advance(1);
       await put(`${kind}/list-${id}`, body());
@@ -245,7 +245,7 @@ describe('the body of a reference record', () => {
     expect(await put('tiers/x', JSON.stringify(body))).toMatchObject({ status: 400 });
   });
 
-  test('may omit the subtotal, and may name a tier', async () => {
+  test('can omit the subtotal, and can name a tier', async () => {
     const product = productBody({
       currency: 'eur',
       tax_cents: 900,

@@ -37,7 +37,7 @@ describe('the reference page', () => {
   }, MADE_MS);
   afterAll(() => browser?.close());
 
-  test('opens, and lists every route and every event', async () => {
+  test('lists every route and every event', async () => {
     expect(await page.title()).toBe('Payments: API reference');
     const shown = await page.locator('.opblock-summary').evaluateAll((rows) =>
       rows.map((row) => {
@@ -71,7 +71,7 @@ describe('the reference page', () => {
   });
 });
 
-describe('the reference page of a host with its own identity service', () => {
+describe('the reference page of a host with an external identity service', () => {
   const service = withHost({ env: { IDENTITY_URL: 'http://127.0.0.1:9/identity' } });
 
   test('sends no demo session', async () => {
@@ -82,7 +82,7 @@ describe('the reference page of a host with its own identity service', () => {
   });
 });
 
-/** Presses "Try it out" and "Execute" of the first operation. @returns its id, and the status of the response */
+/** Presses "Try it out" and "Execute" for the first operation. @returns its id and the response status */
 const tryFirstOf = async (page: Page, { group }: Documented): Promise<{ id: string; status: number }> => {
   const section = page.locator('.opblock-tag-section', { has: page.locator(`h3[data-tag="${group}"]`) });
   const row = section.locator('.opblock').first();

@@ -60,11 +60,11 @@ describe('a payment for a product', () => {
     expect(await itemsOf(service, 'PAY#')).toEqual(before);
   });
 
-  test('may repeat the product’s price', async () => {
+  test('can repeat the product’s price', async () => {
     expect(await buy({ ...PRICE, amount_cents: 4_900, currency: 'eur' })).toMatchObject({ status: 201, body: PRICE });
   });
 
-  test('keeps its original price', async () => {
+  test('keeps its original price after a change of the product', async () => {
     await put('products/offer', productBody({ total_cents: 1_000 }));
     const { body } = await buy({ product_id: 'offer' });
     await put('products/offer', productBody({ total_cents: 2_000 }));
@@ -76,7 +76,7 @@ describe('a payment for a product', () => {
     expect(await atProvider(service, body.id)).toMatchObject({ charges: [{ amount: 1_000, status: 'succeeded' }] });
   });
 
-  test('refuses another price later', async () => {
+  test('refuses another price in an update', async () => {
     const { body } = await buy();
     const update = (fields: ParsedJson) => service.put(`/payments/intents/${body.id}`, fields, user.options);
     for (const fields of [{ total_cents: 1 }, { product_id: 'course', total_cents: 1 }, { currency: 'USD' }]) {
@@ -101,7 +101,7 @@ describe('a payment for a product', () => {
     expect(await buy({ product_id: 'free' })).toMatchObject({ status: 400, body: { code: 'AMOUNT_TOO_SMALL' } });
   });
 
-  test('shows product, project and order if they are requested', async () => {
+  test('shows product, project and order on request', async () => {
     const { body } = await buy({ reference_code: 'R-1' });
     const plain = await get(body.id, '');
     for (const name of ['product', 'project', 'order']) expect(plain).not.toHaveProperty(name);
@@ -140,7 +140,7 @@ describe('a payment for a product', () => {
     });
   });
 
-  test('is found only by its own product if product_id is a scope guard', async () => {
+  test('is found only with its own product_id as scope guard', async () => {
     const { body } = await buy();
     expect((await service.get(`/payments/${body.id}?product_id=course`, user.options)).status).toBe(200);
     expect((await service.get(`/payments/${body.id}?product_id=other`, user.options)).status).toBe(404);

@@ -60,7 +60,7 @@ describe('an invite', () => {
     await put('projects/garden', projectBody({ billing_email: 'bills@example.com', owner_user_id: admin.userId }));
   });
 
-  test('shows only the inviter and what the invite is for', async () => {
+  test('shows only the inviter and the purpose of the invite', async () => {
     const expires_at = inSeconds(DAY_SECONDS);
     await put('invites/token-1', inviteBody({ organization_id: organizationId, expires_at }));
     const answer = await preview('token-1');
@@ -91,7 +91,7 @@ describe('an invite', () => {
     });
   });
 
-  test('expires at its time, by the service’s clock', async () => {
+  test('expires at its time by the service’s clock', async () => {
     await put('invites/token-3', inviteBody({ expires_at: inSeconds(60) }));
     await service.advance(59);
     expect((await preview('token-3')).status).toBe(200);
@@ -104,7 +104,7 @@ describe('an invite', () => {
     expect(await preview('token-4')).toMatchObject(EXPIRED);
   });
 
-  test('returns 404 if it is missing or leads nowhere', async () => {
+  test('returns 404 if it is missing or its target is missing', async () => {
     expect(await preview('nothing')).toMatchObject(NOT_FOUND);
     await put('invites/token-5', inviteBody({ project_id: 'nowhere' }));
     expect(await preview('token-5')).toMatchObject(NOT_FOUND);
@@ -114,7 +114,7 @@ describe('an invite', () => {
     expect(await preview('token-6')).toMatchObject(NOT_FOUND);
   });
 
-  test('allows 30 lookups per minute from one IP address, for known and unknown invites alike', async () => {
+  test('is limited to 30 lookups per minute and IP address, known or not', async () => {
     await service.advance(2 * MINUTE_SECONDS);
     const ask = (index: number, ip = '203.0.113.9') => preview(`guess-${index}`, from(ip));
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => ask(index)));

@@ -4,10 +4,10 @@ import { confirm, createIntent, itemsOf, read, signIn, type User } from './flow.
 import type { RequestOptions, TestHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Steps of tests about refunds and disputes. */
+/** Helpers for tests of refunds and disputes. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The providers that accept payments, with a one-time method that pays and the name of their wire protocol. */
+/** The providers that accept payments, each with a one-time method that succeeds and the name of its protocol. */
 export type Paying = readonly [provider: string, method: string];
 
 export const PAYING_METHODS: readonly [Paying, ...Paying[]] = [
@@ -19,7 +19,7 @@ export const PAYING_METHODS: readonly [Paying, ...Paying[]] = [
 export const signInAdmin = (service: TestHost): Promise<User> =>
   signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
 
-/** A payment of 25.00 USD that has been paid, as its user reads it. */
+/** A paid payment of 25.00 USD, as its user reads it. */
 export const paidPayment = async (
   service: TestHost,
   user: User,
@@ -28,7 +28,7 @@ export const paidPayment = async (
   const [provider, method] = paying;
   const intent = await createIntent(service, user, { provider_id: provider, payment_method_id: method, ...fields });
   const confirmed = await confirm(service, intent.id, user.options);
-  // On a busy machine the provider may respond too late for the request; the first lookup finds the charge.
+  // On a slow machine the provider may respond too late for the request, and the first lookup finds the charge.
   if (confirmed.status === 202) await service.advance(2 * MINUTE_SECONDS);
   await service.settle();
   const payment = await read(service, intent.id, user.options);
@@ -39,7 +39,7 @@ export const paidPayment = async (
 export const refund = (service: TestHost, paymentId: string, { body = {}, ...options }: RequestOptions) =>
   service.post(`/payments/${paymentId}/refunds`, body, options);
 
-/** The amounts that the provider has refunded of one of our payments, by the status of the refund. */
+/** The provider's refunded amounts of one of our payments, by refund status. */
 export const refundsAtProvider = async (service: TestHost, paymentId: string) => {
   const { refunds } = await service.ledger(paymentId);
   return refunds;
@@ -48,7 +48,7 @@ export const refundsAtProvider = async (service: TestHost, paymentId: string) =>
 const sumOf = (refunds: readonly ParsedJson[], amountOf: (one: ParsedJson) => number, statuses: readonly string[]) =>
   refunds.filter(({ status }) => statuses.includes(status)).reduce((sum, one) => sum + amountOf(one), 0);
 
-/** The record's sums are those of its refunds, and the refunds are those of the provider's ledger. */
+/** Expects that the record's sums equal its refunds, and that the refunds equal the provider's ledger. */
 export const expectAgreement = async (service: TestHost, paymentId: string, admin: User): Promise<void> => {
   const payment = await read(service, paymentId, admin.options);
   const items = (await itemsOf(service, 'RFD#')).filter((item) => item['paymentId'] === paymentId);

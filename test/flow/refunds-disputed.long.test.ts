@@ -7,7 +7,7 @@ import { withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { expectAgreement, PAYING_METHODS, type Paying, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
-/** A payment whose dispute is open is refunded only by someone who says that the dispute is known. */
+/** A payment with an open dispute is refunded only if the request sets despite_dispute. */
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 
@@ -19,7 +19,7 @@ const setUp = async (paying: Paying, fields: object = {}) => {
   return { disputed, admin: await signInAdmin(service), payment: disputed.payment };
 };
 
-/** The dispute, as `details` name it. */
+/** The dispute in the error's `details`. */
 const nameOf = async (disputed: Disputed) => {
   const { id, status } = await readDispute(service, disputed);
   return { dispute_id: id, status };
@@ -45,7 +45,7 @@ describe.each(PAYING_METHODS)('a disputed payment at %s', (...paying) => {
     },
   );
 
-  test('cannot be refunded during the evidence review, but can be once the dispute is won', async () => {
+  test('cannot be refunded during the evidence review, but can be after the dispute is won', async () => {
     const { disputed, admin, payment } = await setUp(paying);
     await moveDisputeLater(service, disputed, { status: 'under_review' });
     const refused = await refund(service, payment.id, admin.options);
@@ -70,7 +70,7 @@ describe.each(PAYING_METHODS)('a disputed payment at %s', (...paying) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('is not refunded if the dispute arrives during the request, because the reserving write checks for disputes', async () => {
+  test('is not refunded if the dispute arrives during the request', async () => {
     const { payment, admin, disputed } = await setUp(paying, { status: 'won' });
     const [refused] = await Promise.all([
       Promise.all(

@@ -5,7 +5,7 @@ import { PATIENT, read, signIn } from './flow.ts';
 import { expectAgreement, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 import { withStops } from './stops.ts';
 
-/** The provider's own event may arrive between any two calls of the function that makes the refund. */
+/** The provider's event can arrive between any two calls of the refunding function. */
 const stoppable = withStops(PATIENT);
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('a refund event without our refund id', () => {
   const POST = 'POST /v1/refunds';
   const body = { amount_cents: 900 };
 
-  /** Stripe's own event, as of a refund that was made in the dashboard. */
+  /** A Stripe event like that of a refund made in the dashboard. */
   const sendForeignEvent = async ({
     id,
     provider_payment_id,
@@ -44,7 +44,7 @@ describe('a refund event without our refund id', () => {
     await service.settle();
   };
 
-  test('counts the amount once, at whichever call of the refund it arrives', async () => {
+  test('is counted once, even if it arrives during any call of the refund', async () => {
     const { service, watch, overtaken } = stoppable();
     const { user, admin } = await people();
     const seen = await paidPayment(service, user);
@@ -72,7 +72,7 @@ describe('a refund event without our refund id', () => {
       expect({ call, refunded: after.refunded_cents }).toEqual({ call, refunded: 900 });
       await expectAgreement(service, payment.id, admin);
     }
-    // The event came before the call's response was read, after the duplicate check and before the write.
+    // The event arrived before the call's response was read, after the duplicate check and before the write.
     expect(duplicates.size).toBeGreaterThan(1);
   });
 });

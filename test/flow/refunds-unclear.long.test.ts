@@ -5,10 +5,7 @@ import { IMPATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
-/**
- * Refunds whose call to the provider has an unknown outcome. No webhook arrives, so only the scheduled lookups find the
- * outcome.
- */
+/** Refunds with an unknown outcome at the provider. No webhook arrives, so only scheduled lookups find the outcome. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const setUp = async (provider: (typeof PAYING_METHODS)[number]) => {
@@ -22,8 +19,8 @@ const setUp = async (provider: (typeof PAYING_METHODS)[number]) => {
   return { user, admin, payment };
 };
 
-describe('a refund whose event arrives before its response and without our refund id', () => {
-  test('counts once when the response arrives', async () => {
+describe('a refund event without our id that arrives before the refund’s response', () => {
+  test('is counted once after the response arrives', async () => {
     const [, paypal] = PAYING_METHODS;
     const { user, admin, payment } = await setUp(paypal ?? PAYING_METHODS[0]);
     await service.fault({ provider: 'provider_b', method: 'POST', path: '/refund', action: 'timeout_after', times: 1 });

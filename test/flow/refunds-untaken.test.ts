@@ -7,8 +7,8 @@ import { withHost } from './host.ts';
 import { expectAgreement, refund, signInAdmin } from './refunders.ts';
 
 /**
- * In versions before 2025-03-31, Stripe makes a refund of what was held and never captured. A webhook endpoint of such a
- * version receives its events.
+ * API versions of Stripe before 2025-03-31 report a refund for the uncaptured part of a hold. A webhook endpoint with
+ * such a version receives these refund events.
  */
 const OLD = '2024-11-20.acacia';
 const PINNED = '2026-10-28.endive';
@@ -49,8 +49,8 @@ const expectNothingTaken = async (id: string): Promise<void> => {
   for (const { response } of named) expect(response).toMatchObject({ ...NOTHING_TAKEN, payment_id: id });
 };
 
-describe('the old version of Stripe’s API', () => {
-  test('shows a refund of what was never taken, and the pinned version does not', async () => {
+describe('the previous version of Stripe’s API', () => {
+  test('shows a refund of an uncaptured amount, unlike the pinned version', async () => {
     const { id, intent, admin } = await hold();
     await capture(service, id, { ...admin.options, body: { amount_cents: 600 } });
     const refundsIn = async (version: string) => {
@@ -64,9 +64,9 @@ describe('the old version of Stripe’s API', () => {
   });
 });
 
-describe('an event of a refund of what was never taken', () => {
+describe('a refund event for an uncaptured amount', () => {
   test.each(['normal', 'reorder', 'duplicate'] as const)(
-    'leaves a part capture as it is, with events %s',
+    'leaves a partial capture unchanged, with events %s',
     async (mode) => {
       const { id, admin } = await hold();
       await service.webhookMode(mode, 5);
@@ -85,7 +85,7 @@ describe('an event of a refund of what was never taken', () => {
     },
   );
 
-  test('that comes before the capture is known causes a read, which stores the capture', async () => {
+  test('before the capture is known triggers a read, which stores the capture', async () => {
     const { id, intent, admin } = await hold();
     await service.webhookMode('drop');
     await atStripe(service, `POST payment_intents/${intent}/capture`, { amount_to_capture: '600' });
@@ -122,7 +122,7 @@ describe('an event of a refund of what was never taken', () => {
     await expectNothingTaken(id);
   });
 
-  test('leaves a hold that was released at Stripe released, also if it is the first event to arrive', async () => {
+  test('keeps a hold released if it is the first event after a release at Stripe', async () => {
     const { id, intent, admin } = await hold();
     await service.webhookMode('drop');
     await atStripe(service, `POST payment_intents/${intent}/cancel`);
@@ -137,8 +137,8 @@ describe('an event of a refund of what was never taken', () => {
   });
 });
 
-describe('a real refund of a captured hold', () => {
-  test.each(HOLDING)('made at $slot counts, by its event', async (holding) => {
+describe('a refund of a captured hold', () => {
+  test.each(HOLDING)('made at $slot is counted by its event', async (holding) => {
     const { id, admin } = await hold({ holding });
     await capture(service, id, { ...admin.options, body: { amount_cents: 600 } });
     await service.settle();
@@ -150,7 +150,7 @@ describe('a real refund of a captured hold', () => {
     await expectAgreement(service, id, admin);
   });
 
-  test('made here counts once, with its events in the old version', async () => {
+  test('made by the service is counted once, with its events in the old version', async () => {
     const { id, admin } = await hold();
     await capture(service, id, { ...admin.options, body: { amount_cents: 600 } });
     await service.settle();

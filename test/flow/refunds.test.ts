@@ -13,7 +13,7 @@ import {
   signInAdmin,
 } from './refunders.ts';
 
-/** Refunds by the service's own route, at each provider. */
+/** Refunds through the service's route, at each provider. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const setUp = async (provider: Paying = PAYING_METHODS[0]) => {
@@ -86,7 +86,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('is refunded once under one Idempotency-Key, and repeats get the same response', async () => {
+  test('is refunded once under one Idempotency-Key, and retries get the same response', async () => {
     const { admin, payment } = await setUp(provider);
     const send = () =>
       refund(service, payment.id, {
@@ -109,7 +109,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
-  test('is fully refunded once by many concurrent requests under one Idempotency-Key, and no request is refused', async () => {
+  test('is fully refunded once by concurrent requests under one Idempotency-Key', async () => {
     const { admin, payment } = await setUp(provider);
     const options = { ...admin.options, headers: { 'idempotency-key': `at-once-${payment.id}` } };
     const answers = await Promise.all(Array.from({ length: 6 }, () => refund(service, payment.id, options)));
@@ -118,7 +118,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     expect(await refundsAtProvider(service, payment.id)).toHaveLength(1);
   });
 
-  test('is refunded by many concurrent requests, never beyond its total', async () => {
+  test('is never refunded beyond its total by concurrent requests', async () => {
     const { admin, payment } = await setUp(provider);
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => refund(service, payment.id, { ...admin.options, body: { amount_cents: 500 } })),
@@ -137,7 +137,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('shows a refund made at the provider from its event, and allows refunds only of the rest', async () => {
+  test('shows a provider refund after its event, and allows refunds only of the rest', async () => {
     const { user, admin, payment } = await setUp(provider);
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
     await service.settle();
@@ -154,7 +154,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('is read from the provider before a refund is refused if the event of a provider refund was lost', async () => {
+  test('is read from the provider before a refusal if a provider refund’s event was lost', async () => {
     const { user, admin, payment } = await setUp(provider);
     await service.webhookMode('drop');
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
@@ -184,7 +184,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('is disputed, and the dispute is won, through events', async () => {
+  test('is disputed, and then won, through events', async () => {
     const { user, payment } = await setUp(provider);
     const raised = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, {});
     await service.settle();
@@ -211,8 +211,8 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
   });
 });
 
-describe('a dispute between two minor units', () => {
-  test('is recorded in whole minor units', async () => {
+describe('a dispute amount with a fraction of a minor unit', () => {
+  test('is rounded to whole minor units', async () => {
     const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
     const payment = await paidPayment(service, user, { currency: 'UGX', total_cents: 50_000 });
     const created = Math.floor(service.now() / 1_000);
@@ -241,7 +241,7 @@ describe('a refund', () => {
     expect((await service.get(`/payments/${intent.id}/refunds`, user.options)).body).toEqual([]);
   });
 
-  test('counts once per refund at the provider, even if several carry the same id of ours', async () => {
+  test('is counted once per provider refund, even if two provider refunds have the same id of ours', async () => {
     const { user, admin, payment } = await setUp();
     for (let round = 0; round < 3; round += 1) {
       await service.fault({
@@ -372,7 +372,7 @@ describe('a refund', () => {
     expect((await eventsOf(service, payment.id)).slice(-2)).toEqual(['payment.refunded', 'payment.refund_failed']);
   });
 
-  test('appears in the list of all refunds, by status and by day, newest first, page by page', async () => {
+  test('appears in the list of all refunds by status and day, newest first', async () => {
     await service.advance(40 * DAY_SECONDS);
     const { admin, payment } = await setUp();
     const ids: string[] = [];

@@ -14,12 +14,12 @@ import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { company, saveMethod } from './payers.ts';
 import type { ParsedJson } from './routes.ts';
 
-/** Forged events, card testing, and guessing of e-mails and targets, the abuse that rate limits stop. */
+/** Abuse that rate limits stop: forged events, card testing, and guessing of e-mails and targets. */
 const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'on' } });
 
 const from = (ip: string, options: RequestOptions = {}): RequestOptions => ({ ...options, ...fromAddress(ip) });
 let addresses = 0;
-/** An address without earlier calls. */
+/** A new IP address. */
 const newAddress = (): string => {
   addresses += 1;
   return `203.0.${Math.floor(addresses / 200)}.${(addresses % 200) + 1}`;
@@ -34,17 +34,17 @@ const inTurn = async (count: number, task: (index: number) => Promise<TestAnswer
   return statuses;
 };
 const many = (count: number, status: number): number[] => Array.from({ length: count }, () => status);
-/** The next element of a list, from its start again after its end. */
+/** The element at the index. The list repeats after its end. */
 const at = <T>(list: readonly T[], index: number): T => {
   const one = list[index % list.length];
   if (one === undefined) throw new Error('the list is empty');
   return one;
 };
-/** Waits until there is room again: until the window ends, and until one of its `max` requests has slid out. */
+/** Waits until the window has passed and one of its `max` requests no longer counts. */
 const slideOut = (seconds: number, max: number, passed = 20) => service.advance(seconds - passed + seconds / max);
 const RETRY_LATER = { status: 429, body: { success: false, code: 'RATE_LIMITED' } };
 
-/** Empties every window. The present ones began 20 s ago. */
+/** Empties every window. The current windows started 20 s ago. */
 beforeEach(async () => {
   await service.moveTo(new Date(Math.ceil((service.now() + HOUR_MS) / HOUR_MS) * HOUR_MS + 20_000).toISOString());
   await service.clearFaults();
@@ -58,7 +58,7 @@ const slot: Signing['slot'] = {
   webhookSecret: LOCAL_SECRETS.PROVIDER_B_WEBHOOK_ID,
 };
 let events = 0;
-/** A new event of PayPal, with a valid or a forged signature. */
+/** A new PayPal event with a valid or forged signature. */
 const transmission = (kind: 'valid' | 'invalid') => {
   events += 1;
   const body = JSON.stringify({
@@ -76,8 +76,8 @@ const deliver = (ip: string, kind: 'valid' | 'invalid') => receive(ip, transmiss
 const verifications = async (): Promise<number> =>
   (await service.providerRequests()).filter(({ path }) => path.endsWith('/verify-webhook-signature')).length;
 
-describe('the forged events at provider_b', () => {
-  test('cause at most 60 PayPal calls per minute, however many arrive, and the rest get 429', async () => {
+describe('forged events at provider_b', () => {
+  test('cause at most 60 PayPal calls per minute, and the remaining events get 429', async () => {
     const [forger, paypal] = [newAddress(), newAddress()];
     const answers = await times(150, () => deliver(forger, 'invalid'));
     expect(statusesOf(answers).toSorted()).toEqual([...many(60, 401), ...many(90, 429)]);
@@ -89,7 +89,7 @@ describe('the forged events at provider_b', () => {
     expect(await deliver(forger, 'valid')).toMatchObject({ status: 200 });
   });
 
-  test('cause no PayPal call if malformed, and count in the same window', async () => {
+  test('cause no PayPal call if malformed, but count toward the same limit', async () => {
     const forger = newAddress();
     const { body, headers } = transmission('invalid');
     const malformed: readonly Record<string, string>[] = [
@@ -105,7 +105,7 @@ describe('the forged events at provider_b', () => {
     expect(await verifications()).toBe(0);
   });
 
-  test('are remembered, so a repeat causes no call but still counts', async () => {
+  test('cause no PayPal call if repeated, but still count', async () => {
     const forger = newAddress();
     const same = transmission('invalid');
     expect(await inTurn(62, () => receive(forger, same))).toEqual([...many(60, 401), ...many(2, 429)]);
@@ -114,7 +114,7 @@ describe('the forged events at provider_b', () => {
 });
 
 describe('genuine events from one IP address', () => {
-  test('use none of the limit for refused events', async () => {
+  test('do not count toward the limit of refused events', async () => {
     const paypal = newAddress();
     for (let batch = 0; batch < 3; batch += 1) {
       expect(statusesOf(await times(25, () => deliver(paypal, 'valid')))).toEqual(many(25, 200));
@@ -123,7 +123,7 @@ describe('genuine events from one IP address', () => {
     expect(statusesOf(forged).toSorted()).toEqual([...many(60, 401), ...many(10, 429)]);
   });
 
-  test('are not refused because of forged events from other addresses', async () => {
+  test('are accepted despite forged events from other addresses', async () => {
     const [forger, paypal] = [newAddress(), newAddress()];
     const [forged, genuine] = await Promise.all([
       times(100, () => deliver(forger, 'invalid')),
@@ -146,7 +146,7 @@ describe('genuine events from one IP address', () => {
 });
 
 describe('confirms', () => {
-  /** A new guest's payment, and how the guest's requests are sent. */
+  /** A new guest's payment, with the request options of the guest. */
   const guestPayment = async (email?: string) => {
     const body = guestIntentBody({}, email === undefined ? {} : { email });
     const { body: payment } = await service.post('/payments/intents', body, from(newAddress()));
@@ -158,10 +158,10 @@ describe('confirms', () => {
   const cardsTried = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ path }) => path.endsWith('/confirm')).length;
 
-  test('are limited to 20 per minute per IP address without a session, and not with a session', async () => {
+  test('without a session are limited to 20 per minute per IP address', async () => {
     const ip = newAddress();
     const guests = await times(4, () => guestPayment());
-    // Without a method a confirmation is refused before anything is claimed.
+    // Without a method, a confirmation is refused before the claim.
     const answers = await times(20, (index) => tryCard(ip, at(guests, index)));
     expect(statusesOf(answers)).toEqual(many(20, 400));
     const fifth = await guestPayment();
@@ -174,7 +174,7 @@ describe('confirms', () => {
     expect(await tryCard(ip, fifth)).toMatchObject({ status: 400 });
   });
 
-  test('are limited to 5 declines per hour per payment, after which nothing is charged', async () => {
+  test('are limited to 5 declines per hour per payment, and later confirms charge nothing', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const pay = (card: string) => confirm(service, payment.id, { ...user.options, body: { payment_method_id: card } });
@@ -232,7 +232,7 @@ describe('confirms', () => {
     expect(await tryCard(newAddress(), await guestPayment(), VISA)).toMatchObject({ status: 200 });
   });
 
-  test('do not lock out the person whose e-mail they name', async () => {
+  test('do not lock out the guest whose e-mail an attacker names', async () => {
     const email = 'victim@example.com';
     for (let index = 0; index < 12; index += 1) {
       const { id, guestToken } = await guestPayment(email);
@@ -247,7 +247,7 @@ describe('confirms', () => {
     expect(await inTurn(12, (index) => tryCard(ip, at(guests, index), VISA))).toEqual(many(12, 200));
   });
 
-  test('can test only a few cards with ten guests at one address, ten cards each, and none in the next hour', async () => {
+  test('can test at most a few cards from one address, even with ten guests and 100 cards', async () => {
     const ip = newAddress();
     const guests = await times(10, () => guestPayment());
     await service.clearProviderRequests();
@@ -260,7 +260,7 @@ describe('confirms', () => {
     expect(await cardsTried()).toBe(10);
   });
 
-  test('count once when an Idempotency-Key replays the response', async () => {
+  test('count once if an Idempotency-Key replays the response', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const once = { ...user.options, idempotencyKey: 'declined-once-and-for-all' };
@@ -273,7 +273,7 @@ describe('confirms', () => {
 });
 
 describe('member additions', () => {
-  test('are limited to 30 per hour per caller, whether or not the e-mail has an account', async () => {
+  test('are limited to 30 per hour per caller, with or without an account for the e-mail', async () => {
     const [owner, other] = [await newPerson(service), await newPerson(service)];
     const [acme, mine, theirs] = [
       await newOrganization(service, owner),
@@ -292,7 +292,7 @@ describe('member additions', () => {
     expect(refused).toMatchObject(RETRY_LATER);
     expect(refused.headers.get('retry-after')).toBe(String(HOUR_SECONDS - 20 + HOUR_SECONDS / 30));
     expect(await add(other, theirs, 31)).toMatchObject({ status: 404 });
-    // A caller who may not add members learns nothing and is not counted.
+    // A caller without the right to add members gets no information and is not counted.
     expect(await add(other, acme, 32)).toMatchObject({ status: 403 });
     await slideOut(HOUR_SECONDS, 30);
     expect(await add(owner, acme, 33)).toMatchObject({ status: 404 });
@@ -302,7 +302,7 @@ describe('member additions', () => {
 describe('saves of payment methods', () => {
   const save = (options: RequestOptions, fields: object = {}) =>
     service.post('/payment-methods', methodBody({ provider_payment_method_token: DECLINED_TOKEN, ...fields }), options);
-  /** A token that is unknown to the provider, so each attempt calls the provider. */
+  /** A token that the provider does not know, so each attempt causes a provider call. */
   const DECLINED_TOKEN = 'pm_unknown';
 
   test('are limited to 20 per hour per user', async () => {
@@ -317,7 +317,7 @@ describe('saves of payment methods', () => {
     expect((await save(user.options)).status).toBe(first[0]);
   });
 
-  test('are limited to 20 per hour per organization, and refused callers use up none of the limit', async () => {
+  test('are limited to 20 per hour per organization, and refused callers do not count', async () => {
     const acme = await company(service);
     const stranger = await signIn(service);
     const organization_id = acme.id;
@@ -329,7 +329,7 @@ describe('saves of payment methods', () => {
     expect((await save(acme.owner.options)).status).toBe(answers[0]);
   });
 
-  test('are limited to 20 per hour and guest token holder', async () => {
+  test('are limited to 20 per hour per guest token holder', async () => {
     const { body: payment } = await service.post('/payments/intents', guestIntentBody(), from(newAddress()));
     const answers: number[] = [];
     for (let index = 0; index < 22; index += 1) {
@@ -340,7 +340,7 @@ describe('saves of payment methods', () => {
     expect(answers.slice(20)).toEqual([429, 429]);
   });
 
-  test('are limited to 60 per hour and user across all organizations, separately from personal saves', async () => {
+  test('are limited to 60 per hour per user across organizations, apart from personal saves', async () => {
     const [user, other] = [await newPerson(service), await newPerson(service)];
     const organizations: string[] = [];
     for (let index = 0; index < 4; index += 1) organizations.push(await newOrganization(service, user));
@@ -363,7 +363,7 @@ describe('saves of payment methods', () => {
       guest_data: { email: `${guest}@example.com`, name: 'Guest' },
     });
 
-  test('are limited to 60 per hour and IP address without a session, and have no such limit with a session', async () => {
+  test('without a session are limited to 60 per hour per IP address', async () => {
     const ip = newAddress();
     for (let minute = 0; minute < 6; minute += 1) {
       const answers = await times(10, (index) => saveAsGuest(ip, `many.${minute}.${index}`));
@@ -399,7 +399,7 @@ describe('saves of payment methods', () => {
     expect(await saveFor(0, VISA)).toMatchObject({ status: 201 });
   });
 
-  test('are limited to 10 declines per hour and address without a session, together with declined confirms', async () => {
+  test('are limited to 10 declines per hour per address without a session, including declined confirms', async () => {
     const ip = newAddress();
     const statuses = await inTurn(6, (index) => saveAsGuest(ip, `declined.${index}`, REFUSED_CARD));
     for (let index = 0; index < 6; index += 1) {
@@ -424,7 +424,7 @@ describe('declined charges of subscriptions', () => {
   const charges = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ method }) => method === 'POST').length;
 
-  test('count with those of payments: 20 per hour and user, then no call reaches the provider', async () => {
+  test('count with those of payments, up to 20 per hour per user, and then cause no provider call', async () => {
     const user = await signIn(service);
     const method = (token: string) => saveMethod(service, user.options, { provider_payment_method_token: token });
     const [declined, good] = [await method('pm_card_chargeCustomerFail'), await method(VISA)];
@@ -442,7 +442,7 @@ describe('declined charges of subscriptions', () => {
 });
 
 describe('writes', () => {
-  test('are limited to 60 per minute and caller on one record, across its routes and separately from other records', async () => {
+  test('are limited to 60 per minute per caller on one record, across its routes', async () => {
     const [user, stranger] = [await signIn(service), await signIn(service)];
     const [payment, other] = [await createIntent(service, user), await createIntent(service, user)];
     const put = (who: User, id: string, text: string) =>
@@ -456,13 +456,13 @@ describe('writes', () => {
     expect(await put(user, payment.id, 'a minute later')).toMatchObject({ status: 200 });
   });
 
-  test('are limited to 300 creates per minute and caller across all kinds, and to 20 organizations per hour', async () => {
+  test('are limited to 300 creates per minute and to 20 organizations per hour per caller', async () => {
     const user = await newPerson(service);
     const made = await inTurn(21, (index) => service.post('/organizations', { name: `Org ${index}` }, user.options));
     expect(made).toEqual([...many(20, 201), 429]);
     const address = (index: number) =>
       service.post('/addresses', partialAddress({ line1: `${index} Main Street` }), user.options);
-    // The refused create counts in no window.
+    // The refused create does not count in any window.
     expect(new Set(await inTurn(280, address))).toEqual(new Set([201]));
     expect(await address(301)).toMatchObject(RETRY_LATER);
     await slideOut(MINUTE_SECONDS, 300);
@@ -473,7 +473,7 @@ describe('writes', () => {
 describe('the service with RATE_LIMITS=off', () => {
   const free = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'off' } });
 
-  test('counts none of these requests', async () => {
+  test('limits none of these requests', async () => {
     const user = await signIn(free);
     const payment = await createIntent(free, user);
     const pay = (card: string) => confirm(free, payment.id, { ...user.options, body: { payment_method_id: card } });

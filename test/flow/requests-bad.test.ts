@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 describe('2,000 generated bad requests', () => {
-  test('each get a clear 4xx, and leave table and provider unchanged', {
+  test('each get a clear 4xx, and change nothing in the table or at the provider', {
     timeout: 120_000,
   }, async () => {
     const untouched = await state();
@@ -75,7 +75,7 @@ describe('2,000 generated bad requests', () => {
     expect([...seen.keys()]).toEqual(expect.arrayContaining(everyKind));
   });
 
-  test('are refused at the webhook route, signed or not, and store no event', async () => {
+  test('are refused at the webhook route with or without a signature, and store no event', async () => {
     const events = async () => (await itemsOf(service)).filter(({ pk }) => !pk.startsWith('LOG#'));
     const untouched = await events();
     const secret = LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET;
@@ -167,7 +167,7 @@ describe('a refusal', () => {
     if (status === 405) expect(answer.headers.get('allow')).toEqual(expect.stringMatching(/GET|POST/));
   });
 
-  test('shows no internal cause', async () => {
+  test('reveals no internal cause', async () => {
     const answer = await service.request('GET', '/payments?cursor=nonsense', { session: target.session });
     expect(Object.keys(answer.body).sort()).toEqual(['code', 'details', 'error', 'request_id', 'success']);
     expect(JSON.stringify(answer.body)).not.toMatch(/dynamo|arn:|\.ts|at \w+ \(/i);
@@ -191,7 +191,7 @@ describe('a request at the limits of its fields', () => {
     expect((await confirm(service, answer.body.id, options)).status).toBe(200);
   });
 
-  test('keeps names and characters that are special elsewhere', async () => {
+  test('keeps special characters in names', async () => {
     const body =
       '{"total_cents":100,"currency":"USD","description":"a\\u0000b 💳","metadata":{"toString":"t","hasOwnProperty":"h","a":{"":[]}}}';
     const headers = { 'content-type': 'application/json; charset=utf-8' };
@@ -208,7 +208,7 @@ describe('a request at the limits of its fields', () => {
     );
   });
 
-  test('keeps any JSON in the free fields unchanged, or is refused', { timeout: 120_000 }, async () => {
+  test('keeps JSON in free-form fields unchanged, or is refused', { timeout: 120_000 }, async () => {
     const free = fc.record(
       {
         description: fc.string({ maxLength: 300, unit: 'grapheme' }),
@@ -244,7 +244,7 @@ describe('a request at the limits of its fields', () => {
     expect(await service.queues()).toMatchObject({ 'apply-provider-event-dlq': { visible: 0 } });
   });
 
-  test('gets its valid API version back', async () => {
+  test('gets its valid API version in the response', async () => {
     const options = { session: target.session };
     const plain = await service.get('/payments', options);
     expect(plain.headers.get('x-api-version')).toMatch(/^\d{4}-\d{2}-\d{2}$/);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createIntent, itemsOf, PATIENT, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** A token that another vendor's script made. The error names the vendor, and no provider is called. */
+/** A token from another vendor's script. The error names the vendor, and no provider is called. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const mismatch = (error: string, details: Readonly<Record<string, string>>) => ({
@@ -19,7 +19,7 @@ describe('a token of another provider', () => {
     ['provider_b', 'bnon:bank-nonce-ok', ['Square', 'PayPal']],
     ['provider_c', 'tok_visa', ['Stripe', 'Square']],
     ['provider_c', 'fake-valid-nonce', ['Braintree', 'Square']],
-  ])('is named by create, update, confirm and save at %s (%s)', async (slot, token, [of = '', at = '']) => {
+  ])('is refused by create, update, confirm and save at %s (%s)', async (slot, token, [of = '', at = '']) => {
     const [given, expected] = [of.toLowerCase(), at.toLowerCase()];
     const { options } = await signIn(service);
     const owner = await signIn(service);
@@ -46,7 +46,7 @@ describe('a token of another provider', () => {
     expect(await itemsOf(service, 'PAY#')).toEqual(before);
   });
 
-  test('is left to the provider if its form belongs to no other provider', async () => {
+  test('is sent to the provider if its format belongs to no other provider', async () => {
     const { options } = await signIn(service);
     const body = { total_cents: 2_500, currency: 'USD', payment_method_id: 'unknown-form' };
     const refused = await service.post('/payments/intents', body, options);

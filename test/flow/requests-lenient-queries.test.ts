@@ -1,6 +1,6 @@
 /**
- * @module An empty value of the query counts as absent, and enum values, flags and includes are read in any case. This
- * holds for every parameter of every route, as the catalogue's schemas declare them.
+ * @module An empty query value counts as absent. Enum values, flags and includes are accepted in any case. The tests
+ * cover every parameter of every route in the catalogue's schemas.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { documentedEndpoints } from '../../functions/api/catalogue.ts';
@@ -11,7 +11,7 @@ import { confirm, createPaidIntent, signIn, type User } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
-/** A reader who owns records of every kind, and is a platform admin. */
+/** A platform admin who owns records of every kind. */
 const ADMIN = { is_admin: true };
 
 describe('a query', () => {
@@ -65,13 +65,13 @@ describe('a query', () => {
     return fields.length > 0 ? [{ id, path, fields }] : [];
   });
 
-  test('has parameters on exactly the lists and reads that this file covers', () => {
+  test('has parameters on exactly the routes that this file covers', () => {
     expect(routes.length).toBeGreaterThan(15);
     const named = routes.filter(({ path }) => path.includes('{id}')).map(({ id }) => id);
     expect(named.toSorted()).toEqual(Object.keys(ids).toSorted());
   });
 
-  test.each(routes)('has no effect on $id if its parameters are empty', async ({ id, path, fields }) => {
+  test.each(routes)('does nothing for $id if its parameters are empty', async ({ id, path, fields }) => {
     const at = pathOf({ id, path });
     const plain = await get(at, {});
     expect(plain.status, JSON.stringify(plain.body)).toBe(200);
@@ -84,12 +84,12 @@ describe('a query', () => {
     .map((route) => ({ ...route, fields: route.fields.filter(({ values }) => values.length > 0) }))
     .filter(({ fields }) => fields.length > 0);
 
-  test.each(enums)('accepts its keywords in any case for $id', async ({ id, path, fields }) => {
+  test.each(enums)('accepts keywords in any case for $id', async ({ id, path, fields }) => {
     const at = pathOf({ id, path });
     for (const { path: names, values } of fields) {
       const name = names.join('.');
       for (const value of values) {
-        // The memberships of an organization or a project need its id.
+        // The membership list of an organization or project needs its id.
         const beside: Record<string, string> = id === 'memberships.list' ? { entity_id: organizationId } : {};
         const plain = await get(at, { ...beside, [name]: value });
         for (const spelling of [value.toUpperCase(), value.charAt(0).toUpperCase() + value.slice(1)]) {
@@ -139,13 +139,13 @@ describe('a query', () => {
     expect(body).toEqual(isWrapped ? expect.objectContaining({ success: true }) : expect.any(Array));
   });
 
-  test('finds the payment with empty scope guards, but not with others', async () => {
+  test('finds the payment with empty scope guards, and not with other guards', async () => {
     const path = `/payments/${ids['payments.get']}`;
     expect(await get(path, { organization_id: '', project_id: '', product_id: '' })).toMatchObject({ status: 200 });
     expect(await get(path, { organization_id: organizationId })).toMatchObject({ status: 404 });
   });
 
-  test('selects personal records with an empty organization_id', async () => {
+  test('selects personal records if organization_id is empty', async () => {
     const session = await service.session({ user_id: user.userId, organization_id: organizationId });
     const options: RequestOptions = { session: session.session_id };
     const of = async (query: string) => (await service.get(`/payments${query}`, options)).body.data;
@@ -158,7 +158,7 @@ describe('a query', () => {
     expect(answer).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
   });
 
-  test('keeps no empty value in the link to the next page', async () => {
+  test('omits empty values in the link to the next page', async () => {
     await service.post('/payments/intents', intentBody(), user.options);
     const { headers } = await service.get('/addresses?limit=1&type=&alias=', user.options);
     expect(headers.get('link') ?? '').not.toContain('type=');

@@ -17,14 +17,14 @@ const noPayment = (index: number): string => `pay_${String(index).padStart(24, '
 describe('rate limits', () => {
   const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'on' } });
 
-  /** Empties every window. The present ones began 20 s ago. */
+  /** Empties every window. The current windows started 20 s ago. */
   beforeEach(async () => {
     await service.moveTo(new Date(Math.ceil((service.now() + HOUR_MS) / HOUR_MS) * HOUR_MS + 20_000).toISOString());
   });
 
   /**
-   * `max` requests pass in the window of this many seconds. The next request is refused until one of them has slid out,
-   * then one passes.
+   * Expects that `max` requests pass in the window of this many seconds and the next request is refused. One more
+   * request passes as soon as one of them leaves the window.
    */
   const expectLimit = async (max: number, seconds: number, ask: (index: number) => Promise<TestAnswer>) => {
     const wait = seconds - 20 + seconds / max;
@@ -61,7 +61,7 @@ describe('rate limits', () => {
     expect(statusesOf(await times(10, list)).toSorted()).toEqual([...Array(5).fill(200), ...Array(5).fill(429)]);
   });
 
-  test('allow 5 list requests per minute and e-mail, in any spelling, known or not', async () => {
+  test('allow 5 list requests per minute per e-mail, in any spelling and known or not', async () => {
     await expectLimit(5, MINUTE_SECONDS, (index) =>
       service.get(`/payments/guest/${index % 2 ? 'One' : 'one'}@example.com`, from(`203.0.113.${index}`)),
     );
@@ -85,7 +85,7 @@ describe('rate limits', () => {
     },
   );
 
-  test('allow 10 guest creates per minute and IP address, and do not limit users', async () => {
+  test('allow 10 guest creates per minute per IP address, and do not limit users', async () => {
     const create = () => service.post('/payments/intents', guestIntentBody(), from('203.0.113.3'));
     await expectLimit(10, MINUTE_SECONDS, create);
     const user = await signIn(service);
@@ -96,13 +96,13 @@ describe('rate limits', () => {
     expect(new Set(statusesOf(byUser))).toEqual(new Set([201]));
   });
 
-  test('never count guest creates by the e-mail, because it may be another person’s', async () => {
+  test('never count guest creates by e-mail, because an attacker can use another person’s e-mail', async () => {
     const body = guestIntentBody({}, { email: 'often@example.com' });
     const made = await times(12, (index) => service.post('/payments/intents', body, from(`203.0.113.${50 + index}`)));
     expect(new Set(statusesOf(made))).toEqual(new Set([201]));
   });
 
-  /** Without a method a confirmation is refused before anything is claimed, so it may be requested again. */
+  /** Without a method, a confirmation is refused before the claim, so it can be repeated. */
   const unpayable = (user: User) => createIntent(service, user, { payment_method_id: null });
 
   test('allow 20 confirms per minute and user', async () => {
@@ -112,7 +112,7 @@ describe('rate limits', () => {
     expect((await confirm(service, (await unpayable(other)).id, other.options)).status).toBe(400);
   });
 
-  test('allow 10 confirms per hour and payment, and do not count repeats or confirms by unrelated callers', async () => {
+  test('allow 10 confirms per hour per payment, and ignore repeats and unrelated callers', async () => {
     const [user, stranger] = await Promise.all([signIn(service), signIn(service)]);
     const payment = await unpayable(user);
     const tries = await times(15, () => confirm(service, payment.id, stranger.options));
@@ -125,7 +125,7 @@ describe('rate limits', () => {
     }
   });
 
-  test('block a charge beyond the limit of confirms', async () => {
+  test('prevent a charge beyond the limit of confirms', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await times(10, () => confirm(service, payment.id, user.options));
@@ -145,7 +145,7 @@ describe('rate limits', () => {
     expect((await sync(other.provider_payment_id)).status).toBe(200);
   });
 
-  test('allow 60 invalid signatures per minute and IP address, which also bounds their writes', async () => {
+  test('allow 60 invalid signatures per minute per IP address, and bound their writes', async () => {
     const refused = () => service.post('/webhooks/provider_a', { id: 'evt_x' }, from('203.0.113.5'));
     const before = (await itemsOf(service, 'LOG#')).length;
     const answers = await times(70, refused);
@@ -183,7 +183,7 @@ describe('the service with RATE_LIMITS=off', () => {
 describe('a slot without a webhook secret', () => {
   const service = withHost({ frozen: true, env: { PROVIDER_A_WEBHOOK_SECRET: '' } });
 
-  test('closes its webhook route, for signed and unsigned events', async () => {
+  test('closes its webhook route for signed and unsigned events', async () => {
     const { default: Stripe } = await import('stripe');
     const payload = JSON.stringify({
       id: 'evt_1',
@@ -208,7 +208,7 @@ describe('a slot without a webhook secret', () => {
 describe('a slot without the provider’s API key', () => {
   const service = withHost({ frozen: true, env: { PROVIDER_A_API_KEY: '' } });
 
-  test('still stores verified events, because their secret is separate', async () => {
+  test('still stores verified events, because webhooks use a separate secret', async () => {
     const event = { id: 'evt_1', type: 'customer.created', created: 1, data: { object: { id: 'c' } } };
     const { default: Stripe } = await import('stripe');
     const payload = JSON.stringify(event);

@@ -8,8 +8,8 @@ import { company, createAddress, createCustomer, saveMethod } from './payers.ts'
 import { anotherMethod, OWN_BILLING, payer, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /**
- * A refused request changes nothing, here or at the provider. The service checks the request, also against the stored
- * records, before its first write and its first call.
+ * A refused request changes nothing in the table or at the provider. The service checks the request, including against
+ * stored records, before its first write and its first call.
  */
 interface Request {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -27,7 +27,7 @@ interface Case {
 const keys = (count: number, prefix: string, value = 'v') =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, value]));
 
-/** All state that a request could change, in the table, the provider's ledger, and the calls to the provider. */
+/** All state that a request could change: table, provider ledger and provider calls. */
 const world = async (host: TestHost) => {
   await host.settle();
   const items = await itemsOf(host);
@@ -50,7 +50,7 @@ const expectUnchanged = async (host: TestHost, { code, make }: Case): Promise<vo
   expect(await world(host)).toEqual(before);
 };
 
-/** A subscription with 30 keys of metadata, and another method of its payer. */
+/** A subscription with 30 metadata keys, and another method of its payer. */
 const withMetadata = async (host: TestHost, fields: object = {}) => {
   const who = await subscriber(host);
   const made = await subscribe(host, who, { metadata: keys(30, 'a'), ...fields });
@@ -94,13 +94,13 @@ const PATCHES: readonly Case[] = [
 describe('a refused change of a provider-billed subscription', () => {
   const service = withHost({ frozen: true });
 
-  test.each(PATCHES)('changes nothing anywhere: $name', (one) => expectUnchanged(service, one));
+  test.each(PATCHES)('changes nothing at the provider or in the table: $name', (one) => expectUnchanged(service, one));
 });
 
 describe('a refused change of a service-billed subscription', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  test.each(PATCHES)('changes nothing anywhere: $name', (one) => expectUnchanged(service, one));
+  test.each(PATCHES)('changes nothing at the provider or in the table: $name', (one) => expectUnchanged(service, one));
 });
 
 const onPayment = (payment: { readonly id: string }, { options }: User, body: object): Request => ({
@@ -345,5 +345,5 @@ const REQUESTS: readonly Case[] = [
 describe('a refused request', () => {
   const service = withHost({ frozen: true });
 
-  test.each(REQUESTS)('changes nothing anywhere: $name', (one) => expectUnchanged(service, one));
+  test.each(REQUESTS)('changes nothing at the provider or in the table: $name', (one) => expectUnchanged(service, one));
 });

@@ -54,7 +54,7 @@ describe('payctl restore-check', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('refuses while due work is on and a payment is known to its provider only', async () => {
+  test('fails while due work is on and only the provider knows a payment', async () => {
     const { exitCode, json, failed } = await check();
     expect({ exitCode, failed }).toEqual({ exitCode: 1, failed: ['providers', 'due work', 'erasures'] });
     expect(detailOf(json, 'providers')).toContain('1 payments only the providers know');
@@ -62,12 +62,12 @@ describe('payctl restore-check', () => {
     expect(Date.parse(json.newest_record)).toBeLessThanOrEqual(Date.parse(restoredTo));
   });
 
-  test('makes restore-done end with 1 too, although the table has its own name and nothing is held', async () => {
+  test('makes restore-done exit with 1, even if the table has its usual name', async () => {
     const done = await payctlOf(drill.service())(['restore-done', '--restored-to', restoredTo]);
     expect(done).toMatchObject({ exitCode: 1, json: { accepted: false, check: { healthy: false } } });
   });
 
-  test('says that due work is off, and how many records wait for it', async () => {
+  test('reports that due work is off, and counts the waiting records', async () => {
     await drill.restart({ DUE_WORK: 'off' });
     await drill.service().advance(26 * 60 * MINUTE_SECONDS);
     const { json, failed } = await check();
@@ -76,7 +76,7 @@ describe('payctl restore-check', () => {
     expect(detailOf(json, 'due work')).toBe(`off; ${json.overdue} records are overdue, and wait until it is on`);
   });
 
-  test('is content after the payments are back and the erasures are requested again', async () => {
+  test('passes once the payments are back and the erasures are requested again', async () => {
     const payctl = payctlOf(drill.service());
     expect(await payctl(['drift', '--fix', '--restored-to', restoredTo])).toMatchObject({ exitCode: 0 });
     const list = await file('erased', `# since the restore\nuser:${erased.userId}\n`);
@@ -97,7 +97,7 @@ describe('payctl restore-check', () => {
     expect(await check('--erased', list)).toMatchObject({ exitCode: 0, failed: [] });
   });
 
-  test('shows a payment whose provider names no owner to the owner whom the operator names', async () => {
+  test('assigns a payment without an owner to the owner in the operator’s list', async () => {
     const service = drill.service();
     expect(await service.get(`/payments/${lost.id}`, user.options)).toMatchObject({ status: 404 });
     const owners = await file('owners', `${lost.id} user:${user.userId}\n`);
@@ -109,7 +109,7 @@ describe('payctl restore-check', () => {
     expect(detailOf(json, 'erasures')).toBe('all 0 are requested again, 0 of them done');
   });
 
-  test('counts an erasure that was requested over the API, because at most one runs per person', async () => {
+  test('counts an erasure that was requested through the API', async () => {
     await drill.restart({ DUE_WORK: 'off' });
     const { userId } = await signInForYear(drill.service());
     const { id } = await requestErasure(drill.service(), admin.options, { user_id: userId });
@@ -119,14 +119,14 @@ describe('payctl restore-check', () => {
     expect(detailOf((await check('--erased', list)).json, 'erasures')).toContain('all 1 are requested again');
   });
 
-  test('refuses a list that it does not understand', async () => {
+  test('refuses an invalid list', async () => {
     const bad = await file('bad', 'ann@example.com\n');
     const { baseUrl } = drill.service().host();
     const refused = await spawned(baseUrl, ['restore-check', '--erased', bad]);
     expect(refused).toMatchObject({ exitCode: 2, stderr: 'ann@example.com: use user:<id> or email:<address>\n' });
   });
 
-  test('refuses owners without the time of the restore, because no payment would get one', async () => {
+  test('refuses an owners list without the time of the restore', async () => {
     const owners = await file('owners', `${lost.id} user:${user.userId}\n`);
     const refused = await spawned(drill.service().host().baseUrl, ['drift', '--fix', '--owners', owners]);
     expect(refused).toMatchObject({ exitCode: 2, stderr: '--owners needs --restored-to\n' });

@@ -17,20 +17,20 @@ import { payer, subscribe } from './subscribers.ts';
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/restore.md'), 'utf8');
 
 interface Step {
-  /** As the page has it, with a time and the paths of its own run. */
+  /** The command as on the page, with the time and paths of the page's own run. */
   readonly args: readonly string[];
   readonly exitCode: number;
 }
 
-/** The commands of the page's drill, in order, each with the exit code that the page states. */
+/** The commands of the page's drill in order, each with its exit code on the page. */
 const STEPS: readonly Step[] = [
   ...PAGE.matchAll(/^\$ npm run -s payctl -- (.*)\n(?:(?!\$ ).*\n)*?\(exit code (\d)\)$/gm),
 ].map(([, line = '', exitCode]) => ({ args: line.split(' '), exitCode: Number(exitCode) }));
 
-/** Settings of a restored table. Due work is held before restore-done. */
+/** Settings for a restored table. Due work waits for restore-done. */
 const RESTORED = { TABLE_NAME: 'payments-restored' } as const;
 
-/** Succeeded charges of the drill, besides the lost payments. */
+/** Succeeded charges in the drill, except those of lost payments. */
 const [BEFORE_T, OF_STRIPES_SUBSCRIPTION] = [1, 1];
 
 describe('the drill of docs/restore.md', () => {
@@ -96,14 +96,14 @@ describe('the drill of docs/restore.md', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('ends every command with the exit code that the page states', () => {
+  test('runs every command with the exit code that the page states', () => {
     expect(new Set(STEPS.map(({ args: [command] }) => command))).toEqual(
       new Set(['restore-check', 'drift', 'cancel-lost', 'orphans', 'repeat-erasures', 'restore-done']),
     );
     expect(ran.map(({ step, exitCode }) => ({ args: step.args, exitCode }))).toEqual(STEPS);
   });
 
-  test('finds what was lost, and accepts the table only once nothing is left', () => {
+  test('finds lost records, and accepts the table only once none is missing', () => {
     expect(failedOf(outputOf('restore-check'))).toEqual(['providers', 'erasures']);
     expect(outputOf('drift').restore).toMatchObject({
       subscriptions_not_here: [{ provider_subscription_id: atStripe, has_record: false }],
@@ -117,14 +117,14 @@ describe('the drill of docs/restore.md', () => {
     expect(outputOf('restore-done', 1)).toMatchObject({ accepted: true });
   });
 
-  test('lists the payments without an owner, also that of a lost subscription which the service billed', () => {
+  test('lists the payments without an owner, including that of a lost service-billed subscription', () => {
     expect(orphaned).toHaveLength(2);
     const listed = outputOf('orphans').payments.map((one: ParsedJson) => one.payment_id);
     expect(listed.toSorted()).toEqual(orphaned.map(({ id }) => id).toSorted());
     expect(outputOf('orphans', 1)).toEqual({ count: 0, payments: [] });
   });
 
-  test('ends the lost subscription at Stripe, and nothing is charged again when due work runs', async () => {
+  test('cancels the lost subscription at Stripe, and due work charges nothing again', async () => {
     expect(outputOf('cancel-lost')).toMatchObject({ found: 1, canceled: 1, unlisted: [] });
     await drill.restart(RESTORED);
     await drill.service().advance(DAY_SECONDS);

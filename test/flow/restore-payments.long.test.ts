@@ -18,9 +18,9 @@ describe('payctl drift --fix after a restore', () => {
   let restoredTo: string;
   const before: ParsedJson[] = [];
   const after: ParsedJson[] = [];
-  /** The ids of the refunds of these payments. */
+  /** The ids of the payments' refunds. */
   const refunds: string[] = [];
-  /** The ids of the events before the restore. */
+  /** The ids of the events published before the restore. */
   const published: string[] = [];
 
   beforeAll(async () => {
@@ -48,7 +48,7 @@ describe('payctl drift --fix after a restore', () => {
   });
   afterAll(() => drill.end());
 
-  test('finds nothing of the payments made after the restored time before it runs', async () => {
+  test('reports the payments made after the restored time as lost before it runs', async () => {
     for (const { id } of after) {
       expect(await drill.service().get(`/payments/${id}`, admin.options)).toMatchObject({ status: 404 });
     }
@@ -59,7 +59,7 @@ describe('payctl drift --fix after a restore', () => {
     });
   });
 
-  test('brings back every payment to the cent, with its refunds, and charges nothing', async () => {
+  test('restores every payment exactly, with its refunds, and charges nothing', async () => {
     const payctl = payctlOf(drill.service());
     const { exitCode, json } = await payctl(['drift', '--fix', '--restored-to', restoredTo]);
     expect({ exitCode, json }).toMatchObject({
@@ -78,17 +78,17 @@ describe('payctl drift --fix after a restore', () => {
     expect(await read(drill.service(), first.id, user.options)).toMatchObject({ refunded_cents: 500 });
   });
 
-  test('shows them to their owner if the provider knows the customer, else only to staff', async () => {
+  test('shows restored payments to their owner if the provider knows the customer, else only to staff', async () => {
     const seen = await Promise.all(
       after.map(async ({ id }) => (await drill.service().get(`/payments/${id}`, user.options)).status),
     );
-    // An order of PayPal names no customer.
+    // A PayPal order names no customer.
     expect(seen).toEqual([200, 404, 200]);
     const { body } = await drill.service().get('/payments?limit=50', user.options);
     expect(body.data.map(({ id }) => id)).toEqual(expect.arrayContaining([after[0].id, after[2].id]));
   });
 
-  test('marks them in their timeline, and in an anomaly if only staff see them', async () => {
+  test('marks restored payments in their timeline, with an anomaly if only staff see them', async () => {
     await drill.service().settle();
     const [first, ofPayPal] = await Promise.all(
       after.map(({ id }) => drill.service().get(`/payments/${id}/timeline`, admin.options)),
@@ -99,7 +99,7 @@ describe('payctl drift --fix after a restore', () => {
     expect(ofPayPal?.body.data).toContainEqual(expect.objectContaining({ ...restored, anomaly }));
   });
 
-  test('sends no webhook of their creation and outcome again, and those of refunds under new ids', async () => {
+  test('repeats no payment webhook, except for refunds, which get new event ids', async () => {
     for (const { id } of after) {
       const all: readonly ParsedJson[] = await drill.service().busEvents();
       const events = all.filter(({ source, detail }) => source === 'payments' && detail.payload.data.payment_id === id);
@@ -120,7 +120,7 @@ describe('payctl drift --fix after a restore', () => {
   });
 });
 
-describe('a payment that is not simply paid', () => {
+describe('a restored payment in another state', () => {
   let drill: RestoreDrill;
   let admin: User;
   let user: User;
@@ -135,7 +135,7 @@ describe('a payment that is not simply paid', () => {
   });
   afterAll(() => drill.end());
 
-  test('comes back held, disputed, declined or unpaid, and can go on', async () => {
+  test('comes back held, disputed, declined or unpaid, and can continue', async () => {
     const service = drill.service();
     const held = await Promise.all(HOLDING.map((holding) => heldPayment(service, user, { holding })));
     const { payment: disputed } = await disputedPayment(service, ['provider_a', 'pm_card_createDispute']);
@@ -160,7 +160,7 @@ describe('a payment that is not simply paid', () => {
     expect(await timesCharged(drill.service(), unpaid.id)).toBe(1);
   });
 
-  test('is named as missing if its provider cannot be listed', async () => {
+  test('is reported as missing if its provider cannot be listed', async () => {
     const fault = { provider: 'provider_c', method: 'GET', path: '/square/v2/payments', times: 1, action: 'error_500' };
     await drill.service().fault(fault);
     const { exitCode, json } = await payctlOf(drill.service())(['drift', '--fix', '--restored-to', restoredTo]);
@@ -170,7 +170,7 @@ describe('a payment that is not simply paid', () => {
     });
   });
 
-  test('is named as missing if its provider may no longer list the restored time', async () => {
+  test('is reported as missing if its provider no longer lists the restored time', async () => {
     await drill.service().advance(40 * DAY_SECONDS);
     const { exitCode, json } = await payctlOf(drill.service())(['drift', '--fix', '--restored-to', restoredTo]);
     expect({ exitCode, unlisted: json.restore.unlisted }).toEqual({

@@ -17,7 +17,7 @@ const BILLED: readonly Billed[] = [
   ['provider_c', 'the service', 'cnon:card-nonce-ok', {}],
 ];
 
-/** A subscription that the restored table knows, and its renewal, which the table does not know. */
+/** A subscription in the restored table, and its renewal, which the table lacks. */
 interface Renewed {
   readonly drill: RestoreDrill;
   readonly who: Subscriber;
@@ -32,7 +32,10 @@ afterEach(async () => {
   drill = undefined;
 });
 
-/** The time between the renewal and the restore. PayPal keeps the key of an order for six hours, Stripe its keys for 24. */
+/**
+ * The time between the renewal and the restore. PayPal keeps an order's key for six hours, and Stripe keeps keys for 24
+ * hours.
+ */
 const SOON_SECONDS = 2 * HOUR_SECONDS;
 const LATE_SECONDS = 2 * DAY_SECONDS;
 
@@ -65,7 +68,7 @@ const renewAndRestore = async (
 const chargesAt = async (service: TestHost): Promise<number> =>
   (await service.ledger()).charges.filter((charge) => charge.status === 'succeeded').length;
 
-/** A restore gives the table another name. */
+/** A restored table has another name. */
 const RESTORED_TABLE = { TABLE_NAME: 'payments-restored' } as const;
 
 const runDueWork = async (running: RestoreDrill, env?: Readonly<Record<string, string>>): Promise<void> => {
@@ -74,8 +77,8 @@ const runDueWork = async (running: RestoreDrill, env?: Readonly<Record<string, s
   await running.service().settle();
 };
 
-describe('a renewal that was charged after the restored time', () => {
-  test.each(BILLED)('comes back at %s, billed by %s, and is not charged again', async (...billed) => {
+describe('a renewal charged after the restored time', () => {
+  test.each(BILLED)('is restored at %s, billed by %s, and is not charged again', async (...billed) => {
     const renewed = await renewAndRestore(billed, { env: { DUE_WORK: 'off' }, afterSeconds: LATE_SECONDS });
     const { who, id, restoredTo, renewal } = renewed;
     const payctl = payctlOf(renewed.drill.service());
@@ -96,7 +99,7 @@ describe('a renewal that was charged after the restored time', () => {
   });
 
   test.each(BILLED)(
-    'is not charged again at %s, billed by %s, within the time of its key, even if due work runs first',
+    'is not charged again at %s, billed by %s, while its key is valid, even if due work runs first',
     async (...billed) => {
       const renewed = await renewAndRestore(billed, { env: {}, afterSeconds: SOON_SECONDS });
       await runDueWork(renewed.drill);
@@ -107,8 +110,8 @@ describe('a renewal that was charged after the restored time', () => {
   );
 });
 
-describe('a restored table whose operator left due work on', () => {
-  test('charges no renewal a second time, however late, until restore-done accepts it', async () => {
+describe('a restored table with due work left on', () => {
+  test('charges no renewal a second time before restore-done accepts the table', async () => {
     const [billed] = BILLED;
     if (!billed) throw new Error('no biller');
     const renewed = await renewAndRestore(billed, { env: RESTORED_TABLE, afterSeconds: LATE_SECONDS });
@@ -128,7 +131,7 @@ describe('a restored table whose operator left due work on', () => {
   });
 });
 
-describe('a renewal that due work charged for the second time, because its provider had forgotten the key', () => {
+describe('a renewal charged twice because the provider had forgotten the key', () => {
   const FORGETFUL = BILLED.filter(([slot, biller]) => slot !== 'provider_c' && biller === 'the service');
 
   const chargedTwice = async (billed: Billed): Promise<Renewed> => {
@@ -138,7 +141,7 @@ describe('a renewal that due work charged for the second time, because its provi
     return renewed;
   };
 
-  test.each(FORGETFUL)('is named at %s, billed by %s, until the second charge is refunded there', async (...billed) => {
+  test.each(FORGETFUL)('is reported at %s, billed by %s, until the second charge is refunded', async (...billed) => {
     const { drill: running, restoredTo, renewal } = await chargedTwice(billed);
     await running.restart({ DUE_WORK: 'off' });
     const drift = () => payctlOf(running.service())(['drift', '--fix', '--restored-to', restoredTo]);
@@ -152,7 +155,7 @@ describe('a renewal that due work charged for the second time, because its provi
     expect(checked.json.checks).toContainEqual({
       check: 'providers',
       state: 'fail',
-      detail: '1 charges of a payment that has another charge',
+      detail: '1 further charges of an already charged payment',
     });
     const [{ provider_object_id: again }] = json.findings;
     const { charges } = await running.service().ledger();
@@ -161,7 +164,7 @@ describe('a renewal that due work charged for the second time, because its provi
     expect(await drift()).toMatchObject({ exitCode: 0, json: { drifted: 0, restore: { charged_again: 0 } } });
   });
 
-  test.each(FORGETFUL)('is named at %s, billed by %s, if both charges are lost', async (...billed) => {
+  test.each(FORGETFUL)('is reported at %s, billed by %s, if both charges are lost', async (...billed) => {
     const { drill: running, restoredTo, renewal } = await chargedTwice(billed);
     await running.restore({ DUE_WORK: 'off' });
     const { exitCode, json } = await payctlOf(running.service())(['drift', '--fix', '--restored-to', restoredTo]);
@@ -176,8 +179,8 @@ describe('a renewal that due work charged for the second time, because its provi
   });
 });
 
-describe('a subscription that was made after the restored time', () => {
-  test('is named if its provider goes on charging it, until it is canceled there', async () => {
+describe('a subscription created after the restored time', () => {
+  test('is reported while its provider charges it, until it is canceled there', async () => {
     const running = await startRestorable({ frozen: true });
     drill = running;
     const user = await signInForYear(running.service());

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { confirm, createIntent, read, signIn, type User } from './flow.ts';
 import { startTestHost, type TestHost, type TestHostOptions } from './host.ts';
 
-/** Steps of tests about the restore of the table. The providers' ledger is a file of its own and stays as it is. */
+/** Helpers for restore tests. The providers' ledger is a separate file and is not restored. */
 const TABLE_FILES = ['table.db', 'table.db-wal', 'table.db-shm'];
 
 export interface RestoreDrill {
   /** The running host. */
   readonly service: () => TestHost;
-  /** Keeps a copy of the data folder. Restarts the host. */
+  /** Copies the data folder, and restarts the host. */
   readonly copy: () => Promise<void>;
-  /** Puts back the table of the copy, and nothing else. Restarts the host with these settings. */
+  /** Restores only the table from the copy, and restarts the host with these settings. */
   readonly restore: (env?: TestHostOptions['env']) => Promise<void>;
   readonly restart: (env?: TestHostOptions['env']) => Promise<void>;
   readonly end: () => Promise<void>;
@@ -47,7 +47,7 @@ export const startRestorable = async (options: Omit<TestHostOptions, 'dataDir'> 
   };
 };
 
-/** A new payment that is paid, as its user reads it. */
+/** A new paid payment, as its user reads it. */
 export const payAt = async (
   service: TestHost,
   user: User,

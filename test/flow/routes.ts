@@ -1,4 +1,4 @@
-/** @module The bodies of the API by method and path, as the declarations of the endpoints describe them. Types only. */
+/** @module Types of the API's bodies by method and path, derived from the endpoint declarations. */
 
 import type * as z from 'zod';
 import type { addressEndpoints } from '../../functions/addresses/endpoints.ts';
@@ -29,7 +29,7 @@ import type { Envelope as BusEnvelope } from '../../infra/local/messaging/bus.ts
 import type { ledgerView } from '../../infra/simulator/control/ledger-view.ts';
 import type { EVENTS } from '../../shared/openapi/event-bodies.ts';
 
-/** JSON that nothing describes, so the test asserts its form. */
+/** JSON without a schema. The test asserts its structure. */
 export type ParsedJson = ReturnType<typeof JSON.parse>;
 
 type Declared =
@@ -60,7 +60,7 @@ type Declared =
 
 type RouteOf<E> = E extends { readonly route?: infer R extends object } ? R : never;
 
-/** The successes by method and path, as `GET /payments/{id}`. */
+/** The success responses by method and path, such as `GET /payments/{id}`. */
 type Successes = {
   readonly [R in RouteOf<Declared> as `${R['method']} ${R['path']}`]: R['success'];
 };
@@ -70,8 +70,8 @@ type KeyOf<O> = O extends O ? keyof { [K in keyof O as string extends K ? never 
 type ValueOf<O, K> = O extends O ? (K extends keyof O ? O[K] : never) : never;
 
 /**
- * A described value as a test reads it. Each field has the type of its value, because the test asserts whether the field
- * is absent or null. Alternatives have the fields of all alternatives.
+ * A response value as a test reads it. Fields are neither optional nor nullable, because the test asserts their
+ * presence. A union has the fields of all its members.
  */
 export type Shown<T> = unknown extends T
   ? ParsedJson
@@ -91,14 +91,14 @@ export interface ShownProblem {
   readonly message: string;
 }
 
-/** The details of all codes, of which a body has those of its own code. */
+/** The details of all error codes. A body has only the details of its own code. */
 interface Details extends ReadonlyArray<ShownProblem> {
   readonly payment_id: string;
   readonly decline_code: string;
   readonly minimum_cents: number;
 }
 
-/** The body of a refusal. A test asserts by the status whether the body is a refusal. */
+/** The body of a refusal. The status shows the test whether a body is a refusal. */
 export interface RefusalBody {
   readonly code: string;
   readonly error: string;
@@ -118,10 +118,10 @@ type SuccessBody<S> = S extends { form: 'bare'; data: infer Data }
     : Shown<Data>
   : Envelope<S>;
 
-/** The bodies by method and path, with the fields of a success and of a refusal. */
+/** The bodies by method and path, with the fields of both success and refusal. */
 type Bodies = { readonly [K in keyof Successes]: SuccessBody<Successes[K]> & RefusalBody };
 
-/** The routes of a method, each with the part of its path that is still to be compared. */
+/** The routes of a method, each with the rest of its path to compare. */
 type Candidate<Method extends string> = {
   [K in keyof Successes]: K extends `${Method} /${infer Path}` ? [`${Path}/`, K] : never;
 }[keyof Successes];
@@ -147,7 +147,7 @@ type WithoutQuery<Path extends string> = Path extends `${infer Before}?${string}
 type RouteAt<Method extends string, Path extends string> =
   WithoutQuery<Path> extends `/${infer Segments}` ? Found<Candidate<Method>, Segments> : never;
 
-/** The host's own paths, those of other catalogues, and queries for further fields. No schema describes the bodies. */
+/** Paths without a schema, such as the host's own paths, other catalogues, and queries with `include`. */
 type WithoutSchema =
   | `/_local${string}`
   | `/items${string}`
@@ -155,7 +155,7 @@ type WithoutSchema =
   | `${string}?${string}include${string}`
   | '/openapi.json';
 
-/** The body of a request to that path: the body of its route, of a refusal if there is no such route. */
+/** The body of a request to this path. Without a matching route, it is a refusal. */
 export type BodyAt<Method extends string, Path extends string> = string extends Method | WithoutQuery<Path>
   ? ParsedJson
   : Path extends WithoutSchema
@@ -182,7 +182,7 @@ interface EventPayload {
   readonly data: Shown<DataOf<(typeof EVENTS)[keyof typeof EVENTS]>>;
 }
 
-/** A canonical event on the bus. */
+/** A canonical event from the bus. */
 export interface ReceivedEvent extends BusEnvelope {
   readonly detail: {
     readonly id: string;
@@ -192,5 +192,5 @@ export interface ReceivedEvent extends BusEnvelope {
   };
 }
 
-/** The providers' own records. */
+/** The providers' simulated records. */
 export type LedgerBody = Shown<ReturnType<typeof ledgerView>>;

@@ -10,12 +10,12 @@ import { paidPayment } from './refunders.ts';
 import type { ParsedJson, ShownProblem } from './routes.ts';
 import { command, OWN_BILLING, payer, subscribe, subscriber } from './subscribers.ts';
 
-/** A client may read a record, change a field, and send the whole record back. */
+/** A client can read a record, change a field, and send the whole record back. */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
 interface Update {
   readonly options: RequestOptions;
-  /** Where the record is read, and where it is sent back. */
+  /** The routes that read the record and that accept it back. */
   readonly read: string;
   readonly write: string;
 }
@@ -37,7 +37,7 @@ const ofMethod = async (target: string): Promise<Update> => {
   return { options, read: `/payment-methods/${id}`, write: `${method} /payment-methods/${id}${path}` };
 };
 
-/** One record per route that updates. */
+/** One record per update route. */
 const UPDATES: Readonly<Record<string, () => Promise<Update>>> = {
   'payments.update-intent': async () => {
     const { options, ...user } = await someone();
@@ -110,12 +110,12 @@ const updateOf = (id: string): Promise<Update> => {
   return update();
 };
 
-/** A field whose value moves without a request, that only some responses show, or that another system owns. */
+/** Fields that change without a request, appear only in some responses, or belong to another system. */
 const NOT_COMPARED =
   /^(created_at|updated_at|updated_by|client_secret|settlement|open_payment|provider_synced|payments|user_(name|last_name|email|picture)|(captured|capturable|authorized|refunded|refundable|disputed|lost)_cents|payment_method|project|organization|subscription|product|order)$/;
 
 describe('a record', () => {
-  test.each(updates)('is accepted by %s as a read shows it, and stays as it is', async (id) => {
+  test.each(updates)('is accepted unchanged by %s as a read returns it', async (id) => {
     const update = await updateOf(id);
     const before = await recordOf(update);
     expect(await send(update, before)).toMatchObject({ status: 200 });
@@ -123,7 +123,7 @@ describe('a record', () => {
     expect(before).toMatchObject(after);
   });
 
-  test.each(updates)('is refused by %s with another value of a read-only field, and stays as it is', async (id) => {
+  test.each(updates)('is refused by %s with a changed read-only field, and stays unchanged', async (id) => {
     const update = await updateOf(id);
     const before = await recordOf(update);
     const body = endpoints.find((one) => one.id === id)?.body;
@@ -142,7 +142,7 @@ describe('a reference record', () => {
     ['projects', projectBody],
     ['tiers', tierBody],
     ['invites', inviteBody],
-  ])('of the kind %s is accepted as a read shows it', async (kind, body) => {
+  ])('of the kind %s is accepted as a read returns it', async (kind, body) => {
     const { options } = await admin();
     await service.put(`/admin/${kind}/sent-back`, body(), options);
     const { data } = (await service.get(`/admin/${kind}/sent-back`, options)).body;
@@ -151,7 +151,7 @@ describe('a reference record', () => {
 });
 
 describe('a read-only field', () => {
-  test('names its present value and the route that changes it', async () => {
+  test('is refused with its current value and the route that changes it', async () => {
     const update = await ofSubscription('');
     const before = await recordOf(update);
     const answer = await send(update, { metadata: {}, status: 'paused', total_cents: 1, user_id: 'x' });
@@ -162,7 +162,7 @@ describe('a read-only field', () => {
     ]);
   });
 
-  test('does not repeat an object, which may hold a secret of the payer', async () => {
+  test('is refused without showing an object value, which may hold a payer’s secret', async () => {
     const { options, ...user } = await someone();
     const body = { provider_id: 'provider_b', payment_method_id: undefined };
     const { id, next_action } = await createIntent(service, { options, ...user }, body);
@@ -172,7 +172,7 @@ describe('a read-only field', () => {
     expect(next_action.url).toEqual(expect.any(String));
   });
 
-  test('is refused with a status that has moved since the read', async () => {
+  test('is refused with a status that has changed since the read', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     const before = (await service.get(`/subscriptions/${id}`, who.options)).body;
@@ -182,7 +182,7 @@ describe('a read-only field', () => {
     expect(problem).toMatchObject({ rule: 'read_only', message: expect.stringContaining('is now "paused"') });
   });
 
-  test('is accepted as null or an empty string if the record lacks it, and with its time in another form', async () => {
+  test('is accepted if null or empty for an absent value, or as the same time in another format', async () => {
     const update = await updateOf('customers.update');
     const { created_at: at } = await recordOf(update);
     expect((await send(update, { name: 'New', organization_id: null, project_id: '' })).status).toBe(200);
@@ -193,14 +193,14 @@ describe('a read-only field', () => {
     expect(at).toBeDefined();
   });
 
-  test('is named alone too, rather than a missing field', async () => {
+  test('is reported instead of a missing field if it is the only field', async () => {
     const answer = await send(await ofSubscription(''), { quantity: 5 });
     expect(answer.body.details).toMatchObject([{ path: 'quantity', rule: 'read_only' }]);
     const company = await send(await updateOf('organizations.update'), { owner_user_id: 'user_x' });
     expect(company.body.details).toMatchObject([{ path: 'owner_user_id', rule: 'read_only' }]);
   });
 
-  test('is unknown on a create', async () => {
+  test('is an unknown field on a create', async () => {
     const { options } = await someone();
     const answer = await service.post(
       '/customers',
@@ -211,8 +211,8 @@ describe('a read-only field', () => {
   });
 });
 
-describe('a subscription that is sent back', () => {
-  test('charges nothing again, and keeps the method of another member', async () => {
+describe('a record that a client sends back', () => {
+  test('charges nothing again, and keeps another member’s method', async () => {
     const { id: organization_id, owner, admin: lender } = await company(service);
     const billed = await payer(service, lender.options, { fields: {} });
     const customer = await createCustomer(service, lender.options, { organization_id });
@@ -225,7 +225,7 @@ describe('a subscription that is sent back', () => {
     expect((await service.providerRequests()).filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  test('may name an address that was deleted since', async () => {
+  test('is accepted with a deleted address', async () => {
     const { options, ...user } = await someone();
     const address = await createAddress(service, options);
     const { id } = await createIntent(service, { options, ...user }, { billing_address_id: address.id });
@@ -237,7 +237,7 @@ describe('a subscription that is sent back', () => {
 });
 
 describe('an expanded record', () => {
-  test('is accepted as an object or null, and is an unknown field with another value', async () => {
+  test('is accepted as an object or null, and refused with another value', async () => {
     const update = await updateOf('payments.update-intent');
     for (const payment_method of [null, {}, { id: 'pmt_1' }]) {
       expect((await send(update, { concept: 'x', payment_method })).status).toBe(200);

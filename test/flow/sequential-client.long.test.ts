@@ -5,7 +5,7 @@ import { type TestAnswer, withHost } from './host.ts';
 import { createAddress, saveReadyMethod } from './payers.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
-/** One client sends one request after another while the provider's events about the earlier requests arrive. */
+/** One client sends requests one after another, while provider events about earlier requests arrive. */
 const service = withHost({ env: PATIENT });
 
 const ROUNDS = 60;
@@ -14,7 +14,7 @@ const codesOf = (answers: readonly TestAnswer[]): string[] => [
 ];
 
 describe('a single sequential client', () => {
-  test('sees no conflict when it changes a payment method repeatedly', async () => {
+  test('gets no conflict from repeated changes of a payment method', async () => {
     const user = await signIn(service, { expires_in: DAY_SECONDS });
     const method = await saveReadyMethod(service, user.options);
     const addresses = [await createAddress(service, user.options), await createAddress(service, user.options)];
@@ -48,7 +48,7 @@ describe('a single sequential client', () => {
     });
   });
 
-  test('sees no conflict when it changes an intent repeatedly', async () => {
+  test('gets no conflict from repeated changes of an intent', async () => {
     const user = await signIn(service, { expires_in: DAY_SECONDS });
     const payment = await createIntent(service, user);
     const answers: TestAnswer[] = [];
@@ -63,7 +63,7 @@ describe('a single sequential client', () => {
     expect(codesOf(answers)).toEqual([]);
   });
 
-  test('sees no conflict when it repeatedly pauses, resumes, cancels and reactivates a subscription', async () => {
+  test('gets no conflict from repeated pauses, resumes, cancels and reactivations of a subscription', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const path = `/subscriptions/${made.id}`;

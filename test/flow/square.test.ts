@@ -17,7 +17,7 @@ import {
 import { withHost } from './host.ts';
 import { saveMethod } from './payers.ts';
 
-/** Unlike elsewhere, a payment at Square begins as an order, is charged only by the service, and gets its id late. */
+/** Specific to Square: a payment starts as an order, only the service charges it, and its provider id comes late. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const OK = 'cnon:card-nonce-ok';
@@ -38,7 +38,7 @@ const squareEvent = (type: string, object: object, more: object = {}) =>
   service.sendEvent({ provider: 'provider_c', type, object, ...more });
 
 describe('a payment at Square', () => {
-  test('starts as an order with a client secret of the service, and is charged by the confirm', async () => {
+  test('starts as an order with a client secret of the service, and the confirm charges it', async () => {
     const user = await signIn(service);
     const created = await create(user, { description: 'Two books' });
     expect(created).toMatchObject({
@@ -110,7 +110,7 @@ describe('a payment at Square', () => {
     },
   );
 
-  test('is refused with a used token and one error, and can be paid with another token', async () => {
+  test('is refused with a used token, and can be paid with another token', async () => {
     const user = await signIn(service);
     const payment = await create(user, { payment_method_id: 'cnon:card-nonce-already-used' });
     expect(await confirm(service, payment.id, user.options)).toMatchObject({
@@ -173,7 +173,7 @@ describe('a payment at Square', () => {
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ status: 409 });
   });
 
-  test('expires with its order if never confirmed', async () => {
+  test('expires with its order if it is never confirmed', async () => {
     const user = await signIn(service, { expires_in: 2 * DAY_SECONDS });
     const payment = await create(user);
     await service.advance(DAY_SECONDS + 10 * MINUTE_SECONDS);
@@ -204,7 +204,7 @@ describe('a payment at Square', () => {
 });
 
 describe("Square's events", () => {
-  test('complete a payment before the charge response arrives, matched by order or by our id', async () => {
+  test('complete a payment before the charge response arrives, matched by order or our id', async () => {
     const user = await signIn(service);
     for (const named of ['order_id', 'reference_id']) {
       const payment = await create(user);
@@ -240,7 +240,7 @@ describe("Square's events", () => {
     expect(translated).toMatchObject([{ response: { outcome: 'ignored', reason: 'no change' } }]);
   });
 
-  test('change nothing for a foreign order with our id, or for another amount', async () => {
+  test('change nothing for an unrelated order with our id, or for another amount', async () => {
     const user = await signIn(service);
     const payment = await create(user);
     const object = {
@@ -280,7 +280,7 @@ describe("Square's events", () => {
 describe('a card at Square', () => {
   const methodBody = (token: string) => ({ provider_id: 'provider_c', provider_payment_method_token: token });
 
-  test('is saved, pays, and is disabled when it is deleted', async () => {
+  test('is saved, pays, and is disabled on deletion', async () => {
     const user = await signIn(service);
     const saved = await service.post('/payment-methods', methodBody(OK), user.options);
     expect(saved).toMatchObject({ status: 201, body: { card_brand: 'visa', card_last_four: '1111' } });
@@ -292,7 +292,7 @@ describe('a card at Square', () => {
     expect(payment_methods.filter(({ customer }) => customer !== null)).toHaveLength(0);
   });
 
-  test('is saved with the payment if the payer requests it; a bank account is not saved', async () => {
+  test('is saved with the payment on request, unlike a bank account', async () => {
     const user = await signIn(service);
     const kept = await pay(user, { setup_future_usage: 'off_session' });
     expect(kept).toMatchObject({ payment_method_id: expect.stringMatching(/^pmt_/) });
@@ -391,7 +391,7 @@ describe('a Square card that requires authentication', () => {
   test.each([
     ['provider_a', 'pm_card_visa'],
     ['provider_b', 'SIM-OK'],
-  ])('is specific to Square, and %s accepts no verification token', async (provider_id, method) => {
+  ])('is special to Square, and %s accepts no verification token', async (provider_id, method) => {
     const user = await signIn(service);
     const refused = {
       status: 400,

@@ -6,19 +6,19 @@ import { signIn, type User } from './flow.ts';
 import type { RequestOptions, TestHost } from './host.ts';
 import { createCustomer, saveReadyMethod } from './payers.ts';
 
-/** Steps of tests about subscriptions; a refused step fails the test. */
+/** Helpers for tests of subscriptions. A refused call fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The service bills all subscriptions. */
+/** Settings with which the service bills all subscriptions. */
 export const OWN_BILLING = { PROVIDER_A_SUBSCRIPTIONS: 'service' } as const;
 
-/** The two ways to bill a subscription at Stripe, with the settings of the host. */
+/** The two billers of a subscription at Stripe, with the host's settings. */
 export const BILLERS = [
   ['the provider', {}],
   ['the service', OWN_BILLING],
 ] as const;
 
-/** A user with a customer and a saved method, and the fields of a subscription that name them. */
+/** A user with a customer and a saved method, and the subscription fields that name them. */
 export interface Subscriber {
   readonly options: RequestOptions;
   readonly names: { readonly customer_id: string; readonly payment_method_id: string; readonly provider_id: string };
@@ -68,9 +68,7 @@ export const paymentsOf = async (service: TestHost, who: Subscriber, id: string)
   return body.data.filter((payment) => payment.subscription_id === id);
 };
 
-/**
- * The canonical events of one subscription and its memberships, as they came on the bus, by name, and reason or status.
- */
+/** The canonical events of one subscription and its memberships from the bus, by name and reason or status. */
 export const subscriptionEventsOf = async (service: TestHost, id: string): Promise<string[]> =>
   (await service.busEvents())
     .filter(
@@ -101,7 +99,7 @@ export const patch = (
 export const anotherMethod = async (service: TestHost, who: Subscriber, token = 'pm_card_visa'): Promise<string> =>
   (await saveReadyMethod(service, who.options, { provider_payment_method_token: token })).id;
 
-/** A product that is billed every month and carries the tier `gold`. */
+/** A product billed monthly, with the tier `gold`. */
 const goldPlan = async (service: TestHost, fields: Fields = {}): Promise<string> => {
   plans += 1;
   const id = `gold-plan-${plans}`;
@@ -124,7 +122,7 @@ export const subscribeToGold = async (service: TestHost, who: Subscriber, fields
   return body;
 };
 
-/** The one membership of a subscription's user. */
+/** The only membership of a subscription's user. */
 export const readMembership = async (service: TestHost, who: Subscriber, id: string) => {
   const { status, body } = await service.get('/memberships', who.options);
   expect(status).toBe(200);

@@ -16,7 +16,7 @@ import {
   subscriber,
 } from './subscribers.ts';
 
-/** A payer authenticates after the subscription's own deadline is near, or after it has stopped waiting. */
+/** A payer authenticates shortly before or after the subscription's own deadline. */
 const ALWAYS = 'pm_card_authenticationRequired';
 
 describe.each(BILLERS)('a late authentication by the payer of a subscription billed by %s', (...[, env]) => {
@@ -29,7 +29,7 @@ describe.each(BILLERS)('a late authentication by the payer of a subscription bil
   const paid = async (): Promise<number> =>
     (await service.ledger()).charges.filter(({ status }) => status === 'succeeded').length;
 
-  /** A renewal whose payer has started to authenticate. */
+  /** A renewal whose payer has started the authentication. */
   const authenticating = async (who: Subscriber, made: ParsedJson) => {
     await service.authenticate(made.latest_payment_id);
     await service.settle();
@@ -40,7 +40,7 @@ describe.each(BILLERS)('a late authentication by the payer of a subscription bil
     return open.id;
   };
 
-  test('activates the subscription in time, even if every event is lost', async () => {
+  test('activates the subscription if it is in time, even if every event is lost', async () => {
     const who = await subscriber(service, ALWAYS);
     const made = await subscribe(service, who);
     await service.webhookMode('drop');
@@ -76,7 +76,7 @@ describe.each(BILLERS)('a late authentication by the payer of a subscription bil
   });
 
   if (Object.keys(env).length === 0) {
-    test('causes no charge after a cancel whose last call was lost, because the end event closes the invoice', async () => {
+    test('causes no charge after a cancel with a failed last call, because the invoice is closed', async () => {
       const who = await subscriber(service, ALWAYS);
       const made = await subscribe(service, who);
       const open = await authenticating(who, made);
@@ -98,7 +98,7 @@ describe.each(BILLERS)('a late authentication by the payer of a subscription bil
     });
   }
 
-  test('pays one of two charges while another member takes over the subscription', async () => {
+  test('pays one of two charges during a takeover by another member', async () => {
     const { id: organization_id, owner } = await company(service);
     const { options } = await signIn(service, { user_id: owner.userId, expires_in: 366 * DAY_SECONDS });
     const who = await payer(service, options, { token: ALWAYS, fields: { organization_id } });

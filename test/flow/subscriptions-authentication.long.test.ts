@@ -19,7 +19,7 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** Cards that require strong customer authentication at every charge, or only while the payer is not there. */
+/** Cards that require strong customer authentication for every charge, or only off-session. */
 const ALWAYS = 'pm_card_authenticationRequired';
 
 describe.each(BILLERS)('a subscription billed by %s whose card requires authentication', (...[, env]) => {
@@ -50,7 +50,7 @@ describe.each(BILLERS)('a subscription billed by %s whose card requires authenti
     return { who, made: await readSubscription(service, who, made.id) };
   };
 
-  test('is pending after its creation, with the data for the payer’s browser', async () => {
+  test('is pending after its creation, with the authentication data for the payer’s browser', async () => {
     const { who, made } = await pending();
     expect(made).toMatchObject({
       status: 'past_due',
@@ -128,7 +128,7 @@ describe.each(BILLERS)('a subscription billed by %s whose card requires authenti
     }
   });
 
-  test('is past due if a renewal requires authentication, and shows the open payment to callers who may pay', async () => {
+  test('is past due if a renewal requires authentication, and shows the payment to permitted callers', async () => {
     const { who, made } = await unpaidRenewal();
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'retrying' });
     expect(made.open_payment).toMatchObject({
@@ -190,7 +190,7 @@ describe.each(BILLERS)('a subscription billed by %s whose card requires authenti
     expect(await paid(who, made.id)).toBe(2);
   });
 
-  test('waits for the payer again if a card that requires authentication pays the amount due', async () => {
+  test('waits for the payer again if another card for the amount due requires authentication', async () => {
     const who = await subscriber(service, 'pm_sim_ok_1_then_decline');
     const made = await subscribe(service, who);
     await service.advance(32 * DAY_SECONDS);

@@ -3,10 +3,10 @@ import { type BillingPlan, billByTheClock, type SubscriptionGroup } from './bill
 
 vi.setConfig({ testTimeout: 1_800_000 });
 
-/** Days in the future, because the clock moves forward only. */
+/** In the future, because the clock only moves forward. */
 const MONTHS_END = '2127-01-31T10:11:12.345Z';
 
-/** Any number of concurrent sweeps charge each period once, none in a trial, none after the end. */
+/** Any number of concurrent sweeps charge each period once, and charge nothing in a trial or after the end. */
 const someMonths = (daily: number): BillingPlan => ({
   anchors: [MONTHS_END],
   days: 100,

@@ -7,8 +7,8 @@ import { withStops } from './stops.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /**
- * A billing provider has carried out a command whose response was lost. The payer asks for the opposite. The record
- * already shows the opposite, but the provider must still get the new command.
+ * A billing provider has executed a command, but the response was lost. The payer then requests the opposite. The
+ * record already shows the opposite, but the provider must still get the new command.
  */
 const stoppable = withStops(PATIENT);
 const CARRIED_OUT = { call: 'POST /v1/subscriptions/:id', executed: true };
@@ -26,7 +26,7 @@ const subscribed = async () => {
 };
 
 describe('a provider-billed subscription', () => {
-  test('stays paused after a resumption with a lost response and a pause', async () => {
+  test('stays paused if a resumption loses its response and a pause follows', async () => {
     const { service, ask, lose, paid, read } = await subscribed();
     await ask('pause');
     await service.advance(HOUR_SECONDS);
@@ -38,7 +38,7 @@ describe('a provider-billed subscription', () => {
     expect(await paid()).toEqual(before);
   });
 
-  test('runs after a pause with a lost response and a resumption', async () => {
+  test('runs if a pause loses its response and a resumption follows', async () => {
     const { service, ask, lose, read } = await subscribed();
     await service.advance(HOUR_SECONDS);
     await lose(() => ask('pause'));
@@ -47,7 +47,7 @@ describe('a provider-billed subscription', () => {
     expect(await read()).toMatchObject({ status: 'active' });
   });
 
-  test('ends with its period after a reactivation with a lost response and a cancellation', async () => {
+  test('ends with its period if a reactivation loses its response and a cancellation follows', async () => {
     const { service, ask, lose, paid, read } = await subscribed();
     await ask('cancel');
     await service.advance(HOUR_SECONDS);
@@ -77,8 +77,8 @@ describe('a provider-billed subscription', () => {
     },
   );
 
-  // The removal has paused the collection there, and a change that the payer saw fail must not resume it.
-  test('without a method charges nothing after a lost change of the method, until the payer repeats the change', async () => {
+  // The removal paused the collection at Stripe, and a failed change of method must not resume it.
+  test('without a method charges nothing after a lost change of method until the payer repeats it', async () => {
     const { service, who, id, lose, paid, read } = await subscribed();
     const { payment_method_id } = who.names;
     const own = (await service.get(`/payment-methods/${payment_method_id}`, who.options)).body;
@@ -102,7 +102,7 @@ describe('a provider-billed subscription', () => {
     expect(await paid()).toHaveLength(before.length + 2);
   });
 
-  test('charges the method of the last change after two changes with lost responses', async () => {
+  test('charges the last method after two changes with lost responses', async () => {
     const { service, who, id, lose, read } = await subscribed();
     const other = await anotherMethod(service, who);
     const { payment_method_id } = who.names;
@@ -117,7 +117,7 @@ describe('a provider-billed subscription', () => {
     expect(await read()).toMatchObject({ status: 'active', payment_method_id: other });
   });
 
-  test('charges the first method after a change with a lost response and a change back', async () => {
+  test('charges the first method if a change loses its response and is then reverted', async () => {
     const { service, who, id, lose, read } = await subscribed();
     const other = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     await service.advance(HOUR_SECONDS);

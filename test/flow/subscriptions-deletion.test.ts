@@ -28,7 +28,7 @@ const remove = (service: ReturnType<typeof withHost>, path: string, options: obj
 describe('a method used by a live subscription', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  test('cannot be deleted if no other method can take over', async () => {
+  test('cannot be deleted without another method to take over', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const path = `/payment-methods/${who.names.payment_method_id}`;
@@ -36,14 +36,14 @@ describe('a method used by a live subscription', () => {
       status: 409,
       body: { code: 'PAYMENT_METHOD_IN_USE', details: { subscription_ids: [made.id] } },
     });
-    // There is another method, but it is not the default.
+    // Another method exists, but it is not the default.
     await anotherMethod(service, who);
     expect((await remove(service, path, who.options)).status).toBe(409);
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     expect((await remove(service, path, who.options)).status).toBe(204);
   });
 
-  test('is replaced on deletion by another default, which pays from then on', async () => {
+  test('is replaced on deletion by the new default, which pays from then on', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'daily' });
     const replacement = await saveMethod(service, who.options, { is_default: true });
@@ -58,7 +58,7 @@ describe('a method used by a live subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
   });
 
-  test('leaves a trial paused after a detach at the provider, and another subscription past due until it has a new method', async () => {
+  test('pauses a trial, or makes another subscription past due, if it is detached at the provider', async () => {
     const [trial, running] = [await subscriber(service), await subscriber(service)];
     const onTrial = await subscribe(service, trial, { trial_days: 1 });
     const paid = await subscribe(service, running, { billing_interval: 'daily' });
@@ -105,7 +105,7 @@ describe('a method detached in Stripe’s dashboard without a successor', () => 
     await service.settle();
   };
 
-  test('stops the collection there, so that no invoice stays open, and a new card pays one period', async () => {
+  test('pauses the collection at Stripe until a new card pays one period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'daily' });
     await detach(who);
@@ -125,7 +125,7 @@ describe('a method detached in Stripe’s dashboard without a successor', () => 
     ['trialing', 'trialing', 20 * DAY_SECONDS],
     ['trialing', 'paused', 0],
     ['active', 'trialing', 40 * DAY_SECONDS],
-  ])('moves from %s to %s if its trial there ends in %i seconds', async (before, after, seconds) => {
+  ])('changes the status from %s to %s if the trial ends in %i seconds', async (before, after, seconds) => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, before === 'trialing' ? { trial_days: 10 } : {});
     await detach(who);
@@ -136,7 +136,7 @@ describe('a method detached in Stripe’s dashboard without a successor', () => 
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: after });
   });
 
-  test('voids the invoices that were open already', async () => {
+  test('voids the invoices that were already open', async () => {
     const who = await subscriber(service, 'pm_sim_ok_1_then_decline');
     const made = await subscribe(service, who, { billing_interval: 'daily' });
     await service.advance(2 * DAY_SECONDS);
@@ -153,7 +153,7 @@ describe('a method detached in Stripe’s dashboard without a successor', () => 
 describe('a deleted customer', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  test('has its live subscriptions canceled first, and leaves them and their payments behind', async () => {
+  test('has its live subscriptions canceled first, and keeps them with their payments', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
@@ -198,7 +198,7 @@ describe('a customer deleted with history', () => {
     expect(left.filter((item) => ids.some((id) => JSON.stringify(item).includes(id)))).toEqual([]);
   });
 
-  test('keeps a payment with an open refund until the refund ends', async () => {
+  test('keeps a payment with a pending refund until the refund ends', async () => {
     const who = await subscriber(service);
     const admin = await signInAdmin(service);
     const made = await subscribeToGold(service, who);
@@ -219,7 +219,7 @@ describe('a customer deleted with history', () => {
 describe('a deleted organization', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  test('has its live subscriptions canceled first, and then removed with it', async () => {
+  test('has its live subscriptions canceled first, and then removed', async () => {
     const { id: organization_id, owner } = await company(service);
     const names = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, names, { organization_id });
@@ -238,7 +238,7 @@ describe('a deleted organization', () => {
     expect(charges).toHaveLength(1);
   });
 
-  test('does not wait for a processing payment, which keeps its outcome', async () => {
+  test('does not wait for a processing payment, which still gets its outcome', async () => {
     const { id: organization_id, owner } = await company(service);
     const fields = { organization_id, provider_id: 'provider_b' };
     const names = await payer(service, owner.options, { token: 'SIM-PENDING-OK', fields });

@@ -22,7 +22,7 @@ const service = withHost({ frozen: true, env: OWN_BILLING });
 
 const at = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY_MS).toISOString();
 
-/** A member whose renewal has just failed. */
+/** A subscriber whose renewal has just failed. */
 const pastDue = async (): Promise<{
   who: Subscriber;
   id: string;
@@ -46,7 +46,7 @@ const pastDue = async (): Promise<{
 };
 
 describe('a failed renewal', () => {
-  test('is retried exactly 1, 3, 7 and 14 days later, and then ends the subscription', async () => {
+  test('is retried 1, 3, 7 and 14 days later, and then ends the subscription', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     const expected = [`failed ${failedAt}`];
     for (const [done, next] of [
@@ -86,7 +86,7 @@ describe('a failed renewal', () => {
       'subscription.cancelled payment_failed',
       'membership.cancelled cancelled',
     ]);
-    // The period has one payment for all its attempts, and nothing is charged after the end.
+    // All attempts of the period share one payment, and there is no charge after the end.
     expect(await paymentsOf(service, who, id)).toHaveLength(2);
     await service.advance(40 * DAY_SECONDS);
     expect(await attempts()).toEqual(expected);
@@ -130,7 +130,7 @@ describe('a failed renewal', () => {
     ['provider_c', 'cnon:sim-ok-1-then-stopped'],
     ['provider_c', 'cnon:sim-ok-1-then-invalid'],
   ] as const)(
-    'at %s is not retried after the hard decline of %s, but with another method',
+    'at %s is not retried after the hard decline %s, except with another method',
     async (provider_id, card) => {
       const who = await subscriber(service, card, { provider_id });
       const made = await subscribeToGold(service, who);
@@ -153,7 +153,7 @@ describe('a failed renewal', () => {
     },
   );
 
-  test('is retried after a decline that advises to correct the data', async () => {
+  test('is retried after a decline with the advice to correct the data', async () => {
     const who = await subscriber(service, 'pm_sim_ok_1_then_data');
     const made = await subscribeToGold(service, who);
     await service.moveTo(made.current_period_end);
@@ -161,7 +161,7 @@ describe('a failed renewal', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ billing_status: 'retrying' });
   });
 
-  test('keeps its retry days if the new method also fails', async () => {
+  test('keeps its retry days if the new method fails too', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     await service.advance(DAY_SECONDS / 2);
     const worse = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');

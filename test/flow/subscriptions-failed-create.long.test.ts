@@ -6,20 +6,20 @@ import { type TestHost, withHost } from './host.ts';
 import { OWN_BILLING, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
 /**
- * The first payment of a subscription is listed and published only together with its subscription, so a failed create
- * leaves neither. Every charge is listed, also a charge with an unknown outcome.
+ * The first payment of a subscription is listed and published only with its subscription, so a failed create leaves
+ * neither. Every charge is listed, including charges with an unknown outcome.
  */
 type Payer = Subscriber & { readonly user: User };
 
 interface Case {
   readonly name: string;
   readonly token?: string;
-  /** Stripe refuses its method, because it was detached there and the event was lost. */
+  /** Stripe refuses the method, because it was detached at Stripe and the event was lost. */
   readonly detached?: true;
   readonly fault?: Readonly<Record<string, unknown>>;
-  /** Of the response. */
+  /** The status of the response. */
   readonly status: number;
-  /** The records a day later. */
+  /** The records after a day. */
   readonly left: 'nothing' | 'active' | 'canceled';
 }
 
@@ -82,7 +82,7 @@ const eventsOf = async (service: TestHost, { user }: Payer) =>
     )
     .map((event) => ({ ...event.detail.payload.data, name: event['detail-type'] }));
 
-/** Every payment in the list or in an event has a readable subscription; every charge is listed. */
+/** Expects a readable subscription for every listed or published payment, and a listed payment for every charge. */
 const expectTruth = async (service: TestHost, who: Payer) => {
   const { body: subscriptions } = await service.get('/subscriptions', who.options);
   const { body: payments } = await service.get('/payments', who.options);
@@ -129,7 +129,7 @@ describe('the create of a service-billed subscription', () => {
     });
   };
 
-  test('leaves both subscription and payment, or neither, for every outcome of its first charge', {
+  test('leaves both subscription and payment, or neither, for every outcome of the first charge', {
     timeout: 120_000,
   }, async () => {
     const made: { readonly one: Case; readonly who: Payer }[] = [];
@@ -158,7 +158,7 @@ describe('the create of a service-billed subscription', () => {
 describe('the create of a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  test('is canceled if it never arrived and its customer is deleted at the provider in the meantime', async () => {
+  test('is canceled if it never arrived and its customer was deleted at the provider', async () => {
     const who = await subscriber(service, 'pm_card_visa');
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
     await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'timeout_before' });
@@ -174,7 +174,7 @@ describe('the create of a provider-billed subscription', () => {
   });
 
   test.each(['pm_card_chargeCustomerFail', 'pm_card_visa'])(
-    'leaves consistent readable records (%s)',
+    'leaves consistent and readable records (%s)',
     async (token) => {
       const who = await subscriber(service, token);
       await trySubscribe(service, who);

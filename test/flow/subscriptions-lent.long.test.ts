@@ -11,8 +11,8 @@ import { command, patch, payer, readSubscription, type Subscriber, subscribe, tr
 import { takenSince } from './use/charges.ts';
 
 /**
- * A member's own card pays for an organization's subscription that Stripe bills. The membership ends while work is
- * under way. Work that is resumed after that no longer charges the card.
+ * A member's own card pays for an organization's Stripe-billed subscription. The membership ends while work is in
+ * progress. Work that resumes later must not charge the card.
  */
 const stoppable = withStops(PATIENT);
 
@@ -25,7 +25,7 @@ interface Team {
   readonly organizationId: string;
   readonly owner: UserWithEmail;
   readonly admin: UserWithEmail;
-  /** The owner removes the admin. */
+  /** The owner removes the admin from the organization. */
   readonly end: () => Promise<void>;
 }
 
@@ -42,7 +42,7 @@ const team = async (): Promise<Team> => {
   return { organizationId, owner, admin, end };
 };
 
-/** The statuses at Stripe, the former subscription first. */
+/** The subscription statuses at Stripe, the former subscription first. */
 const there = async (id: string): Promise<string[]> =>
   (await stoppable().service.ledger()).subscriptions
     .filter((one) => one.subscription_id === id)
@@ -61,7 +61,7 @@ interface Transfer extends Team {
   readonly who: Subscriber;
   readonly made: ParsedJson;
   readonly card: MethodBody;
-  /** The admin names their own card instead of the organization's. */
+  /** The admin replaces the organization's card with their own card. */
   readonly act: () => Promise<TestAnswer>;
 }
 
@@ -82,7 +82,7 @@ type How = 'losing' | 'stopped';
 interface Interrupted {
   readonly how: How;
   readonly call: string;
-  /** True if Stripe has carried it out. */
+  /** True if Stripe executed the call. */
   readonly executed: boolean;
 }
 
@@ -104,7 +104,7 @@ const TO_FINISH = [
 const nameOf = ({ how, call, executed }: Interrupted): string =>
   `${call} ${how === 'losing' ? 'lost its response' : 'was the last call'}, ${executed ? 'done' : 'not done'}`;
 
-/** The transfer is interrupted, the membership ends, and an hour later the service has handled it. */
+/** Interrupts the transfer, ends the membership, and waits an hour for the service's follow-up. */
 const interrupted = async ({ state, how, call, executed }: Interrupted & { readonly state: string }) => {
   const { service, [how]: interrupt } = stoppable();
   const test = await transfer(state === 'past due' ? 'pm_sim_ok_1_then_decline' : 'pm_card_visa');
@@ -118,7 +118,7 @@ const interrupted = async ({ state, how, call, executed }: Interrupted & { reado
   return test;
 };
 
-/** The card is no longer charged, and its owner may delete it. */
+/** Expects that the card is no longer charged, and that its owner can delete it. */
 const expectFree = async ({ made, card, admin, who }: Transfer, taken: number): Promise<void> => {
   const { service } = stoppable();
   expect(await timesTaken(card)).toBe(taken);
@@ -130,7 +130,7 @@ const expectFree = async ({ made, card, admin, who }: Transfer, taken: number): 
   expect(status).toBe(204);
 };
 
-describe('a transfer to a member’s card, interrupted before the membership ended', () => {
+describe('an interrupted transfer to a member’s card before the membership ended', () => {
   test.each(TO_GO_BACK.map((one) => ({ ...one, name: nameOf(one) })))(
     'is reverted if nothing was charged: $state, $name',
     async ({ there: left, ...one }) => {
@@ -145,7 +145,7 @@ describe('a transfer to a member’s card, interrupted before the membership end
   );
 
   test.each(TO_FINISH.map((one) => ({ ...one, name: nameOf(one) })))(
-    'is completed if the card was charged or the former subscription ended, and then needs a method: $state, $name',
+    'is completed if the card was charged or the former subscription ended: $state, $name',
     async ({ there: left, taken, ...one }) => {
       const { service } = stoppable();
       const test = await interrupted(one);
@@ -164,9 +164,9 @@ describe('a transfer to a member’s card, interrupted before the membership end
 
 interface Creation extends Team {
   readonly card: MethodBody;
-  /** The admin subscribes for the organization, with their own card. */
+  /** The admin subscribes for the organization with their own card. */
   readonly act: () => Promise<TestAnswer>;
-  /** The organization's subscriptions, as the owner sees them. */
+  /** The organization's subscriptions, as the owner reads them. */
   readonly here: () => Promise<ParsedJson[]>;
 }
 
@@ -184,7 +184,7 @@ const creation = async (token = 'pm_card_visa'): Promise<Creation> => {
   };
 };
 
-/** Stripe has the subscription, the member has left, and Stripe could not be read for an hour. */
+/** Stripe has the subscription, the member has left, and Stripe was unavailable for an hour. */
 const unknownHere = async () => {
   const { service, stopped } = stoppable();
   const of = await creation();
@@ -197,7 +197,7 @@ const unknownHere = async () => {
   return { service, ...of };
 };
 
-describe('a create with a member’s card, interrupted before the membership ended', () => {
+describe('an interrupted create with a member’s card before the membership ended', () => {
   test.each([
     { how: 'losing', status: 201, left: [{ status: 'canceled' }] },
     { how: 'stopped', status: 500, left: [] },
@@ -212,7 +212,7 @@ describe('a create with a member’s card, interrupted before the membership end
     expect(await timesTaken(card)).toBe(0);
   });
 
-  test('stops collection at Stripe once the service finds the subscription there', async () => {
+  test('stops collection at Stripe after the service finds the subscription there', async () => {
     const { service, losing } = stoppable();
     const { act, end, here, card } = await creation();
     await service.webhookMode('drop');
@@ -235,7 +235,7 @@ describe('a create with a member’s card, interrupted before the membership end
     expect(await timesTaken(card)).toBe(1);
   });
 
-  test('stops collection later if the service finds the subscription late, and Stripe refuses to stop it then', async () => {
+  test('stops collection in a retry if the service finds it late and Stripe refuses at first', async () => {
     const { service, here, card } = await unknownHere();
     await service.clearFaults();
     await service.fault({ provider: 'provider_a', path: '/v1/subscriptions/', method: 'POST', action: 'error_500' });
@@ -249,7 +249,7 @@ describe('a create with a member’s card, interrupted before the membership end
   });
 });
 
-test('a subscription whose first payment is under way when its member leaves is stopped once it is paid', async () => {
+test('a subscription is stopped once its pending first payment succeeds after its member left', async () => {
   const { service } = stoppable();
   const { act, end, here, card } = await creation('pm_sim_processing_ok');
   expect((await act()).status).toBe(201);
@@ -261,13 +261,13 @@ test('a subscription whose first payment is under way when its member leaves is 
   expect(await timesTaken(card)).toBe(1);
 });
 
-test('a member’s card used by a request during the membership follow-up is checked again', async () => {
+test('a member’s card is checked again if a request uses it during the membership follow-up', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card } = await creation();
   await service.moveTo(new Date((Math.ceil(service.now() / MINUTE_MS) + 0.5) * MINUTE_MS).toISOString());
   const endMeanwhile = async (): Promise<void> => {
     await end();
-    // The first lookup of the card that the member lent. The creation is looked up a minute after it began.
+    // The first lookup of the lent card. The service looks up the creation a minute after its start.
     await service.advance(40);
   };
   expect((await overtaken(CREATE, endMeanwhile, act)).status).toBe(201);
@@ -279,7 +279,7 @@ test('a member’s card used by a request during the membership follow-up is che
   expect(await timesTaken(card)).toBe(1);
 });
 
-test('a paused subscription with a former member’s card is not resumed, even if its period is paid', async () => {
+test('a paused subscription is not resumed with a former member’s card, even in its paid period', async () => {
   const { service } = stoppable();
   const { act, end, card, owner } = await creation();
   const { body: made } = await act();
@@ -300,7 +300,7 @@ test('a paused subscription with a former member’s card is not resumed, even i
   expect(await timesTaken(card)).toBe(1);
 });
 
-test('a trial with a former member’s card is paused at its end, and continues with another card', async () => {
+test('a trial with a former member’s card is paused at its end, and another card continues it', async () => {
   const { service } = stoppable();
   const { organizationId: organization_id, owner, admin, end } = await team();
   const lender = await payer(service, admin.options, { fields: { organization_id: null } });
@@ -319,14 +319,14 @@ test('a trial with a former member’s card is paused at its end, and continues 
   expect([await timesTaken(lent), await timesTaken(other)]).toEqual([0, 1]);
 });
 
-test('a subscription whose hold is reported by Stripe before it is stored runs until its paid time ends', async () => {
+test('a held subscription runs until its paid time ends, even if Stripe reports the hold first', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card, admin } = await creation();
   expect((await act()).status).toBe(201);
   await service.settle();
   await end();
   const remove = () => service.request('DELETE', `/payment-methods/${card.id}`, admin.options);
-  // The event of the hold is applied while its call waits for the response.
+  // The hold's event is applied while the hold call waits for its response.
   expect((await overtaken('POST /v1/subscriptions/:id', () => service.settle(), remove)).status).toBe(204);
   await service.settle();
   expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
@@ -334,14 +334,14 @@ test('a subscription whose hold is reported by Stripe before it is stored runs u
   expect(await here()).toMatchObject([{ status: 'past_due' }]);
 });
 
-test('a subscription is held even if Stripe reports it as active just before the hold', async () => {
+test('a subscription is held even if Stripe reports it as active just before', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card, admin, owner } = await creation();
   const { body: made } = await act();
   await service.settle();
   await end();
   const remove = () => service.request('DELETE', `/payment-methods/${card.id}`, admin.options);
-  // The request reads the subscription at Stripe.
+  // The request reads the subscription from Stripe.
   const resume = async () =>
     expect(
       await command(service, { options: owner.options, names: made }, { id: made.id, name: 'resume' }),

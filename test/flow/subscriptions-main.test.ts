@@ -26,7 +26,7 @@ const admin = async () => (await signIn(service, { is_admin: true })).options;
 const idsOf = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id);
 
 describe('a new subscription', () => {
-  test('is charged at its creation and every month afterwards', async () => {
+  test('is charged at its creation and every month', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'active', billing_status: 'active', billing_owner: 'service' });
@@ -41,7 +41,7 @@ describe('a new subscription', () => {
     ]);
   });
 
-  test('shows the fields of its request', async () => {
+  test('shows the requested fields', async () => {
     const who = await subscriber(service);
     const address = await createAddress(service, who.options);
     const texts = { concept: 'Plan', description: 'A plan', reference_code: 'R-1', category: 'c', tags: 'a,b' };
@@ -136,7 +136,7 @@ describe('the price of a subscription', () => {
     }
   });
 
-  test('uses the request’s trial if no product is named', async () => {
+  test('uses the request’s trial if the request names no product', async () => {
     const who = await subscriber(service);
     expect(await subscribe(service, who, { trial_days: 730 })).toMatchObject({ status: 'trialing' });
   });
@@ -161,7 +161,7 @@ describe('the price of a subscription', () => {
 
   const STATED = ['subtotal_cents', 'total_cents', 'currency', 'billing_interval'];
 
-  test.each(STATED)('is refused without %s if no product is named', async (field) => {
+  test.each(STATED)('is refused without %s if the request names no product', async (field) => {
     const who = await subscriber(service);
     for (const absent of [undefined, null, '']) {
       const stated = { subtotal_cents: 1_900, amount_cents: 1_900, [field]: absent };
@@ -228,7 +228,7 @@ describe('the customer and method of a subscription', () => {
     expect(made).toMatchObject({ organization_id, user_id: billing.userId, status: 'active' });
     const names = { ...ofOrganization.names, payment_method_id: own.names.payment_method_id };
     expect(await subscribe(service, { ...own, names }, { organization_id })).toMatchObject({ organization_id });
-    // An organization's method pays for the organization only.
+    // An organization's method can pay only for the organization.
     expect(await trySubscribe(service, ofOrganization)).toMatchObject({
       status: 403,
       body: { code: 'INSUFFICIENT_PERMISSIONS' },
@@ -243,7 +243,7 @@ describe('the customer and method of a subscription', () => {
 });
 
 describe('the list of subscriptions', () => {
-  test('shows the caller’s own subscriptions, newest first, by status and by page', async () => {
+  test('shows the caller’s own subscriptions, newest first, by status and page', async () => {
     const who = await subscriber(service);
     const made: string[] = [];
     for (const trial_days of [0, 5, 0]) {
@@ -261,7 +261,7 @@ describe('the list of subscriptions', () => {
     expect((await list('?status=nothing')).status).toBe(400);
   });
 
-  test('shows an organization’s or project’s subscriptions, with the requested includes', async () => {
+  test('shows an organization’s or project’s subscriptions with the requested includes', async () => {
     const { id: organization_id, owner } = await company(service);
     const names = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const project = { name: 'P', slug: 'p', billing_email: 'b@example.com', organization_id };
@@ -288,7 +288,7 @@ describe('the list of subscriptions', () => {
 });
 
 describe('an update of a subscription', () => {
-  test('merges metadata, deletes a key by null, or replaces all metadata', async () => {
+  test('merges metadata, deletes null keys, or replaces all metadata', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { metadata: { a: '1', b: '2' } });
     const merged = await patch(service, who, { id: made.id, body: { metadata: { b: null, c: '3' } } });
@@ -357,7 +357,7 @@ describe('an update of a subscription', () => {
 });
 
 describe('a guest', () => {
-  test('subscribes with their own method by token, and the list by e-mail shows few fields', async () => {
+  test('subscribes with a method by token, and sees few fields in the list by e-mail', async () => {
     const email = 'gina.sub@example.com';
     const method = await service.post('/payment-methods', {
       provider_id: 'provider_a',
@@ -403,7 +403,7 @@ describe('a guest', () => {
 });
 
 describe('the payments of a subscription', () => {
-  test('can be changed and canceled through the subscription only', async () => {
+  test('can be changed and canceled only through the subscription', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
     const id = made.latest_payment_id;

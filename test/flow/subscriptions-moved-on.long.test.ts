@@ -15,7 +15,7 @@ import {
   subscriber,
 } from './subscribers.ts';
 
-/** Stripe has changed the subscription (a click in its dashboard), and its event was lost. */
+/** The subscription was changed in Stripe's dashboard, and the event was lost. */
 const service = withHost({ frozen: true });
 beforeEach(async () => {
   await service.clearFaults();
@@ -32,7 +32,7 @@ const there = async (id: string) => (await service.ledger()).subscriptions.filte
 type Act = (who: Subscriber, id: string) => Promise<TestAnswer>;
 interface Asked {
   readonly name: string;
-  /** The act before Stripe ends the subscription. */
+  /** Runs before Stripe ends the subscription. */
   readonly before?: Act;
   readonly act: Act;
   readonly status: 200 | 409;
@@ -45,7 +45,7 @@ const resume: Act = (who, id) => command(service, who, { id, name: 'resume' });
 const reactivate: Act = (who, id) => command(service, who, { id, name: 'reactivate' });
 const changeMethod: Act = async (who, id) =>
   patch(service, who, { id, body: { payment_method_id: await anotherMethod(service, who) } });
-/** A method that is saved before the race begins. */
+/** A method that is saved before the concurrent commands start. */
 const changeTo =
   (method: string): Act =>
   (who, id) =>
@@ -60,8 +60,8 @@ const COMMANDS: readonly Asked[] = [
   { name: 'change of method', act: changeMethod, status: 409 },
 ];
 
-describe('a subscription that ended at Stripe without an event here', () => {
-  test.each(COMMANDS)('responds to $name with $status and is canceled here too', async ({ before, act, status }) => {
+describe('a subscription that ended at Stripe without an event', () => {
+  test.each(COMMANDS)('responds to $name with $status, and its record is canceled', async ({ before, act, status }) => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     expect((await before?.(who, made.id))?.status ?? 200).toBe(200);
@@ -79,7 +79,7 @@ describe('a subscription that ended at Stripe without an event here', () => {
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
 
-  test('returns 409 for a method of another customer at Stripe, and creates no other subscription there', async () => {
+  test('returns 409 for a method of another Stripe customer, and creates no second subscription', async () => {
     const { id: organization_id, owner } = await company(service);
     const paying = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, paying, { organization_id });
@@ -123,8 +123,8 @@ describe('a subscription that ended at Stripe without an event here', () => {
   });
 });
 
-describe('a method detached at Stripe without an event here', () => {
-  test('is refused as a method, and the subscription is unchanged', async () => {
+describe('a method detached at Stripe without an event', () => {
+  test('is refused as a method, and leaves the subscription unchanged', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const other = await anotherMethod(service, who);
@@ -159,7 +159,7 @@ describe('concurrent commands', () => {
   ] as const;
 
   test.each(RIVALS.map((rivals) => ({ name: rivals.join(', '), rivals })))(
-    'return 200 or 409, and the subscription ends in the same state here and there ($name)',
+    'return 200 or 409, and the record then equals Stripe’s state ($name)',
     async ({ rivals }) => {
       for (let round = 0; round < 3; round += 1) {
         const who = await subscriber(service);
@@ -182,7 +182,7 @@ describe('concurrent commands', () => {
   );
 });
 
-describe('a pause that ended at Stripe without an event here', () => {
+describe('a pause that ended at Stripe without an event', () => {
   test('returns 409 for a resumption that would charge, and charges nothing', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'weekly' });

@@ -8,9 +8,8 @@ import { withStops } from './stops.ts';
 import { command, type Subscriber, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
 /**
- * A function stops when the provider has created and charged a subscription, and the customer is deleted at the
- * provider before the service looks. The provider no longer lists the customer's subscriptions, only those that were
- * canceled lately.
+ * A function stops after the provider has created and charged a subscription. The customer is deleted at the provider
+ * before the service looks. The provider then lists only the customer's recently canceled subscriptions.
  */
 const stoppable = withStops(PATIENT);
 const NOW = { cancel_at_period_end: false };
@@ -35,19 +34,19 @@ const stateOf = async ({ options }: Subscriber) => {
 };
 
 describe('the charge of a subscription whose customer was deleted', () => {
-  test('is recorded after a creation, with its canceled subscription', async () => {
+  test('is recorded after a creation, with the canceled subscription', async () => {
     const who = await subscriber(stoppable().service);
     await stopThenDeleteCustomer(who, () => trySubscribe(stoppable().service, who));
     expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded'] });
   });
 
-  test('is recorded after a creation with a pending charge, with its expired subscription', async () => {
+  test('is recorded after a creation with a pending charge, with the expired subscription', async () => {
     const who = await subscriber(stoppable().service, 'pm_sim_processing_ok');
     await stopThenDeleteCustomer(who, () => trySubscribe(stoppable().service, who));
     expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded'] });
   });
 
-  test('is recorded after a reactivation, with its canceled subscription', async () => {
+  test('is recorded after a reactivation, with the canceled subscription', async () => {
     const { service } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who, { billing_interval: 'weekly' });
@@ -88,7 +87,7 @@ describe('the charge of a subscription whose customer was deleted', () => {
     await service.webhookMode('normal');
   });
 
-  test('does not appear if no charge was made, nor does its subscription', async () => {
+  test('leaves no record of itself or the subscription if it was not made', async () => {
     const { service, stopped } = stoppable();
     const who = await subscriber(service);
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);

@@ -4,8 +4,8 @@ import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { withHost } from './host.ts';
 import { command, readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
-/** Stripe keeps the invoice of a renewal as a draft for about an hour, and then charges it. */
-describe('the draft of a renewal at Stripe', () => {
+/** Stripe keeps a renewal's invoice as a draft for about an hour before it charges. */
+describe('a renewal’s draft invoice at Stripe', () => {
   const service = withHost({ frozen: true });
 
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('the draft of a renewal at Stripe', () => {
     return charges.filter(({ status }) => status === 'succeeded').length;
   };
 
-  /** A subscription whose renewal is a draft. */
+  /** A subscription with a draft renewal. */
   const renewing = async () => {
     const who = await subscriber(service);
     const { id, current_period_end } = await subscribe(service, who);
@@ -39,7 +39,7 @@ describe('the draft of a renewal at Stripe', () => {
     await service.settle();
   };
 
-  test('is charged after an hour if nothing happens', async () => {
+  test('is charged after an hour if the subscription is unchanged', async () => {
     const { who, id, before } = await renewing();
     await later();
     expect(await invoicesOf(id)).toMatchObject([{ status: 'paid' }, { status: 'paid' }]);
@@ -64,7 +64,7 @@ describe('the draft of a renewal at Stripe', () => {
         return { status: 200 };
       },
     ],
-  ])('is never charged if the subscription is %s meanwhile', async (_, stop) => {
+  ])('is never charged if the subscription is %s before', async (_, stop) => {
     const { who, id, before } = await renewing();
     expect(await stop(who, id)).toMatchObject({ status: 200 });
     await later();

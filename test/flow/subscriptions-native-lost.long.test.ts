@@ -14,7 +14,7 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** A provider that bills and whose responses are lost makes no charge without a subscription. */
+/** A billing provider whose responses are lost makes no charge without a subscription record. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -31,7 +31,7 @@ const lose = () =>
     times: 1,
   });
 const there = async (id: string) => (await service.ledger()).subscriptions.filter((one) => one.subscription_id === id);
-/** The provider creates it; neither the response nor an event arrives. */
+/** The provider creates the subscription, but the response and the event are lost. */
 const subscribedUnheard = async () => {
   const who = await subscriber(service);
   await service.webhookMode('drop');
@@ -41,7 +41,7 @@ const subscribedUnheard = async () => {
   return { who, id };
 };
 
-describe('a creation without a response whose method was deleted meanwhile', () => {
+describe('a creation without a response whose method was then deleted', () => {
   test('is found at the provider, and its collection is paused there', async () => {
     const { who, id } = await subscribedUnheard();
     const pk = `PM#${who.names.payment_method_id}`;
@@ -54,7 +54,7 @@ describe('a creation without a response whose method was deleted meanwhile', () 
 });
 
 describe('a charge', () => {
-  test('is closed two hours after a cancel that found it pending and the provider unavailable', async () => {
+  test('is closed two hours after a cancel that found it pending at an unavailable provider', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     await service.webhookMode('drop');
     const { id } = await subscribe(service, who);
@@ -76,7 +76,7 @@ describe('a charge', () => {
     });
   });
 
-  test('is recorded as canceled if it failed at a renewal and its event arrives after the subscription’s end', async () => {
+  test('is recorded as canceled if it fails at a renewal and its event follows the subscription’s end', async () => {
     const who = await subscriber(service, 'pm_sim_ok_1_then_decline');
     const made = await subscribe(service, who);
     await service.webhookMode('drop');
@@ -119,7 +119,7 @@ describe('a charge', () => {
 });
 
 describe('a subscription recreated at its provider', () => {
-  test('is active if the response is lost and its event arrives first', async () => {
+  test('is active if its response is lost and its event arrives first', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     await command(service, who, { id, name: 'cancel', body: NOW });
@@ -171,7 +171,7 @@ describe('a subscription recreated at its provider', () => {
     expect((await there(id)).map(({ status }) => status)).toContain(now.status === 'active' ? 'trialing' : 'never');
   });
 
-  test('cancels a duplicate after the duplicate’s event, and records its charge of the same period', async () => {
+  test('cancels a duplicate subscription after its event, and records its charge of the same period', async () => {
     const who = await subscriber(service);
     const { id, total_cents, provider_subscription_id: own } = await subscribe(service, who);
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
@@ -192,7 +192,7 @@ describe('a subscription recreated at its provider', () => {
     expect(await paymentsOf(service, who, id)).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
   });
 
-  test('is the second of two creations with lost responses, and charges nothing for the time already charged', async () => {
+  test('charges nothing for the paid time after two creations with lost responses', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who, { billing_interval: 'weekly' });
     await command(service, who, { id, name: 'cancel', body: NOW });
@@ -253,7 +253,7 @@ describe('a first charge', () => {
     expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded']);
   });
 
-  test('leaves nothing chargeable at the provider after a lost response and a cancel', async () => {
+  test('leaves nothing collectible at the provider after a lost response and a cancel', async () => {
     const { who, id } = await subscribedUnheard();
     expect(await command(service, who, { id, name: 'cancel', body: NOW })).toMatchObject({
       status: 200,
@@ -263,7 +263,7 @@ describe('a first charge', () => {
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled']);
   });
 
-  test('has paid for its period when the payer returns after a lost response and a cancel', async () => {
+  test('counts for its period if the payer returns after a lost response and a cancel', async () => {
     const who = await subscriber(service);
     await service.webhookMode('drop');
     await lose();
@@ -277,7 +277,7 @@ describe('a first charge', () => {
     expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded']);
   });
 
-  test('is recorded once paid if it is slow, its response is lost and the subscription is canceled', async () => {
+  test('is recorded once paid if it settles late after a lost response and a cancel', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     await lose();
     const { id } = await subscribe(service, who);
@@ -286,7 +286,7 @@ describe('a first charge', () => {
     expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded']);
   });
 
-  test('leaves nothing chargeable without any event if its response is lost and the cancel first fails', async () => {
+  test('leaves nothing collectible without events if its response is lost and the cancel first fails', async () => {
     const { who, id } = await subscribedUnheard();
     const refuse = { provider: 'provider_a', method: 'DELETE', path: '/v1/subscriptions', action: 'rate_limit' };
     await service.fault({ ...refuse, times: 10 });
@@ -297,7 +297,7 @@ describe('a first charge', () => {
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled']);
   });
 
-  test('is past due and pending while slow, and active once paid', async () => {
+  test('leaves the subscription past due while it is processing, and active once it is paid', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
@@ -312,7 +312,7 @@ describe('a returning payer', () => {
   const reactivate = (who: Subscriber, id: string) => command(service, who, { id, name: 'reactivate' });
   const IN_PROGRESS = { status: 409, body: { code: 'PAYMENT_IN_PROGRESS' } };
 
-  /** A trial has ended, and its first charge is under way. */
+  /** A trial has ended, and its first charge is in progress. */
   const renewing = async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const { id, trial_end } = await subscribe(service, who, { trial_days: 5 });
@@ -321,7 +321,7 @@ describe('a returning payer', () => {
     return { who, id };
   };
 
-  test('is not charged again during a slow first charge', async () => {
+  test('is not charged again while the first charge is processing', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const { id } = await subscribe(service, who);
     await command(service, who, { id, name: 'cancel', body: NOW });
@@ -331,7 +331,7 @@ describe('a returning payer', () => {
     expect(await succeeded(who, id)).toBe(1);
   });
 
-  test('is not charged again during a slow first charge with a lost response', async () => {
+  test('is not charged again while the first charge is processing after a lost response', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     await lose();
     const { id } = await subscribe(service, who);
@@ -343,7 +343,7 @@ describe('a returning payer', () => {
     expect(await succeeded(who, id)).toBe(1);
   });
 
-  test('is not charged again during a slow renewal', async () => {
+  test('is not charged again while a renewal is processing', async () => {
     const { who, id } = await renewing();
     await command(service, who, { id, name: 'cancel', body: NOW });
     expect(await reactivate(who, id)).toMatchObject(IN_PROGRESS);
@@ -352,7 +352,7 @@ describe('a returning payer', () => {
     expect(await succeeded(who, id)).toBe(1);
   });
 
-  test('is not charged again after a pause during a slow renewal', async () => {
+  test('is not charged again after a pause while a renewal is processing', async () => {
     const { who, id } = await renewing();
     await command(service, who, { id, name: 'pause' });
     expect(await command(service, who, { id, name: 'resume' })).toMatchObject(IN_PROGRESS);
@@ -364,7 +364,7 @@ describe('a returning payer', () => {
     expect(await succeeded(who, id)).toBe(1);
   });
 
-  test('has every charge recorded, even for a slow renewal that is canceled', async () => {
+  test('has every charge recorded, even a processing renewal that is canceled', async () => {
     const { who, id } = await renewing();
     await command(service, who, { id, name: 'cancel', body: NOW });
     await service.advance(2 * HOUR_SECONDS);

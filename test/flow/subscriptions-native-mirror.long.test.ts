@@ -22,7 +22,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** Changes at Stripe by the owner of the account, or by a payer in the portal. The record here follows. */
+/** Changes at Stripe by the account owner or by a payer in the portal. The record must follow. */
 const FAILING = 'pm_card_chargeCustomerFail';
 const NOW = { cancel_at_period_end: false };
 
@@ -34,7 +34,7 @@ const atDashboard = async (service: TestHost, id: string, wish: ParsedJson): Pro
 const newestInvoice = async (service: TestHost, providerId: string) =>
   present((await service.ledger()).invoices.filter(({ subscription }) => subscription === providerId).at(-1));
 
-/** Changes something while no event arrives; those of earlier changes have arrived. */
+/** Makes a change whose event is lost, after the earlier events have arrived. */
 const unheard = async (service: TestHost, change: () => Promise<unknown>): Promise<void> => {
   await service.settle();
   await service.advance(HOUR_SECONDS);
@@ -53,7 +53,7 @@ const stop = (service: TestHost, who: Subscriber, id: string) =>
 describe('a change at Stripe', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  test('schedules a cancellation when the portal sets an end, and a reactivation clears it', async () => {
+  test('in the portal schedules a cancellation, and a reactivation clears it', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await atDashboard(service, made.id, { cancel_at: made.current_period_end });
@@ -70,7 +70,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  test('keeps the next charge when the end moves to a later period', async () => {
+  test('to a later end keeps the next charge', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await atDashboard(service, made.id, { cancel_at: inDays(service, 45) });
@@ -81,7 +81,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  test('does not delay a cancellation at the end of the period, if it had set a later end', async () => {
+  test('to a later end does not delay a cancellation at the period end', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await atDashboard(service, made.id, { cancel_at: inDays(service, 45) });
@@ -93,7 +93,7 @@ describe('a change at Stripe', () => {
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
 
-  test('to an earlier end of the period stays when the event of the first invoice comes late', async () => {
+  test('to an earlier period end stays if the first invoice’s event arrives late', async () => {
     const who = await subscriber(service);
     await service.webhookMode('delay');
     const made = await subscribe(service, who);
@@ -110,7 +110,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  test('is refused, without an effect, if the card’s charge never reaches Stripe', async () => {
+  test('is refused without effect if the card’s charge never reaches Stripe', async () => {
     const who = await subscriber(service, 'pm_sim_timeout_before');
     const made = await subscribe(service, who, { trial_days: 14 });
     const ended = await service.request('POST', `/_local/simulator/subscriptions/${made.id}`, {
@@ -121,7 +121,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  test('applies to the trial, extended or ended early', async () => {
+  test('of the trial end applies to the record, both later and earlier', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 14 });
     const later = inDays(service, 30);
@@ -147,7 +147,7 @@ describe('a change at Stripe', () => {
     [14, 15, 4],
     [21, 20, 4],
   ])(
-    'ends a trial of %i days early, with no event for %i days, and leaves %i charges with their payments',
+    'ends a trial of %i days early without events for %i days, and leaves %i recorded charges',
     async (trial, deaf, charges) => {
       const who = await subscriber(service);
       const made = await subscribe(service, who, { trial_days: trial, billing_interval: 'weekly' });
@@ -169,7 +169,7 @@ describe('a change at Stripe', () => {
     },
   );
 
-  test('keeps the membership active through a free month', async () => {
+  test('to a free month keeps the membership active', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();
@@ -183,7 +183,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  test('sets the price of the next renewal from the seats', async () => {
+  test('of the quantity sets the price of the next renewal', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await atDashboard(service, made.id, { quantity: 3 });
@@ -198,7 +198,7 @@ describe('a change at Stripe', () => {
   test.each([
     ['a coupon', { coupon: { percent_off: 50 } }, { subtotal_cents: 1_900, discount_cents: 950, total_cents: 950 }],
     ['a tax', { tax: { percentage: 10 } }, { subtotal_cents: 1_900, tax_cents: 190, total_cents: 2_090 }],
-  ])('applies %s to the renewal as on the invoice', async (_, wish, prices) => {
+  ])('by %s applies to the renewal as on the invoice', async (_, wish, prices) => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await atDashboard(service, made.id, wish);
@@ -221,7 +221,7 @@ describe('a change at Stripe', () => {
   test.each([
     ['a coupon of 100 %', { coupon: { percent_off: 100 } }],
     ['a credit', undefined],
-  ])('extends the membership without a payment for a period paid by %s', async (_, wish) => {
+  ])('extends the membership without a payment if %s pays the period', async (_, wish) => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const { subscriptions } = await service.ledger();
@@ -238,7 +238,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  test('counts a partial renewal payment from a balance as a discount', async () => {
+  test('counts a partial balance payment of a renewal as a discount', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const { subscriptions } = await service.ledger();
@@ -268,7 +268,7 @@ describe('a past-due Stripe-billed subscription', () => {
   const recoveries = async (id: string): Promise<string[]> =>
     (await subscriptionEventsOf(service, id)).filter((name) => /renewed|recovered/.test(name));
 
-  test('announces a recovery once, and its payment names the card that paid', async () => {
+  test('publishes one recovery event, and its payment names the card that paid', async () => {
     const { who, id, there } = await owing();
     const good = await anotherMethod(service, who);
     const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
@@ -303,7 +303,7 @@ describe('a past-due Stripe-billed subscription', () => {
     await stop(service, who, id);
   });
 
-  test('has a canceled payment if paid outside Stripe, even if its events are lost', async () => {
+  test('has a canceled payment if it is paid outside Stripe, even if its events are lost', async () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
     await unheard(service, () =>
@@ -333,7 +333,7 @@ describe('a past-due Stripe-billed subscription', () => {
     await stop(service, who, id);
   });
 
-  test('ends immediately when it is canceled at the end of its period', async () => {
+  test('ends immediately if it is canceled at the end of its period', async () => {
     const { who, id } = await owing();
     const canceled = await command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: true } });
     expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
@@ -407,7 +407,7 @@ describe('a Stripe-billed subscription', () => {
     const outcomes = await outcomesOf(service, byHand.id);
     expect(outcomes).not.toHaveLength(0);
     for (const { response } of outcomes) expect(response).toMatchObject({ outcome: 'ignored', reason: 'not ours' });
-    // The intent of its invoice names no subscription, so after one retry it counts as not ours.
+    // The invoice's intent names no subscription, so its event counts as unrelated after one retry.
     const { payment_intent: intent } = await newestInvoice(service, byHand.id);
     await service.advance(2 * MINUTE_SECONDS);
     expect(await outcomesOf(service, intent)).toMatchObject([

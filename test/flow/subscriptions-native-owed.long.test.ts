@@ -22,7 +22,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** The amount owed at a billing provider covers every open invoice, not only the newest one. */
+/** The amount due at a billing provider includes every open invoice, not only the newest. */
 const FAILING = 'pm_card_chargeCustomerFail';
 const NOW = { cancel_at_period_end: false };
 const PRICE = 1_900;
@@ -44,7 +44,7 @@ const openThere = async (service: TestHost, id: string): Promise<number> => {
   return invoices.filter(({ subscription, status }) => ids.includes(subscription) && status === 'open').length;
 };
 
-/** A member whose last three days are unpaid. */
+/** A subscriber with three unpaid days. */
 const owing = async (service: TestHost) => {
   const who = await subscriber(service);
   const made = await subscribeToGold(service, who, { billing_interval: 'daily' });
@@ -88,7 +88,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  test('stay owed if only the newest invoice is paid at the provider', async () => {
+  test('stay open if only the newest invoice is paid at the provider', async () => {
     const { who, id, good } = await owing(service);
     const { invoices, subscriptions } = await service.ledger();
     const there = subscriptions.find((one) => one.subscription_id === id);
@@ -106,7 +106,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  test('are paid individually in the browser, and the subscription is active after the last payment', async () => {
+  test('are paid one by one in the browser, and the last payment activates the subscription', async () => {
     const { who, id, good } = await owing(service);
     const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
     const paid: string[] = [];
@@ -129,7 +129,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  test('stay written off by the merchant when the subscription is canceled, and a payment is recorded', async () => {
+  test('stay written off after a cancellation, and a later payment is recorded', async () => {
     const { who, id, good } = await owing(service);
     const { invoices, subscriptions } = await service.ledger();
     const there = subscriptions.find((one) => one.subscription_id === id);
@@ -149,7 +149,7 @@ describe('three open invoices of a provider-billed subscription', () => {
   test.each([
     ['pause', {}],
     ['cancel', NOW],
-  ] as const)('are canceled here by a %s, even if every event of Stripe is lost', async (name, body) => {
+  ] as const)('are canceled in our records by a %s, even if every Stripe event is lost', async (name, body) => {
     const { who, id } = await owing(service);
     await service.webhookMode('drop');
     expect(await command(service, who, { id, name, body })).toMatchObject({ status: 200 });
@@ -185,7 +185,7 @@ describe('three concurrently open invoices', () => {
     readonly leave?: () => Promise<void>;
   }
 
-  /** An organization's subscription on a member's own card. */
+  /** An organization's subscription with a member's own card. */
   const owingOfMember = async (): Promise<Owing> => {
     const [owner, admin] = [await newPerson(service), await newPerson(service)];
     const organizationId = await newOrganization(service, owner);
@@ -206,7 +206,7 @@ describe('three concurrently open invoices', () => {
     const path = `/organizations/${organizationId}/members/${memberId}`;
     const leave = async (): Promise<void> => {
       expect((await service.request('DELETE', path, owner.options)).status).toBe(200);
-      // The sweep of the next minute ends the use of the member's card.
+      // The sweep in the next minute stops the use of the member's card.
       await service.advance(2 * MINUTE_SECONDS);
     };
     return { who, id: made.id, good: '', leave };
@@ -267,7 +267,7 @@ describe('three concurrently open invoices', () => {
     ['new card', 'cancel', 3],
     ['payer pays', 'pause', 3],
     ['retries', 'payer pays', 3],
-  ])('are charged only the amount owed after %s, then %s', async (first, second, charges) => {
+  ])('are charged only if still due after %s, then %s', async (first, second, charges) => {
     const test = first === 'leave' || second === 'leave' ? await owingOfMember() : await owing(service);
     const before = (await paidThere(service, test.id)).length;
     for (const step of [first, second]) await run(step, test);

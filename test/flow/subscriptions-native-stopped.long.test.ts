@@ -4,7 +4,9 @@ import { PATIENT } from './flow.ts';
 import { withStops } from './stops.ts';
 import { type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
-/** The service retries 300 times while the provider is down for a day, so that only `npm run test:long` has the time. */
+/**
+ * Only `npm run test:long` has the time for this test, because the service retries 300 times during a day of downtime.
+ */
 const scale = inject('scale');
 const stoppable = withStops(PATIENT);
 vi.setConfig({ testTimeout: 240_000 * scale });
@@ -13,7 +15,7 @@ beforeAll(async () => {
   await stoppable().service.webhookMode('drop');
 });
 
-/** A subscriber's only subscription here and at the provider (if not ended), with its payments. */
+/** The subscriber's only subscription in the record and at the provider (unless it ended), with its payments. */
 const stateOf = async ({ options, names }: Subscriber) => {
   const { service } = stoppable();
   const { body: here } = await service.get('/subscriptions', options);

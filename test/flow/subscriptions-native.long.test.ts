@@ -23,7 +23,7 @@ import {
 const CANCEL_NOW = { cancel_at_period_end: false };
 const statuses = (list: readonly { readonly status: string }[]): string[] => list.map(({ status }) => status);
 
-/** The provider's ledger of one subscription, with its invoices and their payments. */
+/** The provider's ledger for one subscription, with its invoices and payments. */
 const there = async (service: TestHost, id: string) => {
   const ledger = await service.ledger();
   const subscriptions = ledger.subscriptions.filter(({ subscription_id }) => subscription_id === id);
@@ -34,7 +34,7 @@ const there = async (service: TestHost, id: string) => {
   return { subscriptions, invoices, charges };
 };
 
-/** The record equals the provider's state, and only the provider has charged. */
+/** Expects that the record equals the provider's state, and that only the provider has charged. */
 const expectAgreement = async (service: TestHost, who: Subscriber, id: string) => {
   const now = await readSubscription(service, who, id);
   const { subscriptions, charges } = await there(service, id);
@@ -71,7 +71,7 @@ describe('a provider-billed subscription', () => {
     expect(days).toBeLessThanOrEqual(most);
   });
 
-  test('is charged only by the provider, and the record follows, period by period', async () => {
+  test('is charged only by the provider, and its record follows each period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     expect(made).toMatchObject({
@@ -93,7 +93,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  test('leaves nothing here or at the provider if it is declined, and a retry gets the same response', async () => {
+  test('leaves no record or subscription if it is declined, and a retry gets the same response', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const keyed = { ...who, options: { ...who.options, idempotencyKey: 'native' } };
     const first = await trySubscribe(service, keyed);
@@ -158,7 +158,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  test('ends here and at the provider when the retries are exhausted', async () => {
+  test('ends at both sides when the retries are exhausted', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -200,7 +200,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: kept.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  test('is created again at the provider on reactivation: free within its period, charged after it', async () => {
+  test('is recreated at the provider on reactivation, and charged only after its period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const canceled = await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -231,7 +231,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  test('is paused and resumed at the provider, free while its period is paid', async () => {
+  test('is paused and resumed at the provider without a charge in its paid period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({
@@ -248,7 +248,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  test('starts a new period and is charged when it is resumed after the paid period', async () => {
+  test('starts and charges a new period if it is resumed after the paid period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();
@@ -269,7 +269,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  test('stays paused when the charge of a resume is declined, and may be resumed again', async () => {
+  test('stays paused if the charge of a resume is declined, and can be resumed again', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -288,7 +288,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  test('is charged once if the response to its resume is lost and the resume is repeated', async () => {
+  test('is charged once if the response to its resume is lost and the resume is retried', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'pause' });
@@ -308,7 +308,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  test('ends when its customer is deleted', async () => {
+  test('ends if its customer is deleted', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const deleted = await service.request('DELETE', `/customers/${who.names.customer_id}`, who.options);
@@ -323,7 +323,7 @@ describe('the events of a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
   test.each(['duplicate', 'reorder', 'delay', 'drop'] as const)(
-    'lead to the provider’s state when delivered in the mode %s',
+    'result in the provider’s state with webhooks in the mode %s',
     async (mode) => {
       await service.webhookMode(mode, 7);
       const who = await subscriber(service);
@@ -332,7 +332,7 @@ describe('the events of a provider-billed subscription', () => {
       const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
       await patch(service, who, { id: bad.id, body: { payment_method_id: failing } });
       await service.moveTo(good.current_period_end);
-      // Longer than the longest delay of an event and than the interval between syncs.
+      // Longer than an event's maximum delay and than the sync interval.
       await service.advance(6 * HOUR_SECONDS);
       await expectAgreement(service, who, good.id);
       expect(await expectAgreement(service, who, bad.id)).toMatchObject({ status: 'past_due' });
@@ -358,7 +358,7 @@ describe('the events of a provider-billed subscription', () => {
     }
   });
 
-  test('are accepted in the contract’s vocabulary, only in order', async () => {
+  test('are accepted in the contract’s vocabulary only in order', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();

@@ -1,4 +1,4 @@
-/** @module `next_billing_date` and `provider_subscription_id` of a subscription, in every response that shows them. */
+/** @module `next_billing_date` and `provider_subscription_id` in every response with a subscription. */
 import { describe, expect, test } from 'vitest';
 import { withHost } from './host.ts';
 import {
@@ -46,7 +46,7 @@ describe.each(BILLERS)('next_billing_date of a subscription billed by %s', (_bil
     ['provider_a', 'pm_card_visa'],
     ['provider_b', 'SIM-OK'],
     ['provider_c', 'cnon:card-nonce-ok'],
-  ])('is the end of the trial and of its period at %s, in whole seconds', async (provider_id, token) => {
+  ])('is the end of the trial and its period at %s, in whole seconds', async (provider_id, token) => {
     const who = await subscriber(service, token, { provider_id });
     await service.moveTo(`${new Date(service.now() + 2_000).toISOString().slice(0, 19)}.488Z`);
     const made = await subscribe(service, who, { trial_days: 10 });

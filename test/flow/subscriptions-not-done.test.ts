@@ -13,15 +13,15 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** If a provider refuses charges of subscriptions unprocessed (429), no attempt is counted, and no charge is lost. */
+/** If a provider refuses subscription charges unprocessed (429), no attempt counts and no charge is lost. */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 afterEach(() => service.clearFaults());
 
 describe.each([
   ['the intent', '/v1/payment_intents'],
   ['the charge', '/confirm'],
-])('a renewal whose request for %s was not executed', (_, path) => {
-  test('is executed once the provider accepts it, and does not count as a failed attempt', async () => {
+])('a renewal with an unexecuted request for %s', (_, path) => {
+  test('is charged once the provider accepts it, without a failed attempt', async () => {
     const who = await subscriber(service);
     const { id, current_period_end } = await subscribe(service, who);
     await service.fault({ provider: 'provider_a', path, action: 'rate_limit' });
@@ -38,7 +38,7 @@ describe.each([
   });
 });
 
-test('a subscription whose first charge was not executed is refused with 503, and the next attempt charges once', async () => {
+test('a subscription with an unexecuted first charge gets 503, and the next attempt charges once', async () => {
   const who = await subscriber(service);
   await service.fault({ provider: 'provider_a', path: '/confirm', action: 'rate_limit' });
   const refused = await trySubscribe(service, who);

@@ -8,12 +8,12 @@ import { withHost } from './host.ts';
 import { storedRecord } from './payers.ts';
 import { BILLERS, command, paymentsOf, subscribe, subscriber } from './subscribers.ts';
 
-/** Notices before a renewal and before the end of a card, once per cause over 400 days. */
+/** Notices before a renewal and before a card expires, once per cause over 400 days. */
 
 const DAY_MS = DAY_SECONDS * 1_000;
 const HOUR_MS = HOUR_SECONDS * 1_000;
 
-describe.each(BILLERS)('a subscription that %s bills', (_, billing) => {
+describe.each(BILLERS)('a subscription billed by %s', (_, billing) => {
   const service = withHost({ frozen: true, env: { RENEWAL_NOTICE_DAYS: '14', ...billing } });
   const noticesOf = async (id: string) =>
     (await service.busEvents('subscription.updated'))
@@ -21,7 +21,7 @@ describe.each(BILLERS)('a subscription that %s bills', (_, billing) => {
       .filter(({ data }) => data.subscription_id === id && /renewal_due|method_expiring/.test(data.reason))
       .map(({ timestamp, data }) => ({ ...data, at: Date.parse(timestamp) }));
 
-  test('has one notice per cause at the right hour, and none after its cancellation', async () => {
+  test('publishes one notice per cause at the right hour, and none after its cancellation', async () => {
     const who = await subscriber(service);
     const method = await storedRecord(service, 'PM', who.names.payment_method_id);
     const ends = new Date(service.now() + 100 * DAY_MS);
@@ -58,7 +58,7 @@ describe.each(BILLERS)('a subscription that %s bills', (_, billing) => {
   test.each([
     ['once', 9_900],
     ['forever', 4_950],
-  ])('announces what the renewal costs with a code that lasts %s', async (duration, amount) => {
+  ])('announces the renewal price with a discount code of duration %s', async (duration, amount) => {
     const code = `NOTICE-${duration.toUpperCase()}`;
     await putCode(service, code, { percent_bp: 5_000, duration });
     const who = await subscriber(service);

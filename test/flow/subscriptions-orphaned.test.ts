@@ -19,11 +19,11 @@ import {
 describe('a subscription created during the deletion of its customer or method', () => {
   const billedHere = withStops(OWN_BILLING);
 
-  /** Creates a subscription during the deletion of a record that it names, after the provider has removed the record. */
+  /** Creates a subscription during the deletion of one of its records, after the provider has removed that record. */
   const deletedMeanwhile = async (pathOf: (names: Subscriber['names']) => string) => {
     const { service, overtaken } = billedHere();
     const who = await subscriber(service);
-    // The event of the removal at the provider would remove the record before the subscription is made.
+    // The provider's removal event would delete the record before the subscription is created.
     await service.webhookMode('drop');
     const made: ParsedJson[] = [];
     const make = async () => made.push(await subscribe(service, who, { trial_days: 5 }));
@@ -38,7 +38,7 @@ describe('a subscription created during the deletion of its customer or method',
     expect(left).toMatchObject({ status: 'canceled' });
   });
 
-  test('waits for another method without its method', async () => {
+  test('waits for another method if its method is deleted', async () => {
     const left = await deletedMeanwhile(({ payment_method_id }) => `/payment-methods/${payment_method_id}`);
     expect(left).toMatchObject({ status: 'trialing', payment_method_id: null });
   });
@@ -48,12 +48,12 @@ describe.each(BILLERS)('a customer deleted while a subscription billed by %s sta
   const stoppable = withStops(env);
   const LAST_LOOK = { call: 'BatchGetItem', executed: false };
 
-  /** A customer of the subscriber beside the customer of the method. */
+  /** Adds a second customer to the subscriber, in addition to the method's customer. */
   const withOtherCustomer = async () => {
     const { service } = stoppable();
     await service.webhookMode('normal');
     const who = await subscriber(service);
-    // Under an idempotency key, a part of the customer is left until the key expires.
+    // With an idempotency key, a part of the customer stays until the key expires.
     const { id } = await createCustomer(service, { ...who.options, idempotencyKey: randomUUID() });
     const remove = async () => {
       await service.webhookMode('drop');
@@ -62,9 +62,7 @@ describe.each(BILLERS)('a customer deleted while a subscription billed by %s sta
     return { service, who, remove, names: { customer_id: id } };
   };
 
-  /**
-   * The customer is deleted after the first lookup of the function that creates the subscription, which ends at `stop`.
-   */
+  /** Deletes the customer after the first lookup of the creating function, which stops at `stop`. */
   const stopped = async (stop: Stop, fields: Readonly<Record<string, unknown>> = {}) => {
     const { service, who, remove, names } = await withOtherCustomer();
     const create = () => trySubscribe(service, who, { ...names, ...fields });
@@ -83,7 +81,7 @@ describe.each(BILLERS)('a customer deleted while a subscription billed by %s sta
     return { here: statuses(here), there: statuses(there), payments: statuses(payments.data) };
   };
 
-  test('causes the cancellation without a charge if the creation stops after its trial began', async () => {
+  test('causes a cancellation without a charge if the creation stops after its trial began', async () => {
     const { service, who } = await stopped(LAST_LOOK, { trial_days: 5 });
     await service.advance(6 * DAY_SECONDS);
     const there = biller === 'the provider' ? ['canceled'] : [];
@@ -99,7 +97,7 @@ describe.each(BILLERS)('a customer deleted while a subscription billed by %s sta
     expect(payments.filter((status) => status === 'succeeded')).toEqual([]);
   });
 
-  test('causes the cancellation without a further charge if the creation stops after its charge', async () => {
+  test('causes a cancellation without a further charge if the creation stops after its charge', async () => {
     const { service, who } = await stopped(LAST_LOOK);
     await service.advance(32 * DAY_SECONDS);
     const there = biller === 'the provider' ? ['canceled'] : [];

@@ -4,10 +4,10 @@ import { PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 import { command, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** A payer ends a subscription by a date in Stripe's customer portal, which is another field than the flag of the API. */
+/** Stripe's customer portal ends a subscription by a date, while the API uses a flag. */
 const service = withHost({ frozen: true, env: PATIENT });
 
-test('a reactivation also clears the end that the portal has set, so Stripe charges the next period', async () => {
+test('a reactivation also clears the portal’s scheduled end, and Stripe charges the next period', async () => {
   const who = await subscriber(service);
   const made = await subscribe(service, who);
   const providerId: string = made.provider_subscription_id;

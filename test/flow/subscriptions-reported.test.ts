@@ -12,7 +12,7 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** The end of a command on a subscription whose response left the outcome open. One event reports it. */
+/** A subscription command with an unknown outcome. Exactly one event reports the outcome. */
 const reasonsOf = async (service: ReturnType<ReturnType<typeof withStops>>['service'], id: string): Promise<string[]> =>
   (await service.busEvents())
     .filter((event) => event['detail-type'].startsWith('subscription.'))
@@ -20,7 +20,7 @@ const reasonsOf = async (service: ReturnType<ReturnType<typeof withStops>>['serv
     .filter((data) => data.subscription_id === id)
     .map((data) => data.reason);
 
-describe('a command that a billing provider never received', () => {
+describe('a command whose request never reached the billing provider', () => {
   const stoppable = withStops({ PROVIDER_TIMEOUT_MS: '1500' });
   afterEach(() => stoppable().service.clearFaults());
 
@@ -29,7 +29,7 @@ describe('a command that a billing provider never received', () => {
     ['cancel now', [], 'cancel_failed'],
     ['reactivate', ['cancel'], 'reactivate_failed'],
     ['resume', ['pause'], 'resume_failed'],
-  ] as const)('%s is reported once', async (asked, before, reason) => {
+  ] as const)('%s publishes one failure event', async (asked, before, reason) => {
     const { service } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
@@ -52,7 +52,7 @@ describe('a command that a billing provider never received', () => {
   });
 
   test.each(['normal', 'drop'] as const)(
-    'a cancellation that it received has its own event, in mode %s',
+    'publishes only the cancellation’s own event if the provider received it, in mode %s',
     async (mode) => {
       const { service } = stoppable();
       const who = await subscriber(service);
@@ -75,14 +75,14 @@ describe('a command that a billing provider never received', () => {
   );
 });
 
-describe('a cancellation that a billing provider carried out without a response', () => {
+describe('a cancellation that succeeded at the billing provider without a response', () => {
   const stoppable = withStops({ PROVIDER_TIMEOUT_MS: '1500' });
   afterEach(() => stoppable().service.clearFaults());
 
   test.each([
     ['a repeat', 'drop'],
     ['its event', 'normal'],
-  ] as const)('is not reported as failed after %s and a reactivation', async (after, mode) => {
+  ] as const)('publishes no failure after %s and a reactivation', async (after, mode) => {
     const { service } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
@@ -105,13 +105,13 @@ describe('a cancellation that a billing provider carried out without a response'
   });
 });
 
-describe('a first charge that stays pending', () => {
+describe('a pending first charge', () => {
   const stoppable = withStops(OWN_BILLING);
 
   test.each([
     ['pm_sim_processing_ok', ['created', 'activated']],
     ['pm_sim_processing_fail', ['created', 'payment_failed', 'canceled']],
-  ] as const)('of a create with %s ends in an event', async (token, reasons) => {
+  ] as const)('of a create with %s publishes its outcome', async (token, reasons) => {
     const { service } = stoppable();
     const who = await subscriber(service, token);
     const made = await trySubscribe(service, who);
@@ -120,7 +120,7 @@ describe('a first charge that stays pending', () => {
     expect(await reasonsOf(service, made.body.id)).toEqual(reasons);
   });
 
-  test.each(['reactivate', 'resume'] as const)('to %s is shown by a repeat as the record is then', async (name) => {
+  test.each(['reactivate', 'resume'] as const)('to %s is returned by a retry with the current record', async (name) => {
     const { service } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
@@ -140,7 +140,7 @@ describe('a first charge that stays pending', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  test.each(['reactivate', 'resume'] as const)('of a killed request to %s is reported', async (name) => {
+  test.each(['reactivate', 'resume'] as const)('to %s publishes a failure if interrupted', async (name) => {
     const { service, stopped } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
@@ -155,7 +155,7 @@ describe('a first charge that stays pending', () => {
   });
 
   test.each(['reactivate', 'resume'] as const)(
-    'of a killed request to %s is reported once it is declined',
+    'to %s publishes a failure after its decline if interrupted',
     async (name) => {
       const { service, stopped } = stoppable();
       const who = await subscriber(service);

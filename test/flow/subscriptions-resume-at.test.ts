@@ -15,7 +15,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** A pause with an end, at three providers, with both billers. */
+/** A pause with a scheduled end, at three providers and with both billers. */
 const at = (service: TestHost, seconds: number): string => new Date(service.now() + seconds * 1_000).toISOString();
 
 const PLACES = [
@@ -25,7 +25,7 @@ const PLACES = [
   ['the service bills at Square', {}, 'provider_c', 'cnon:card-nonce-ok', 'cnon:sim-ok-1-then-stopped'],
 ] as const;
 
-describe.each(PLACES)('a pause with an end where %s', (...[_, env, provider_id, good, declining]) => {
+describe.each(PLACES)('a pause with a scheduled end, where %s', (...[_, env, provider_id, good, declining]) => {
   const service = withHost({ frozen: true, env });
   const begin = async (token: string) => {
     const who = await subscriber(service, token, { provider_id });
@@ -36,7 +36,7 @@ describe.each(PLACES)('a pause with an end where %s', (...[_, env, provider_id, 
     return { who, id, resume_at };
   };
 
-  test('resumes with a charge at its end', async () => {
+  test('resumes with a charge at its scheduled end', async () => {
     const { who, id, resume_at } = await begin(good);
     await service.advance(40 * DAY_SECONDS - HOUR_SECONDS);
     await service.settle();
@@ -51,7 +51,7 @@ describe.each(PLACES)('a pause with an end where %s', (...[_, env, provider_id, 
     expect((await paymentsOf(service, who, id)).length).toBe(2);
   });
 
-  test('stays paused without a date after a decline, and says so once', async () => {
+  test('stays paused without an end after a decline, and publishes the failure once', async () => {
     const { who, id, resume_at } = await begin(declining);
     await service.moveTo(resume_at);
     await service.advance(10 * MINUTE_SECONDS);
@@ -64,7 +64,7 @@ describe.each(PLACES)('a pause with an end where %s', (...[_, env, provider_id, 
   });
 
   test.each(['error_500', 'rate_limit'])(
-    'keeps its date while the provider cannot be reached (%s), and resumes once it responds',
+    'keeps its end while the provider is unavailable (%s), and resumes once it responds',
     async (action) => {
       const { who, id } = await begin(good);
       await service.advance(40 * DAY_SECONDS - MINUTE_SECONDS);
@@ -81,7 +81,7 @@ describe.each(PLACES)('a pause with an end where %s', (...[_, env, provider_id, 
     },
   );
 
-  test('is over with a resumption before its end', async () => {
+  test('loses its scheduled end if it is resumed before', async () => {
     const { who, id, resume_at } = await begin(good);
     expect(await command(service, who, { id, name: 'resume' })).toMatchObject({
       body: { status: 'active', resume_at: null },
@@ -95,10 +95,10 @@ describe.each(PLACES)('a pause with an end where %s', (...[_, env, provider_id, 
   });
 });
 
-describe.each(BILLERS)('a pause with an end where %s bills', (_, env) => {
+describe.each(BILLERS)('a pause with a scheduled end, billed by %s', (_, env) => {
   const service = withHost({ frozen: true, env });
 
-  test('loses its end when a cancellation is scheduled, so nothing resumes before it', async () => {
+  test('loses its scheduled end once a cancellation is scheduled', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     const body = { resume_at: at(service, 10 * DAY_SECONDS) };
@@ -115,10 +115,10 @@ describe.each(BILLERS)('a pause with an end where %s bills', (_, env) => {
   });
 });
 
-describe('a pause with an end that did not happen at Stripe', () => {
+describe('a pause with a scheduled end and no response from Stripe', () => {
   const service = withHost({ frozen: true });
 
-  test.each(['error_500', 'rate_limit', 'timeout_before'])('gives no later pause its end (%s)', async (action) => {
+  test.each(['error_500', 'rate_limit', 'timeout_before'])('passes no end to a later pause (%s)', async (action) => {
     const who = await subscriber(service);
     const { id, provider_subscription_id: there } = await subscribe(service, who);
     await service.fault({ provider: 'provider_a', method: 'POST', path: '/v1/subscriptions/', times: 20, action });
@@ -137,7 +137,7 @@ describe('a pause with an end that did not happen at Stripe', () => {
     expect(await paymentsOf(service, who, id)).toHaveLength(1);
   });
 
-  test('keeps its end if Stripe carried it out and the response was lost', async () => {
+  test('keeps its end if Stripe executed the pause', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     await service.fault({
@@ -159,10 +159,10 @@ describe('a pause with an end that did not happen at Stripe', () => {
 describe.each([
   ['Stripe', {}],
   ['the service', OWN_BILLING],
-])('a pause with an end where %s bills', (_, env) => {
+])('a pause with a scheduled end and a slow provider, billed by %s', (_, env) => {
   const service = withHost({ frozen: true, env: { ...IMPATIENT, ...env } });
 
-  test('keeps its date if the provider does not respond in time', async () => {
+  test('still resumes if the provider first times out', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     await command(service, who, { id, name: 'pause', body: { resume_at: at(service, 40 * DAY_SECONDS) } });
@@ -177,9 +177,9 @@ describe.each([
   });
 });
 
-describe('the end of a pause', () => {
+describe('the scheduled end of a pause', () => {
   const own = withHost({ frozen: true, env: OWN_BILLING });
-  test('moves with a second pause that names another, and ends with a cancellation', async () => {
+  test('moves with a second pause, and is removed by a cancellation', async () => {
     const who = await subscriber(own);
     const { id } = await subscribe(own, who);
     const pause = (body: object) => command(own, who, { id, name: 'pause', body: { ...body } });
@@ -198,7 +198,7 @@ describe('the end of a pause', () => {
   test.each([
     ['an hour', HOUR_SECONDS],
     ['400 days', 400 * DAY_SECONDS],
-  ])('may be exactly %s ahead', async (_, seconds) => {
+  ])('can be exactly %s ahead', async (_, seconds) => {
     const who = await subscriber(own);
     const { id } = await subscribe(own, who);
     const resume_at = at(own, seconds);

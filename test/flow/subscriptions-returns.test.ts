@@ -17,7 +17,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** Reactivation and resumption, with requests during an open charge, and the records of a former payer. */
+/** Reactivation and resumption, with requests during an open charge, and with records that were deleted. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.clearFaults();
@@ -87,7 +87,7 @@ describe('a pending charge that starts a period', () => {
 });
 
 describe('a subscription without a payer', () => {
-  test('cannot be reactivated without its customer', async () => {
+  test('cannot be reactivated if its customer is missing', async () => {
     for (const fields of [{}, PENDING]) {
       const who = await subscriber(service, fields === PENDING ? 'SIM-OK' : 'pm_card_visa', fields);
       const made = await subscribe(service, who);
@@ -101,7 +101,7 @@ describe('a subscription without a payer', () => {
     }
   });
 
-  test('requires another method after its own method is deleted', async () => {
+  test('requires another method if its own method is deleted', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: NOW });

@@ -25,7 +25,7 @@ const statuses = (list: readonly { readonly status: string }[]): string[] => lis
 describe('a subscription’s trial', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  test('charges nothing until it ends, is announced three days before, and its end starts the first period', async () => {
+  test('charges nothing, is announced three days before its end, and then starts the first period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who, { trial_days: 10 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
@@ -129,7 +129,7 @@ describe('the first charge of a subscription', () => {
     expect(body.data).toEqual([]);
     await service.advance(DAY_SECONDS);
     expect((await trySubscribe(service, keyed)).status).toBe(402);
-    // A day later the key is free again, so this was another attempt.
+    // A day later the key has expired, so this was a new attempt.
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
     const { payment_intents: intents } = await service.ledger();
     const asked = intents.filter((intent) => intent.customer === customer.provider_customer_id);
@@ -173,7 +173,7 @@ describe('the first charge of a subscription', () => {
       status: 'canceled',
       billing_status: 'ended',
     });
-    // It no longer has a method to charge.
+    // The subscription no longer has a method to charge.
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
   });
 
@@ -251,7 +251,7 @@ describe('a cancellation of a subscription', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
   });
 
-  test('is final with immediate effect, and can be repeated', async () => {
+  test('takes effect immediately on request, is final, and can be repeated', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const canceled = await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -261,7 +261,7 @@ describe('a cancellation of a subscription', () => {
     expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'cancelled' });
   });
 
-  test('stops a first charge that is waiting for authentication', async () => {
+  test('cancels a first charge that waits for authentication', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
     expect(await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW })).toMatchObject({
@@ -291,7 +291,7 @@ describe('a cancellation of a subscription', () => {
 describe('a reactivation of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  test('charges nothing within the period', async () => {
+  test('charges nothing within the paid period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -311,7 +311,7 @@ describe('a reactivation of a subscription', () => {
     });
   });
 
-  test('starts and charges a new period now if the former period is over', async () => {
+  test('starts and charges a new period immediately if the former period is over', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -322,7 +322,7 @@ describe('a reactivation of a subscription', () => {
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
   });
 
-  test('leaves the subscription canceled if declined, for any number of attempts', async () => {
+  test('leaves the subscription canceled after each decline, for any number of attempts', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -347,7 +347,7 @@ describe('a reactivation of a subscription', () => {
 describe('a pause of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  test('charges nothing, and a resume continues the paid period', async () => {
+  test('charges nothing, and a resume within the paid period is free', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({
@@ -366,7 +366,7 @@ describe('a pause of a subscription', () => {
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
 
-  test('starts a new period on resume after the end of the period', async () => {
+  test('starts a new period if resumed after the end of the paid period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'pause' });

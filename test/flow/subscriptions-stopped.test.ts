@@ -8,11 +8,11 @@ import { OWN_BILLING, subscriber, trySubscribe } from './subscribers.ts';
 const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
 
 beforeAll(async () => {
-  // No provider events arrive, so only due work learns the outcome.
+  // No provider events arrive, so only due work finds the outcome.
   await stoppable().service.webhookMode('drop');
 });
 
-test('a first charge whose function stopped and that is immediately disputed is published with its dispute', async () => {
+test('an interrupted first charge that is immediately disputed is published with its dispute', async () => {
   const { service, watch, stopped } = stoppable();
   const [observer, who] = [await subscriber(service), await subscriber(service)];
   const calls = await watch(() => trySubscribe(service, observer));

@@ -36,7 +36,7 @@ const stepsOf = (changes: readonly SubscriptionEntry[]): string[] =>
   changes.map(({ cause, previous_status, status }) => `${cause}: ${previous_status ?? 'none'} to ${status}`);
 const signInAdmin = (service: TestHost): Promise<User> => signIn(service, { is_admin: true });
 
-/** The versions in the history of a subscription, as they are stored. */
+/** The stored versions in a subscription's history. */
 const historyItems = async (service: TestHost, id: string) =>
   (await partitionOf(service, `SUB#${id}`)).filter(({ sk }) => /^HIST#\d/.test(sk));
 
@@ -49,7 +49,7 @@ const guestSubscriber = async (service: TestHost): Promise<Subscriber> => {
 describe.each(BILLERS)('the timeline of a subscription billed by %s', (_, billing) => {
   const service = withHost({ frozen: true, env: { ...IMPATIENT, ...billing } });
 
-  test('names the platform admin who canceled the subscription only to admins, and the request', async () => {
+  test('names the canceling platform admin only to admins, and always shows the request id', async () => {
     const [who, admin] = [await subscriber(service), await signInAdmin(service)];
     const made = await subscribe(service, who);
     const canceled = await service.post(`/subscriptions/${made.id}/cancel`, CANCEL_NOW, admin.options);
@@ -66,7 +66,7 @@ describe.each(BILLERS)('the timeline of a subscription billed by %s', (_, billin
     expect(last?.actor).toEqual({ type: 'admin', id: admin.userId });
   });
 
-  test('shows each change once, in order, and the payment of each charged period', async () => {
+  test('shows each change once in order, with the payment of each charged period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const method = await anotherMethod(service, who);
@@ -96,7 +96,7 @@ describe.each(BILLERS)('the timeline of a subscription billed by %s', (_, billin
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  test('names who renewed the subscription, with the period’s payment', async () => {
+  test('names the actor of each renewal, with the period’s payment', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await service.moveTo(made.current_period_end);
@@ -115,7 +115,7 @@ describe.each(BILLERS)('the timeline of a subscription billed by %s', (_, billin
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  test('shows a failed renewal with its payment and failure, and the payment that settled it', async () => {
+  test('shows a failed renewal with its payment and failure, and the payment that recovered it', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -168,7 +168,7 @@ describe('the timeline of a subscription', () => {
   const service = withHost({ frozen: true, env });
   const kindsOf = (timeline: readonly SubscriptionEntry[]) => new Set(timeline.map(({ kind }) => kind));
 
-  test('lists the deliveries of only its own events', async () => {
+  test('lists only deliveries of its own events', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const timeline = await timelineOf(service, made.id, who.options);
@@ -183,7 +183,7 @@ describe('the timeline of a subscription', () => {
     ]);
   });
 
-  test('lists changes at the same time in version order', async () => {
+  test('lists simultaneous changes in version order', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     for (let step = 0; step < 6; step += 1) {
@@ -194,7 +194,7 @@ describe('the timeline of a subscription', () => {
     expect(changes.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test('shows deliveries to callers with current access to the webhook log', async () => {
+  test('shows deliveries only to callers who may read the webhook log', async () => {
     const acme = await company(service);
     const who = await payer(service, acme.billing.options, { fields: { organization_id: acme.id } });
     const made = await subscribe(service, who, { organization_id: acme.id });

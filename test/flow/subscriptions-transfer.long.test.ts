@@ -15,7 +15,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** An organization's subscription that the provider bills, and a member who pays for it from now on. */
+/** An organization's provider-billed subscription, and a member who takes over its payment. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -25,12 +25,12 @@ beforeEach(async () => {
 interface Changing {
   readonly who: Subscriber;
   readonly made: ParsedJson;
-  /** The caller's own. */
+  /** The caller's method. */
   readonly method: string;
 }
 
 interface Methods {
-  /** The organization's. */
+  /** The organization's method. */
   readonly theirs?: string;
   readonly own?: string;
 }
@@ -61,21 +61,21 @@ const there = async ({ made }: Changing) => {
   return { statuses: subscriptions.map(({ status }) => status), paid: paid.length };
 };
 
-/** The payments of the subscription that the organization sees as paid. */
+/** The subscription's payments that the organization sees as paid. */
 const paidHere = async ({ who, made }: Changing): Promise<number> => {
   const query = new URLSearchParams({ organization_id: made.organization_id, status: 'succeeded' });
   const { body } = await service.get(`/payments?${query}`, who.options);
   return body.data.filter(({ subscription_id }) => subscription_id === made.id).length;
 };
 
-/** The new subscription exists and the former one has ended, but the record does not show the end. */
+/** Leaves a new subscription and an ended former subscription, while the record does not show the end. */
 const leftHalfWay = async ({ who, made, method }: Changing): Promise<void> => {
   const path = `/v1/subscriptions/${made.provider_subscription_id}`;
   await service.fault({ provider: 'provider_a', method: 'DELETE', path, action: 'timeout_after', times: 1 });
   expect((await patch(service, who, { id: made.id, body: { payment_method_id: method } })).status).toBe(504);
 };
 
-/** Ends it as its merchant would, in the provider's own dashboard. */
+/** Ends the subscription like the merchant in the provider's dashboard. */
 const endThere = async (id: string): Promise<void> => {
   const { baseUrl, env } = service.host();
   const headers = { authorization: `Bearer ${env['PROVIDER_A_API_KEY']}` };
@@ -86,7 +86,7 @@ const endThere = async (id: string): Promise<void> => {
   expect(ok).toBe(true);
 };
 
-/** The organization's method has paid once, and is declined from then on. */
+/** A subscription whose method (the organization's) paid once and now declines. */
 const pastDue = async (methods?: Methods): Promise<Changing> => {
   const test = await changing({ theirs: 'pm_sim_ok_1_then_decline', ...methods });
   await service.moveTo(test.made.current_period_end);
@@ -198,7 +198,7 @@ describe('a change to a method of another customer', () => {
     },
   );
 
-  test('does nothing if the provider ended the subscription without an event', async () => {
+  test('does nothing if the subscription ended at the provider without an event', async () => {
     const test = await changing();
     const { who, made, method } = test;
     await service.webhookMode('drop');
@@ -227,7 +227,7 @@ describe('a change to a method of another customer', () => {
   });
 
   test.each(['normal', 'drop'] as const)(
-    'does not charge for a renewal between the claim and its retry, and records the renewal (webhooks: %s)',
+    'does not charge a renewal made between the claim and its retry (webhooks: %s)',
     async (webhooks) => {
       const test = await changing();
       const { who, made, method } = test;

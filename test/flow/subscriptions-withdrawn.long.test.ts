@@ -6,13 +6,10 @@ import type { ParsedJson } from './routes.ts';
 import { withStops } from './stops.ts';
 import { BILLERS, command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/**
- * A reactivation or resumption that stopped before its charge, and that its payer withdraws before due work continues
- * it.
- */
+/** A reactivation or resumption that stops before its charge. The payer withdraws it before due work continues it. */
 const NOW = { cancel_at_period_end: false };
 
-/** The function ends after it has stored that the subscription is to start again. */
+/** Stops the function after it has stored the restart. */
 const CLAIMED = { call: 'PutItem', executed: true };
 
 const chargesOf = async (service: TestHost, subscriptionId: string) => {
@@ -66,7 +63,7 @@ describe('an interrupted resumption', () => {
 describe('a provider-billed reactivation that is canceled before its provider call', () => {
   const stoppable = withStops(PATIENT);
 
-  test.each(['drop', 'normal'] as const)('leaves nothing chargeable at the provider (webhooks: %s)', async (mode) => {
+  test.each(['drop', 'normal'] as const)('leaves nothing collectible at the provider (webhooks: %s)', async (mode) => {
     const { service, overtaken } = stoppable();
     await service.webhookMode('normal');
     const who = await subscriber(service);
@@ -74,7 +71,7 @@ describe('a provider-billed reactivation that is canceled before its provider ca
     await command(service, who, { id: made.id, name: 'cancel', body: NOW });
     await service.advance(40 * DAY_SECONDS);
     await service.webhookMode(mode);
-    // The function ends after the provider has created the subscription.
+    // The function stops after the provider has created the subscription.
     const at = { name: 'PutItem', stop: { call: 'POST /v1/subscriptions', executed: true } };
     const cancel = async () =>
       expect(await command(service, who, { id: made.id, name: 'cancel', body: NOW })).toMatchObject({

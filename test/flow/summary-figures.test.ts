@@ -6,7 +6,7 @@ import { deleteCustomers, erasePeople, expectFigures, live, openShop, weeksOf } 
 describe.each([1, 2])('the figures of a shop after random weeks %i', (seed) => {
   const service = withHost({ frozen: true, env: { ...PATIENT, CUSTOMER_DELETE_HISTORY: 'true' } });
 
-  test('equal its records: net, lost, new payers, recurring revenue and the period before', async () => {
+  test('match its records for net, losses, new payers, recurring revenue and the previous period', async () => {
     const shop = await openShop(service);
     const steps = weeksOf(seed, 70);
     for (const [index, step] of steps.entries()) {

@@ -12,7 +12,7 @@ import { refund } from './refunders.ts';
 import type { ParsedJson } from './routes.ts';
 import { command, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
-/** Random weeks of a shop, and its figures from the lists of its records alone. */
+/** Random weeks of a shop, and its figures computed only from lists of records. */
 
 const METHODS = [
   ['provider_a', 'pm_card_visa'],
@@ -77,7 +77,7 @@ const step = fc.oneof(
 );
 type Step = Parameters<Parameters<(typeof step)['map']>[0]>[0];
 
-/** The same weeks each time. */
+/** The same random weeks on every run. */
 export const weeksOf = (seed: number, steps: number): readonly Step[] => fc.sample(step, { seed, numRuns: steps });
 
 interface Recurring {
@@ -92,16 +92,16 @@ export interface Shop {
   readonly users: User[];
   readonly subscriptions: { readonly who: Subscriber; readonly id: string }[];
   readonly plans: readonly string[];
-  /** Recurring revenue at the end of each day on which the shop was looked at, by day and currency. */
+  /** Recurring revenue at the end of each visited day, by day and currency. */
   readonly recurring: Map<string, Map<string, Recurring>>;
-  /** The payer of each payment before any erasure. */
+  /** The payer of each payment, recorded before any erasure. */
   readonly payers: Map<string, string>;
 }
 
 export const openShop = async (service: TestHost): Promise<Shop> => {
   const admin = await signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
   const users = await Promise.all(Array.from({ length: 6 }, () => signIn(service, { expires_in: YEAR_SECONDS })));
-  // The payments of this user name a customer, so that they go with it.
+  // This user's payments name a customer, so they are deleted with the customer.
   for (const provider_id of ['provider_a', 'provider_b', 'provider_c']) {
     await createCustomer(service, present(users[1]).options, { provider_id });
   }
@@ -122,7 +122,7 @@ const pay = async ({ service, users }: Shop, { of, cents }: { of: number; cents:
   await confirm(service, id, user.options);
 };
 
-/** A guest pays again under the same address. */
+/** A guest pays again with the same e-mail address. */
 const payAsGuest = async ({ service }: Shop, { of, cents }: { of: number; cents: number }): Promise<void> => {
   const guest_data = { email: GUESTS[of % GUESTS.length], name: 'Gus' };
   const body = { total_cents: cents, currency: 'USD', provider_id: 'provider_a', payment_method_id: 'pm_card_visa' };
@@ -204,7 +204,7 @@ export const live = async (shop: Shop, taken: Step): Promise<void> => {
   await service.settle();
 };
 
-/** Moves the clock day by day, and notes the recurring revenue at the end of each. */
+/** Moves the clock day by day, and records each day's recurring revenue. */
 const lookDaily = async (shop: Shop, days: number): Promise<void> => {
   const { service } = shop;
   for (let day = 0; day < days; day += 1) {
@@ -220,7 +220,7 @@ const lookDaily = async (shop: Shop, days: number): Promise<void> => {
   }
 };
 
-/** Blanks a user and a guest, who both have paid. */
+/** Erases a user and a guest who have both paid. */
 export const erasePeople = async (shop: Shop): Promise<void> => {
   const { service, admin, payers } = shop;
   for (const payment of await everyOf(shop, '/admin/payments')) payers.set(payment.id, payerOf(payment));
@@ -230,7 +230,7 @@ export const erasePeople = async (shop: Shop): Promise<void> => {
   }
 };
 
-/** Deletes all customers of a person, with their payments and refunds. @returns how many payments are gone */
+/** Deletes all customers of a person, with their payments and refunds. @returns the number of deleted payments */
 export const deleteCustomers = async (shop: Shop): Promise<number> => {
   const { service, users } = shop;
   const user = users[1];
@@ -246,7 +246,7 @@ export const deleteCustomers = async (shop: Shop): Promise<number> => {
 
 const dayOf = (time: string): string => time.slice(0, 10);
 
-/** Every record of a list. Without `from`, a list goes back 30 days. */
+/** All records of a list. Without `from`, a list covers 30 days. */
 const everyOf = async ({ service, admin }: Pick<Shop, 'service' | 'admin'>, path: string): Promise<ParsedJson[]> => {
   const records: ParsedJson[] = [];
   const from = dayOf(new Date(service.now() - 200 * DAY_MS).toISOString());
@@ -278,7 +278,7 @@ const PER_MONTH: Readonly<Record<string, readonly [number, number]>> = {
   yearly: [1, 12],
 };
 
-/** In 1/1,814,400 of a cent, a number that every period and multiplier up to ten divides. */
+/** In units of 1/1,814,400 cent, a number divisible by every period and by every multiplier up to ten. */
 const PARTS = 1_814_400n;
 
 const recurringOf = (subscriptions: readonly ParsedJson[]): Map<string, Recurring> => {
@@ -338,7 +338,7 @@ const settle = (row: Figures, currency: string, { fee = 0, net = 0 }): void => {
   row.settled.set(currency, { fee: sums.fee + fee, net: sums.net + net });
 };
 
-/** The settlement of a payment or a refund. Without one it counts as it is. */
+/** The net amount of a payment or refund. Without a settlement, the amount itself. */
 const settledOf = ({ settlement, currency }: ParsedJson, amount: number) =>
   settlement === null
     ? { currency, fee: 0, net: amount }
@@ -380,7 +380,7 @@ const addLosses = ({ rowAt }: Days, paid: readonly ParsedJson[], disputes: reado
   }
 };
 
-/** The figures of the days, by the records. @returns by day and currency */
+/** The figures per day, from the records. @returns by day and currency */
 const figuresOf = async (shop: Shop): Promise<Map<string, Figures>> => {
   const payments = await everyOf(shop, '/admin/payments');
   const paid = payments.filter(({ status }) => status === 'succeeded');
@@ -422,8 +422,8 @@ const added = (rows: readonly Figures[]): Figures => {
 const NO_RECURRING: Recurring = { mrr_cents: 0, active_subscriptions: 0, past_due_subscriptions: 0 };
 
 /**
- * The summary of the last days equals the records: rows, totals, the period before, and recurring revenue.
- * @returns how many days and currencies of recurring revenue were compared
+ * Expects that the summary of the last days equals the records in rows, totals, previous period and recurring revenue.
+ * @returns the number of compared day and currency pairs of recurring revenue
  */
 export const expectFigures = async (shop: Shop, days: number): Promise<number> => {
   const { service, admin } = shop;

@@ -16,7 +16,7 @@ import { withHost } from './host.ts';
 
 const dayOf = (time: string): string => time.slice(0, 10);
 
-/** Seconds until the next noon (UTC), so that the hour at which the test runs does not matter. */
+/** Seconds until the next noon (UTC), so the test does not depend on its start time. */
 const untilNoon = (now: number): number => (DAY_SECONDS * 1.5 - (Math.floor(now / 1_000) % DAY_SECONDS)) % DAY_SECONDS;
 
 describe('the summary of payments', () => {
@@ -149,7 +149,7 @@ describe('the summary of payments', () => {
     expect([status, body.code]).toEqual([400, 'UNSUPPORTED_FILTER']);
   });
 
-  test('counts a held payment as requires_capture, and only what was captured as succeeded', async () => {
+  test('counts a held payment as requires_capture, and only the captured amount as succeeded', async () => {
     const held = await heldPayment(service, user, { subtotal_cents: 2_400, currency: 'DKK' });
     const rowsOf = async (group_by: string) => {
       await service.settle();
@@ -170,7 +170,7 @@ describe('the summary of payments', () => {
     }
   });
 
-  test('shows a refund with the payments of its day, by currency, status and provider', async () => {
+  test('shows refunds with the payments of the same day, by currency, status and provider', async () => {
     const made = await paid({ total_cents: 900, currency: 'SEK' });
     const refund = await service.post(`/payments/${made.id}/refunds`, { amount_cents: 300 }, admin.options);
     expect(refund).toMatchObject({ status: 201, body: { status: 'succeeded' } });
@@ -189,7 +189,7 @@ describe('the summary of payments', () => {
     }
   });
 
-  test('counts a refund once on the day of its success, even if its version reaches the stream again', async () => {
+  test('counts a refund once on the day of its success, even if the stream repeats its version', async () => {
     const made = await paid({ total_cents: 4_000, currency: 'GBP' });
     await service.settle();
     const item = await storedPayment(service, made.id);
@@ -221,7 +221,7 @@ describe('the summary of payments', () => {
     expect(await shown()).toEqual([{ period: dayOf(at), ...gbp }]);
   });
 
-  test('moves a payment to the method that the provider reports later, once, with its refunds', async () => {
+  test('moves a payment and its refunds once to the method that the provider reports later', async () => {
     const made = await paid({ total_cents: 800, currency: 'NOK' });
     await service.post(`/payments/${made.id}/refunds`, { amount_cents: 200 }, admin.options);
     const period = dayOf(new Date(service.now()).toISOString());
@@ -252,10 +252,10 @@ describe('the summary of payments', () => {
     expect(await shown()).toEqual([{ method: 'visa', ...nok }]);
   });
 
-  test('spreads the totals of all payments over several items', async () => {
+  test('distributes the totals of all payments over several items', async () => {
     for (let index = 0; index < 24; index += 1) {
       await createPaidIntent(service, user, { currency: 'CHF' });
-      // Payments of one batch share a shard.
+      // The payments of one batch share a shard.
       await service.settle();
     }
     const shards = await Promise.all(

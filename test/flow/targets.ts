@@ -3,14 +3,14 @@ import { vi } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import type { SinkRequest, TestHost } from './host.ts';
 
-/** The local host's sinks and an independent verifier, which see outbound webhooks as their receivers do. */
+/** The local host's sinks and an independent verifier, which show outbound webhooks as receivers get them. */
 export const SECRET = LOCAL_SECRETS.WEBHOOK_1_SECRET;
 
 export const sinkUrl = (port: number, sink: string): string => `http://127.0.0.1:${port}/_local/sink/${sink}`;
 
 type Node = Readonly<Record<'ENABLED' | 'EVENTS' | 'EVENT_MODE' | 'SECRET' | 'FORMAT', string>>;
 
-/** Settings of enabled nodes, the n-th for the sink of that name. */
+/** Settings of enabled nodes. The n-th node sends to the sink with the n-th name. */
 export const nodesAt = (port: number, nodes: Readonly<Record<string, Partial<Node>>>): Record<string, string> => ({
   EXTERNAL_WEBHOOKS_ENABLED: 'true',
   ...Object.fromEntries(
@@ -23,7 +23,7 @@ export const nodesAt = (port: number, nodes: Readonly<Record<string, Partial<Nod
   ),
 });
 
-/** The webhooks that a sink received, all or those of one event, oldest first. */
+/** The webhooks that a sink received (all, or those of one event), oldest first. */
 export const deliveredTo = async (service: TestHost, sink: string, event?: string): Promise<SinkRequest[]> => {
   const all = await service.sink(sink);
   return event === undefined ? all : all.filter(({ headers }) => headers['webhook-event'] === event);
@@ -32,7 +32,7 @@ export const deliveredTo = async (service: TestHost, sink: string, event?: strin
 export const eventOf = ({ headers }: SinkRequest): string => headers['webhook-event'] ?? '';
 export const webhookIdOf = ({ headers }: SinkRequest): string => headers['webhook-id'] ?? '';
 
-/** Verifies a webhook as its receiver does, at its time of sending. @throws if the signature has another secret. */
+/** Verifies a webhook like its receiver, at its sending time. @throws if the signature has another secret */
 export const verified = ({ headers, raw }: Pick<SinkRequest, 'headers' | 'raw'>, secret: string = SECRET) => {
   vi.useFakeTimers({ toFake: ['Date'], now: Number(headers['webhook-timestamp']) * 1_000 });
   try {

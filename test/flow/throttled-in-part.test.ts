@@ -3,7 +3,7 @@ import { freePort } from '../builders/free-port.ts';
 import { withHost } from './host.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
-/** The service while AWS carries out a part of a call: it retries the rest, so no caller notices. */
+/** The service while AWS executes only part of a call. The service retries the rest, so callers see no failure. */
 const port = await freePort();
 const service = withHost({ port, env: nodesAt(port, { target: {} }) });
 
@@ -13,7 +13,7 @@ const throttle = (call: Call, times: number) => service.control('POST', '/thrott
 const left = () => service.control('GET', '/throttling');
 
 beforeEach(async () => {
-  // A retry waits for a random time, which is zero here.
+  // A retry has a random delay, which is zero here.
   vi.spyOn(Math, 'random').mockReturnValue(0);
   await service.control('DELETE', '/throttling');
 });
@@ -47,13 +47,13 @@ describe('partial throttling', () => {
     expect(body).toEqual([]);
   });
 
-  test('of a bus that refuses events for long ends in a later retry by the stream, without a loss', async () => {
+  test('of PutEvents beyond the retries is recovered by a later stream retry', async () => {
     await throttle('PutEvents', 12);
     const id = await pay();
     expect(await webhooksOf(id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('of reads that does not end fails the request as a throttled call does', async () => {
+  test('of reads beyond the retries fails the request like full throttling', async () => {
     const { session_id: session } = await service.session();
     const body = { total_cents: 2_500, currency: 'USD', payment_method_id: 'pm_card_visa' };
     await service.post('/payments/intents', body, { session });
@@ -65,7 +65,7 @@ describe('partial throttling', () => {
     expect((await service.get('/payments', { session })).status).toBe(200);
   });
 
-  test('is refused for a call that AWS carries out as a whole', async () => {
+  test('is refused for a call that AWS executes as a whole', async () => {
     await expect(service.control('POST', '/throttling', { call: 'PutItem' })).rejects.toThrow();
   });
 });

@@ -27,7 +27,7 @@ const LONG = { expires_in: 300 * DAY_SECONDS };
 const moveTo = (at: number) => service.moveTo(new Date(at).toISOString());
 const createdAt = (payment: PaymentBody): number => Date.parse(payment.created_at);
 
-/** Every route that shows the secret to callers who may confirm. */
+/** Every route that returns the secret to callers who may confirm. */
 const secretsSeen = async (payment: PaymentBody, user: User, body: unknown): Promise<unknown[]> => {
   const replayed = await service.post('/payments/intents', body, { ...user.options, idempotencyKey: payment.concept });
   expect(replayed.body.id).toBe(payment.id);
@@ -68,7 +68,7 @@ describe('an unconfirmed intent', () => {
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('is canceled once a provider that was unavailable at its expiry is back', async () => {
+  test('is canceled once its provider is available again after the expiry', async () => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user);
     await moveTo(createdAt(payment) + DAY_MS - 1_000);
@@ -80,7 +80,7 @@ describe('an unconfirmed intent', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'canceled' });
   });
 
-  test.each([1, 20])('waits for the payer’s step for a day after a confirm at %s h', async (hours) => {
+  test.each([1, 20])('waits a day for the payer after a confirm at %s h', async (hours) => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user, { payment_method_id: THREE_D_SECURE });
     await service.advance(hours * HOUR_SECONDS);
@@ -105,7 +105,7 @@ describe('an unconfirmed intent', () => {
 });
 
 describe('a client secret', () => {
-  test('is hidden from every reader after 24 hours, to the millisecond', async () => {
+  test('is hidden from every reader after exactly 24 hours', async () => {
     const user = await signIn(service, LONG);
     const body = paidIntentBody({ concept: 'key-of-secret' });
     const { body: payment } = await service.post('/payments/intents', body, {
@@ -148,7 +148,7 @@ describe('a client secret', () => {
     await service.advance(2 * MINUTE_SECONDS);
     const stored = await storedPayment(service, payment.id);
     expect(stored).not.toHaveProperty('clientSecret');
-    // The expiry changes nothing visible, unless it ends the payment.
+    // The expiry changes nothing else that callers see, unless it ends the payment.
     if (status !== 'pending') expect(stored).toMatchObject({ status, version });
     expect(JSON.stringify(await storedPayment(service, payment.id))).not.toContain(payment.client_secret);
   });
@@ -165,7 +165,7 @@ describe('a client secret', () => {
     expect(await storedPayment(service, payment.id)).not.toHaveProperty('clientSecret');
   });
 
-  test('is in no list, and in no response of confirm, sync or cancel', async () => {
+  test('is in no list, and in no response to confirm, sync or cancel', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const other = await createPaidIntent(service, user);

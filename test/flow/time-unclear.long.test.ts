@@ -19,12 +19,12 @@ import {
 import { withHost } from './host.ts';
 import type { PaymentBody } from './routes.ts';
 
-/** The provider's action for a call with an unknown outcome, and how the service learns it by its own clock. */
+/** The provider's behavior in a call with an unknown outcome, and how the service finds the outcome. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const WEEK_SECONDS = 7 * DAY_SECONDS;
 
-/** No webhook arrives within this test. */
+/** No webhook arrives in this test. */
 const withoutWebhooks = async (): Promise<void> => {
   await service.webhookMode('drop');
   onTestFinished(async () => {
@@ -33,7 +33,7 @@ const withoutWebhooks = async (): Promise<void> => {
   });
 };
 
-/** Injects a fault into calls about this payment whose path has this ending. */
+/** Injects a fault into calls about this payment whose path ends like this. */
 const strike = (payment: PaymentBody, path: string, fault: { readonly action: string; readonly times?: number }) =>
   service.fault({ provider: 'provider_a', path: `${payment.provider_payment_id}${path}`, ...fault });
 
@@ -59,7 +59,7 @@ describe('a confirm with an unknown outcome', () => {
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
-  test('is settled when the user syncs the payment', async () => {
+  test('is settled if the user syncs the payment', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
@@ -128,7 +128,7 @@ describe('a confirm with an unknown outcome', () => {
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
-  test('is looked up once if its due work is delivered several times', async () => {
+  test('is looked up once, even if its due work is delivered several times', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
@@ -174,14 +174,14 @@ describe('a confirm with an unknown outcome', () => {
     const sent = calls.filter(({ method }) => method === 'POST');
     expect(sent.length).toBeGreaterThanOrEqual(3);
     expect(new Set(sent.map((call) => call.idempotency_key)).size).toBe(1);
-    // The service looks up the payment before each retry, and reads the failed payment for facts after a minute and an
-    // hour.
+    // The service looks up the payment before each retry.
+    // It reads the failed payment's facts after a minute and an hour.
     const order = calls.map(({ method }) => method).join(' ');
     expect(order).toMatch(/^POST( GET POST)+ GET( GET){2}$/);
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed']);
   });
 
-  test('is looked up after 1, 5 and 30 minutes and 2, 12 and 24 hours, and never abandoned while it may be paid', async () => {
+  test('is looked up after 1, 5 and 30 minutes and 2, 12 and 24 hours, and is never abandoned', async () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK_SECONDS });
     const payment = await createPaidIntent(service, user);
@@ -202,7 +202,7 @@ describe('a confirm with an unknown outcome', () => {
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
-  test('is corrected by a sync if it failed here after the last lookup but not at the provider', async () => {
+  test('is corrected by a sync if it failed in our record but succeeded at the provider', async () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK_SECONDS });
     const payment = await createPaidIntent(service, user);
@@ -267,7 +267,7 @@ describe('a create with an unknown outcome', () => {
     ['reset', 503, 'PROVIDER_UNAVAILABLE'],
     ['error_500', 502, 'PROVIDER_ERROR'],
     ['malformed', 502, 'PROVIDER_ERROR'],
-  ] as const)('fails by %s with %i and its id, and is finished in the background', async (action, status, code) => {
+  ] as const)('returns %s with %i and its payment id, and finishes later', async (action, status, code) => {
     await withoutWebhooks();
     const user = await signIn(service);
     await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', times: 1, action });
@@ -309,7 +309,7 @@ describe('a create with an unknown outcome', () => {
 });
 
 describe('a command with an unknown outcome', () => {
-  test('returns 504 for an update, shows the former amount, and takes effect later', async () => {
+  test('returns 504 for an update, shows the former amount, and applies later', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payments = await Promise.all([createPaidIntent(service, user), createPaidIntent(service, user)]);
@@ -331,7 +331,7 @@ describe('a command with an unknown outcome', () => {
     }
   });
 
-  test('returns 504 for a cancel, and a second request completes it', async () => {
+  test('returns 504 for a cancel, and a retry completes it', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payments = await Promise.all([createPaidIntent(service, user), createPaidIntent(service, user)]);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { matchesShown, type TourStep } from './tour.ts';
 
-/** The addresses that the pages give for the local host and for the reader's own program. */
+/** The addresses in the docs for the local host and for the reader's own program. */
 const LOCAL = 'http://127.0.0.1:3000';
 const OWN_PORT = '4001';
 const BREAK = '=== the next step';
@@ -16,7 +16,7 @@ const PATH = '/usr/local/bin:/usr/bin:/bin';
 export const canRunTours =
   spawnSync('bash', ['-c', 'command -v curl && command -v grep'], { env: { PATH } }).status === 0;
 
-/** Runs a page's commands in a folder, and compares the output of each with the block under it. */
+/** Runs a page's commands in a folder, and compares each output with the block below the command. */
 export const runTour = async (steps: readonly TourStep[], baseUrl: string, folder: string): Promise<void> => {
   const port = await freePort();
   const script = steps.map(({ commands }) => {
@@ -40,11 +40,11 @@ const freePort = (): Promise<string> =>
     });
   });
 
-/** Programs that the script started end with it. */
+/** Programs that the script started end with the script. */
 const END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n`;
 
 const inBash = async (script: string, folder: string, temporary: string): Promise<string> => {
-  // A guide's `curl -s` prints nothing if a call fails.
+  // A failed `curl -s` in a guide prints nothing.
   await writeFile(join(temporary, '.curlrc'), 'show-error\n');
   return new Promise((resolve, reject) => {
     const bash = spawn('bash', ['-eu', '-o', 'pipefail'], {

@@ -1,11 +1,11 @@
-/** A page's commands, and the output block under each. */
+/** A page's commands, each with the output block below it. */
 export interface TourStep {
   readonly commands: string;
-  /** undefined if nothing is shown. */
+  /** undefined without an output block */
   readonly shown: string | undefined;
 }
 
-/** The shell blocks of one section, or of the whole page, each with the plain block right under it. */
+/** The shell blocks of one section or of the whole page, each with the plain block directly below it. */
 export const stepsOf = (page: string, section?: string): readonly TourStep[] =>
   stepsIn(section === undefined ? page : sectionOf(page, section));
 
@@ -24,7 +24,7 @@ const ID = /\b(pay|ref|dsp|pmt|cust|subs|gst|log|msg|pi|pm|ch|cus|evt|in|sub)_[0
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 const OWN = /(?<=v1,)[\w+/=]{40,}|127\.0\.0\.1:\d+|(?<="(?:waited_ms|webhook-timestamp)":"?)\d+/g;
 
-/** The text without ids, times and signatures, which differ per run, and without white space. */
+/** The text without white space, and without ids, times and signatures, which differ per run. */
 const bare = (text: string): string =>
   text.replace(ID, '$1_').replace(TIME, 'T').replace(OWN, 'own').replaceAll(/\s+/g, '');
 

@@ -5,7 +5,7 @@ import { freePort } from '../builders/free-port.ts';
 import { withHost } from './host.ts';
 import { deliveredTo, nodesAt, SECRET, verified } from './targets.ts';
 
-/** The W3C trace context of a request, through its log lines, the events that it causes and their webhooks. */
+/** The W3C trace context of a request in its log lines, events and webhooks. */
 const port = await freePort();
 const ORIGIN = 'https://shop.example';
 const service = withHost({
@@ -55,7 +55,7 @@ const partsOf = (traceparent: string | undefined) => {
 };
 
 describe('a request with a traceparent', () => {
-  test('has log lines, an event and a webhook of its trace, with a span for each work', async () => {
+  test('shares its trace with log lines, event and webhook, with a span per unit of work', async () => {
     const { requestId, posted } = await create({ traceparent: `00-${TRACE}-${SPAN}-01` });
     const served = lines.filter(({ request_id: id }) => id === requestId);
     expect(served.map(({ message, trace_id }) => [message, trace_id])).toEqual([['request served', TRACE]]);
@@ -72,7 +72,7 @@ describe('a request with a traceparent', () => {
     expect(JSON.stringify(event)).toContain(TRACE);
   });
 
-  test('has the same span in all of its own log lines', async () => {
+  test('uses one span for its own log lines', async () => {
     const { requestId } = await create({ traceparent: `00-${TRACE}-${SPAN}-01` });
     const served = lines.find(({ request_id: id }) => id === requestId);
     const called = lines.filter(({ message }) => message === 'provider called');
@@ -80,7 +80,7 @@ describe('a request with a traceparent', () => {
     expect(called.map(({ span_id }) => span_id)).toContain(served?.span_id);
   });
 
-  test('leaves the signature and the body of its webhooks as they are without it', async () => {
+  test('does not change the body and signature of its webhooks', async () => {
     const { posted } = await create({ traceparent: `00-${TRACE}-${SPAN}-01` });
     if (!posted) throw new Error('the webhook is delivered');
     expect(verified(posted)).toMatchObject({ event: 'payment.created' });
@@ -93,7 +93,7 @@ describe('a request without a valid traceparent', () => {
     ['without a header', undefined],
     ['with version ff', `ff-${TRACE}-${SPAN}-01`],
     ['with an empty header', ''],
-  ])('begins a new trace %s, which its webhook continues', async (_, traceparent) => {
+  ])('starts a new trace %s, and its webhook continues the trace', async (_, traceparent) => {
     const { requestId, posted } = await create(traceparent === undefined ? {} : { traceparent });
     const served = lines.find(({ request_id: id }) => id === requestId);
     expect(served?.trace_id).toMatch(/^[\da-f]{32}$/);
@@ -103,7 +103,7 @@ describe('a request without a valid traceparent', () => {
 });
 
 describe('the trace of background work', () => {
-  test('is that of the request of a provider whose event it applies', async () => {
+  test('equals the trace of the provider’s webhook request', async () => {
     const { id, session } = await create({});
     lines = [];
     await service.post(`/payments/confirm/${id}`, {}, { session });
@@ -114,7 +114,7 @@ describe('the trace of background work', () => {
     for (const { trace_id } of applied) expect(received).toContain(trace_id);
   });
 
-  test('is in every log line, also of due work', async () => {
+  test('is in every log line, including due work', async () => {
     await create({});
     await service.advance(2 * 86_400);
     await service.settle();
@@ -124,7 +124,7 @@ describe('the trace of background work', () => {
 });
 
 describe('a test event', () => {
-  test('passes the tracestate of its request on unchanged, and drops an invalid one', async () => {
+  test('passes its request’s tracestate on unchanged, and drops an invalid tracestate', async () => {
     const { session_id: session } = await service.session({ is_admin: true });
     const send = async (tracestate: string) => {
       const headers = { traceparent: `00-${TRACE}-${SPAN}-00`, tracestate };
@@ -165,7 +165,7 @@ describe('a provider', () => {
 });
 
 describe('a browser of another origin', () => {
-  test('may send the trace context', async () => {
+  test('can send the trace context', async () => {
     const answer = await service.request('OPTIONS', '/payments/intents', {
       headers: { origin: ORIGIN, 'access-control-request-method': 'POST' },
     });

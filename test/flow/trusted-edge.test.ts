@@ -19,7 +19,7 @@ describe('a service behind a trusted proxy', () => {
   });
 
   let asked = 0;
-  /** A list with a limit of ten requests per minute and address. */
+  /** A list route with a limit of ten requests per minute per address. */
   const list = async (headers: Readonly<Record<string, string>>): Promise<number> => {
     asked += 1;
     return (await service.get(`/payments/guest/${asked}@edge.example.com`, { headers })).status;
@@ -31,12 +31,12 @@ describe('a service behind a trusted proxy', () => {
   };
   const viewer = (host: number) => ({ [HEADER]: `203.0.113.${host}:4711` });
 
-  test('counts callers who forge the header by the address of the connection', async () => {
+  test('counts requests with a forged header by the connection’s address', async () => {
     const statuses = await listTimes(MAX + 2, (at) => ({ ...viewer(at), 'x-trusted-edge-secret': `guess ${at}` }));
     expect(statuses).toEqual([...Array(MAX).fill(200), 429, 429]);
   });
 
-  test('counts requests with the secret by the address in the header', async () => {
+  test('counts requests with the secret by the header’s address', async () => {
     const proven = { 'x-trusted-edge-secret': SECRET };
     const statuses = await listTimes(MAX + 1, () => ({ ...viewer(100), ...proven }));
     expect(statuses).toEqual([...Array(MAX).fill(200), 429]);

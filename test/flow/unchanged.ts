@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { itemsOf } from './flow.ts';
 import type { TestHost } from './host.ts';
 
-/** Does the task, and expects that no payment was stored and nothing but reads was sent to a provider. */
+/** Runs the task. Expects that no payment was stored and that providers received only reads. */
 export const unchanged = async (host: TestHost, task: () => Promise<void>): Promise<void> => {
   await host.settle();
   await host.clearProviderRequests();

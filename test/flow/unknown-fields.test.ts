@@ -20,12 +20,12 @@ import { paidPayment } from './refunders.ts';
 import type { ParsedJson, ShownProblem } from './routes.ts';
 import { command, OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
 
-/** A body with a field that its route does not know is refused whole. Nothing is stored, here or at the provider. */
+/** A body with an unknown field is refused as a whole. No data is stored in the table or at the provider. */
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', ...OWN_BILLING } });
 
 const CANARY = 'canary-5f2a';
 
-/** Fields of records, of the table's own items, of callers. A route that accepts such a field says so. */
+/** Fields of records, table items and callers. A route that accepts such a field declares it. */
 const FORBIDDEN: readonly string[] = [
   ...['id', 'version', 'status', 'created_at', 'createdAt', 'updated_at', 'updatedAt', 'completed_at', 'completedAt'],
   ...['user_id', 'userId', 'user_email', 'userEmail', 'guest_id', 'guestId', 'guest_email', 'guestEmail', 'guestName'],
@@ -65,7 +65,7 @@ const ofSubscription = async (target: string, body: ParsedJson = {}, after?: 'ca
   return as(who.user, `${method} /subscriptions/${id}${path}`, body);
 };
 
-/** A product to change to. */
+/** The target product of a plan change. */
 const monthlyPlan = async (): Promise<string> => {
   const fields = { total_cents: 9_900, currency: 'USD', billing_interval: 'monthly' };
   const { options } = await admin();
@@ -73,7 +73,7 @@ const monthlyPlan = async (): Promise<string> => {
   return 'to-change';
 };
 
-/** A request of a hosted page, sent with the token of its link. */
+/** A request from a hosted page, with the token of its link. */
 const onPage = async (target: string, token: string, body: ParsedJson = {}): Promise<Write> =>
   as({ ...(await someone()), options: withToken(token) }, target, body);
 
@@ -245,7 +245,7 @@ const ids = takesBody.map(({ id }) => id);
 
 const writes = new Map<string, Promise<Write>>();
 
-/** A refused request changes nothing, so the cases of a route share one successful request, which is sent last. */
+/** Refused requests change nothing, so all cases of a route share one valid request, which is sent last. */
 const writeOf = (id: string): Promise<Write> => {
   const write = writes.get(id) ?? WRITES[id]?.();
   if (!write) throw new Error(`${id} has no case here`);
@@ -253,7 +253,7 @@ const writeOf = (id: string): Promise<Write> => {
   return write;
 };
 
-/** The fields that a body may have, by the path of their object. */
+/** The allowed fields of a body, by the path of their object. */
 const fieldsOf = (id: string): Readonly<Record<string, readonly string[]>> => {
   const kinds = { 'admin.put-record': REFERENCES.products.body };
   const schema = rowOf(kinds, id) ?? endpoints.find((one) => one.id === id)?.body;
@@ -265,7 +265,7 @@ const fieldsOf = (id: string): Readonly<Record<string, readonly string[]>> => {
 const camelCase = (name: string): string =>
   name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** How a program misspells a field. */
+/** Common misspellings of a field name. */
 const MISSPELLINGS: Readonly<Record<string, (field: string) => string | undefined>> = {
   'in camel case': camelCase,
   'in upper case': (field) => field.toUpperCase(),
@@ -285,9 +285,9 @@ const VENDORS: Readonly<Record<string, string>> = {
   product_id: 'price',
 };
 
-describe('a misspelt field', () => {
+describe('a misspelled field', () => {
   test.each(ids.flatMap((id) => Object.keys(MISSPELLINGS).map((kind) => [kind, id] as const)))(
-    '%s is refused by %s with the field that was meant',
+    '%s is refused by %s with a suggestion of the correct field',
     async (kind, id) => {
       const { method, path, body, user } = await writeOf(id);
       const twins = Object.entries(fieldsOf(id)).flatMap(([at, names]) =>
@@ -324,8 +324,8 @@ const expectNothingSent = async (): Promise<void> => {
   expect((await service.providerRequests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 };
 
-describe('a field that callers may never set', () => {
-  test.each(ids)('is refused by %s, which then does what the rest of the body says', async (id) => {
+describe('a field that callers cannot set', () => {
+  test.each(ids)('is refused by %s, which accepts the same body without the field', async (id) => {
     const { method, path, body, user } = await writeOf(id);
     const known = fieldsOf(id)[''] ?? [];
     const forbidden = FORBIDDEN.filter((field) => !known.includes(field));
@@ -339,7 +339,7 @@ describe('a field that callers may never set', () => {
     expect(accepted).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) });
   });
 
-  test('is never stored, here or at the provider', async () => {
+  test('is never stored in the table or at the provider', async () => {
     await service.settle();
     const kept = [...(await itemsOf(service)), ...Object.values(await service.ledger()).flat()];
     expect(kept.length).toBeGreaterThan(takesBody.length);
@@ -355,7 +355,7 @@ describe('an unknown field', () => {
     return answer.body.details;
   };
 
-  test('is refused with null and with an empty text too', async () => {
+  test('is refused even if it is null or an empty string', async () => {
     expect(await refused({ captureMethod: null, coupon: '' })).toEqual([
       { path: 'captureMethod', rule: 'unknown_field', message: 'is not a known field; did you mean capture_method?' },
       { path: 'coupon', rule: 'unknown_field', message: 'is not a known field; did you mean discount_code?' },
@@ -370,19 +370,19 @@ describe('an unknown field', () => {
     ]);
   });
 
-  test('with a name that is a card number is not repeated', async () => {
+  test('is not repeated in the error if its name is a card number', async () => {
     const [problem] = await refused({ '4242424242424242': 1 });
     expect(problem?.path).toBe('');
   });
 
-  test('may stand in the body of a DELETE', async () => {
+  test('is allowed in the body of a DELETE', async () => {
     const user = await someone();
     const { id } = await createAddress(service, user.options);
     const { status } = await service.request('DELETE', `/addresses/${id}`, { ...user.options, body: { reason: 'x' } });
     expect(status).toBe(204);
   });
 
-  test('may stand in metadata and test data', async () => {
+  test('is allowed in metadata and test data', async () => {
     const { options } = await admin();
     expect((await service.post('/payments/intents', intentBody({ metadata: { Amount: 1 } }), options)).status).toBe(
       201,
@@ -391,7 +391,7 @@ describe('an unknown field', () => {
     expect((await service.post('/webhooks/test', event, options)).status).toBe(200);
   });
 
-  test('is ignored as is_guest_subscription, which the interface names', async () => {
+  test('is ignored if it is is_guest_subscription, which the interface names', async () => {
     const { user, names } = await subscriber(service);
     const body = { ...subscriptionBody(names), is_guest_subscription: true };
     const made = await service.post('/subscriptions', body, user.options);
@@ -418,7 +418,7 @@ describe('the bytes of a body', () => {
     expect((await sent(Buffer.concat([intent(...Buffer.from('caf\u00e9 \\ufffd'))]))).status).toBe(201);
   });
 
-  test('must be sent in that charset and without compression', async () => {
+  test('are refused in another charset or with compression', async () => {
     const refused: readonly Readonly<Record<string, string>>[] = [
       { 'content-type': 'application/json; charset=iso-8859-1' },
       { 'content-encoding': 'gzip' },

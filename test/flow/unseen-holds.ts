@@ -9,7 +9,7 @@ import { AT_PAYPAL, AT_SQUARE, AT_STRIPE, type Holding, holdsAtProvider, manualB
 import type { TestHost } from './host.ts';
 import type { ParsedJson, PaymentBody } from './routes.ts';
 
-/** Holds of 10.00 that the service does not know, and the provider's own events about them. */
+/** Holds of 10.00 that the service does not know, and the provider's events about them. */
 export type HoldEvent = 'authorized' | 'captured' | 'canceled';
 
 interface SentByProvider {
@@ -19,11 +19,11 @@ interface SentByProvider {
 
 interface UnseenHolds {
   readonly slot: string;
-  /** A payment whose amount the provider holds, while no response and no event reached the service. */
+  /** Creates a payment with a hold at the provider, whose response and events never reached the service. */
   readonly hold: (service: TestHost, user: User) => Promise<ParsedJson>;
-  /** A capture of 6.00 on the provider's dashboard. */
+  /** Captures 6.00 in the provider's dashboard. */
   readonly takePart: (service: TestHost, payment: PaymentBody) => Promise<unknown>;
-  /** The event as the provider sends it. */
+  /** The event as sent by the provider. */
   readonly eventOf: (service: TestHost, payment: PaymentBody, event: HoldEvent) => Promise<SentByProvider>;
 }
 
@@ -62,7 +62,7 @@ export const unseenAtStripe: UnseenHolds = {
   },
 };
 
-/** The provider held the amount, and its response was lost. */
+/** The provider holds the amount, but the response is lost. */
 const heldUnanswered = async (service: TestHost, user: User, holding: Holding) => {
   const payment = await createIntent(service, user, manualBody(holding));
   await service.webhookMode('drop');

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 const behave = (behaviour: object) => service.control('POST', '/sink/target/behaviour', behaviour);
-/** All delivery attempts of one event and their log entries, oldest first. */
+/** All delivery attempts of one event with their log entries, oldest first. */
 const afterAllTries = async () => {
   const { id } = await createCustomer(service, user.options);
   await service.advance(60);
@@ -46,13 +46,13 @@ describe('a target’s response', () => {
   });
 
   test.each([300, 301, 302, 307, 308, 400, 401, 404, 409, 429, 500, 502, 503])(
-    'causes retries with %i by the configured schedule, and then a dead letter',
+    'causes retries with %i on the configured schedule, and then a dead letter',
     async (status) => {
       await behave({ status });
       const before = await deadLetters();
       const { tries, entries } = await afterAllTries();
       const [first = 0, ...later] = tries.map(({ received_at }) => Date.parse(received_at));
-      // The delays are 1.5 s and 3 s. Queues count whole seconds, so a retry is never too early.
+      // The delays are 1.5 s and 3 s. Queues count whole seconds, and a retry is never early.
       expect(later.map((at) => at - first)).toEqual([2_000, 5_000]);
       expect(entries.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
       expect(entries).toMatchObject(Array(3).fill({ status: 'failed', response: { http_status: status } }));
@@ -60,7 +60,7 @@ describe('a target’s response', () => {
     },
   );
 
-  test('ends the delivery after one attempt with 410, as failed and without a dead letter', async () => {
+  test('with 410 ends the delivery after one attempt, as failed and without a dead letter', async () => {
     await behave({ status: 410 });
     const before = await deadLetters();
     const { tries, entries } = await afterAllTries();
@@ -103,7 +103,7 @@ describe('a busy target that requests a delay', () => {
     ['more than five minutes', 429, '86400', 300],
     ['a number of 400 digits', 429, '9'.repeat(400), 300],
   ])(
-    'gets the event after the requested time, at least half a minute and at most five minutes, for %s',
+    'gets the event after the requested time, limited to 30 s to 5 min, for %s',
     async (...[, status, retryAfter, seconds]) => {
       await behave({ status, headers: { 'Retry-After': retryAfter }, times: 1 });
       expect(await waits()).toEqual({ seconds: [seconds], dead: 0 });
@@ -117,7 +117,7 @@ describe('a busy target that requests a delay', () => {
     expect(seconds).toEqual([expect.closeTo(40, -1)]);
   });
 
-  test('uses up none of the retries, which continue as before', async () => {
+  test('does not use up the retries, which continue as before', async () => {
     await behave({ status: 429, headers: { 'Retry-After': '100' }, times: 5 });
     expect(await waits()).toEqual({ seconds: [100, 200, 300, 400, 500], dead: 0 });
     await behave({ status: 500, times: 1 });
@@ -136,14 +136,14 @@ describe('a busy target that requests a delay', () => {
   test.each([
     ['of another status', 500, '60'],
     ['that cannot be read', 429, 'soon'],
-  ])('gets the event by the normal schedule with a header %s', async (_, status, retryAfter) => {
+  ])('gets the event on the normal schedule with a header %s', async (_, status, retryAfter) => {
     await behave({ status, headers: { 'Retry-After': retryAfter }, times: 1 });
     expect(await waits(5)).toEqual({ seconds: [2], dead: 0 });
   });
 });
 
 describe('the webhook settings', () => {
-  test('stop the start if they are invalid, with one line per mistake', async () => {
+  test('prevent the start if they are invalid, with one line per error', async () => {
     const env = { WEBHOOK_1_URL: 'x', WEBHOOK_2_EVENT_MODE: 'x', EXTERNAL_WEBHOOK_TIMEOUT: '1', WEBHOOK_SCAN_MAX: 'x' };
     const lines = await startTestHost({ env }).then(
       () => [],

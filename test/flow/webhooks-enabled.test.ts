@@ -19,7 +19,7 @@ describe('a webhook node with a URL', () => {
   });
 });
 
-describe('the targets while EXTERNAL_WEBHOOKS_ENABLED is unset', () => {
+describe('targets without EXTERNAL_WEBHOOKS_ENABLED', () => {
   const env = {
     ...nodesAt(port.older, { node: {} }),
     EXTERNAL_WEBHOOK_URLS: sinkUrl(port.older, 'older'),
@@ -27,7 +27,7 @@ describe('the targets while EXTERNAL_WEBHOOKS_ENABLED is unset', () => {
   };
   const service = withHost({ frozen: true, port: port.older, env });
 
-  test('receive nothing, as nodes and in the older form', async () => {
+  test('receive nothing, whether configured as nodes or in the older form', async () => {
     await createIntent(service, await signIn(service));
     await service.settle();
     expect(await deliveredTo(service, 'node')).toEqual([]);

@@ -38,7 +38,7 @@ beforeAll(async () => {
   await service.put('/admin/projects/proj_1', { name: 'P', slug: 'p', owner_user_id: user.userId }, admin.options);
 });
 
-/** The deliveries of one event about one record to a sink, after all asynchronous work. */
+/** The deliveries to a sink of one event about one record, after all asynchronous work. */
 const deliveriesOf = async (event: string, of: string, sink = 'canonical'): Promise<SinkRequest[]> => {
   await service.settle();
   return (await deliveredTo(service, sink, event)).filter(({ raw }) => raw.includes(of));
@@ -49,7 +49,7 @@ const only = <T>(found: readonly T[]): T => {
   return found[0] as T;
 };
 
-/** The body of the event's only delivery, whose signature is verified. */
+/** The body of the event's only delivery, with a verified signature. */
 const bodyOf = async (event: string, of: string) => {
   const delivered = only(await deliveriesOf(event, of));
   expect(verified(delivered)).toEqual(delivered.body);
@@ -72,7 +72,7 @@ const paymentData = (payment: PaymentBody, fields: object) => ({
   ...fields,
 });
 
-/** The card, or null if the provider has not reported it with the outcome. */
+/** The card, or null if the provider did not report the card with the outcome. */
 const CARD = expect.toSatisfy((shown) => shown === null || shown.type === 'card');
 
 describe('a canonical target', () => {
@@ -90,7 +90,7 @@ describe('a canonical target', () => {
     );
   });
 
-  test('receives payment.succeeded when it is paid, with the organization if present', async () => {
+  test('receives payment.succeeded when it is paid, with the organization if any', async () => {
     const { owner } = acme;
     const payment = await createPaidIntent(service, owner, { organization_id: acme.id });
     await confirm(service, payment.id, owner.options);
@@ -119,7 +119,7 @@ describe('a canonical target', () => {
     );
   });
 
-  test('receives guest payments marked as such', async () => {
+  test('receives guest payments marked as guest payments', async () => {
     const { body } = await service.post('/payments/intents', guestIntentBody({}, { email: 'Gina@Example.com' }));
     const { data } = await bodyOf('payment.created', body.id);
     expect(data.user).toEqual({ id: expect.stringMatching(/^gst_/), type: 'guest', email: 'gina@example.com' });
@@ -143,7 +143,7 @@ describe('a canonical target', () => {
     );
   });
 
-  test('receives one event when confirm, sync and the provider’s event are concurrent', async () => {
+  test('receives one event for a concurrent confirm, sync and provider event', async () => {
     const payments = await Promise.all(
       Array.from({ length: 8 }, () => createIntent(service, user, { payment_method_id: THREE_D_SECURE })),
     );
@@ -193,7 +193,7 @@ describe('a raw target', () => {
     expect(() => verified(delivered, 'whsec_YW5vdGhlcg==')).toThrow();
   });
 
-  test('receives an event of an unknown type, and an event that changes no record', async () => {
+  test('receives events of unknown types and events that change no record', async () => {
     const before = (await deliveredTo(service, 'canonical')).length;
     const created = Math.floor(service.now() / 1_000);
     const object = { id: 'x', status: 'lost' };
@@ -204,7 +204,7 @@ describe('a raw target', () => {
     expect(await deliveredTo(service, 'canonical')).toHaveLength(before);
   });
 
-  test('receives the events of refunds and disputes, and no dispatch fails', async () => {
+  test('receives the events of refunds and disputes without a failed dispatch', async () => {
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 300 });
@@ -242,7 +242,7 @@ describe('an outbound webhook', () => {
     expect(older.filter((name) => !name.startsWith('provider_a:payment_intent.'))).toEqual([]);
   });
 
-  test('has the same id at every target, unique to its event', async () => {
+  test('has the same unique id at every target', async () => {
     const [canonical, both] = [await deliveredTo(service, 'canonical'), await deliveredTo(service, 'both')];
     const byEvent = Map.groupBy([...canonical, ...both], ({ raw }) => raw);
     for (const same of byEvent.values()) expect(new Set(same.map(webhookIdOf)).size).toBe(1);
@@ -250,7 +250,7 @@ describe('an outbound webhook', () => {
     expect(canonical.map(webhookIdOf).filter((id) => !/^msg_[0-9a-f]{24}$/.test(id))).toEqual([]);
   });
 
-  test('names its event, and is unsigned when no secret is set', async () => {
+  test('names its event, and is unsigned if no secret is set', async () => {
     for (const { headers } of await deliveredTo(service, 'canonical')) {
       expect(headers).toMatchObject({
         'content-type': 'application/json',
@@ -302,7 +302,7 @@ describe('an outbound webhook', () => {
     expect(messages.map(({ body }) => body.text)).toContain('Payment succeeded: 25.00 USD');
   });
 
-  test('is logged without secrets and personal data', async () => {
+  test('is logged without secrets or personal data', async () => {
     const entries = (await itemsOf(service, 'LOG#')).filter(({ direction }) => direction === 'outbound');
     expect(entries.length).toBeGreaterThan(100);
     const text = JSON.stringify([entries, await deliveredTo(service, 'chat')]);

@@ -27,7 +27,7 @@ const service = withHost({
 let user: User;
 let admin: User;
 let acme: Company;
-/** Members of that organization, in sessions that name the organization. */
+/** Members of that organization, each in a session of the organization. */
 let owner: User;
 let member: User;
 
@@ -85,12 +85,12 @@ describe('the list of the webhook log', () => {
     }
   });
 
-  test('shows members of any role the entries of the session’s organization, without their own entries', async () => {
+  test('shows members of any role the entries of the session’s organization, without personal entries', async () => {
     for (const person of [owner, member]) {
       const entries = await list(person.options);
       expect(namesOf(entries.filter(({ direction }) => direction === 'outbound'))).toEqual(['payment.created']);
     }
-    // Without an organization in the session, the members see their own entries, and they have none.
+    // Without an organization in the session, members see their own entries, and they have no entries.
     expect(await list(acme.owner.options)).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe('the list of the webhook log', () => {
     });
   });
 
-  test('shows platform admins everything, raw events included, for any organization in the session', async () => {
+  test('shows platform admins everything, including raw events', async () => {
     const all = await list(admin.options);
     expect(new Set(namesOf(all))).toEqual(
       new Set([
@@ -187,7 +187,7 @@ describe('the list of the webhook log', () => {
 });
 
 describe('one entry of the webhook log', () => {
-  test('shows payload and response, redacted, to callers who see it in the list', async () => {
+  test('shows redacted payload and response to callers who see it in the list', async () => {
     const [entry] = await list(user.options, '?event_type=payment.created');
     const { status, body } = await service.get(`/webhooks/logs/${entry?.id}`, user.options);
     expect({ status, body }).toEqual({ status: 200, body: entry });
@@ -245,7 +245,7 @@ describe('one entry of the webhook log', () => {
 describe('a test webhook', () => {
   const send = (options: RequestOptions, body: object) => service.post('/webhooks/test', body, options);
 
-  test('goes to every target whose filter matches, marked as a test, with a result per target', async () => {
+  test('goes to every target with a matching filter, marked as a test, with a result per target', async () => {
     const test_data = { payment_id: 'pay_mine', extra: { deep: [1] } };
     const { status, body } = await send(admin.options, { event: 'payment.created', test_data });
     expect({ status, body }).toEqual({
@@ -317,7 +317,7 @@ describe('a test webhook', () => {
   });
 
   test.each(['payment.succeeded', 'subscription.updated', 'membership.activated', 'customer.updated'])(
-    'names records chosen by a platform admin, and the sample’s records for other callers’ %s',
+    'contains real records only for a platform admin, and sample records for other callers’ %s',
     async (event) => {
       await service.advance(60);
       await send(admin.options, { event, test_data: NAMED });
@@ -333,7 +333,7 @@ describe('a test webhook', () => {
   );
 
   test.each(['payment.succeeded', 'provider_a:payment_intent.succeeded'])(
-    'uses only amount, currency, status and reason from callers who are not platform admins: %s',
+    'takes only amount, currency, status and reason from non-admin callers: %s',
     async (event) => {
       await service.advance(60);
       const facts = { amount: 99_999_999, currency: 'EUR', status: 'failed', reason: 'card_declined' };
@@ -354,7 +354,7 @@ describe('a test webhook', () => {
     },
   );
 
-  test('refuses an id in place of a value', async () => {
+  test('refuses an id as a value', async () => {
     await service.advance(60);
     const event = 'provider_a:payment_intent.succeeded';
     await send(owner.options, { event });
@@ -365,7 +365,7 @@ describe('a test webhook', () => {
     expect((await lastAt('all')).body.data).toEqual(sample);
   });
 
-  test('names no object that a non-admin caller chooses in a provider’s format', async () => {
+  test('contains no object chosen by a non-admin caller in a provider’s format', async () => {
     await service.advance(60);
     const test_data = { ...NAMED, id: 'pi_0123456789abcdef01234567', amount: 5 };
     await send(owner.options, { event: 'provider_a:payment_intent.succeeded', test_data });
@@ -422,7 +422,7 @@ describe('a test webhook', () => {
   });
 
   test.each(['subscription.created', 'subscription.updated', 'customer.created', 'customer.updated'])(
-    'is the canonical event for %s, and the inbound event if the slot is given',
+    'is the canonical event for %s, or the inbound event if the slot is given',
     async (event) => {
       await service.advance(60);
       expect((await send(admin.options, { event })).body.data).toMatchObject({ event });
@@ -433,7 +433,7 @@ describe('a test webhook', () => {
     },
   );
 
-  test('reports a failed target, tries it once, and is in the sender’s log', async () => {
+  test('reports a failed target, tries the target once, and is in the sender’s log', async () => {
     await service.control('POST', '/sink/all/behaviour', { status: 503, times: 1 });
     const { body } = await send(owner.options, { event: 'payment.succeeded' });
     expect(body.message).toBe('1 of 2 targets accepted the test event');
@@ -465,7 +465,7 @@ describe('a test webhook', () => {
     await service.advance(60);
   });
 
-  test('may be sent by platform admins, and by owners and admins of the session’s organization', async () => {
+  test('can be sent by platform admins, and by owners and admins of the session’s organization', async () => {
     const event = 'payment.created';
     const [billing, organizationAdmin] = [await within(acme.billing), await within(acme.admin)];
     expect((await send(organizationAdmin.options, { event })).status).toBe(200);
@@ -494,7 +494,7 @@ describe('a test webhook', () => {
 
 describe('a replayed webhook', () => {
   const replay = (id: string, options: RequestOptions) => service.post(`/webhooks/logs/${id}/replay`, {}, options);
-  /** The log entry of a new event of the organization, and the delivery to its target. */
+  /** The log entry of a new organization event, and the delivery to its target. */
   const sent = async () => {
     const customer = await createCustomer(service, acme.owner.options, { organization_id: acme.id });
     await service.settle();
@@ -529,7 +529,7 @@ describe('a replayed webhook', () => {
     ]);
   });
 
-  test('has all the retries of a new delivery', async () => {
+  test('gets all the retries of a new delivery', async () => {
     const { entry, received } = await sent();
     await service.advance(1);
     await service.control('POST', '/sink/all/behaviour', { status: 500, times: 3 });
@@ -558,7 +558,7 @@ describe('a replayed webhook', () => {
     expect(same.map((delivered) => delivered.raw)).toEqual([same[0]?.raw, same[0]?.raw]);
   });
 
-  test('may be requested by platform admins, and by owners and admins of its organization', async () => {
+  test('can be requested by platform admins, and by owners and admins of its organization', async () => {
     const { entry, received } = await sent();
     for (const person of [await within(acme.admin), admin]) {
       expect((await replay(present(entry).id, person.options)).status).toBe(200);

@@ -6,7 +6,7 @@ import { itemsOf } from './flow.ts';
 import { withHost } from './host.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
-/** A table that refuses log entries, as one that is throttled, until the test lets it accept them. */
+/** A table that refuses log entries, like a throttled table, until the test allows them. */
 const throttled = new Set<string>();
 const THROTTLING = { name: 'ProvisionedThroughputExceededException' };
 const between = (connection: Connection): Connection => ({
@@ -34,7 +34,7 @@ const posts = async (customer: string | undefined): Promise<number> =>
   (await deliveredTo(service, 'target')).filter(({ raw }) => raw.includes(String(customer))).length;
 
 describe('a table that refuses the log entry after the POST', () => {
-  test('causes no second POST, and the log shows the success once the table accepts it', async () => {
+  test('causes no second POST, and the log shows the success once the table is available', async () => {
     throttled.add('LOG#');
     const [customer] = await storeCustomers(service.host(), ['delivered']);
     await service.settle();
@@ -50,7 +50,7 @@ describe('a table that refuses the log entry after the POST', () => {
     });
   });
 
-  test('leaves the entry in the dead-letter queue after a long time, and a redrive writes it', async () => {
+  test('leaves the entry in the dead-letter queue, and a redrive writes it', async () => {
     throttled.add('LOG#');
     const [customer] = await storeCustomers(service.host(), ['long']);
     await service.advance(3_600);
@@ -80,7 +80,7 @@ describe('a table that refuses the log entry after the POST', () => {
   });
 });
 
-test('a table that refuses to store the delivery causes a retry before anything is sent', async () => {
+test('a table that refuses to store the delivery causes a retry before the POST', async () => {
   throttled.add('DLV#');
   const [customer] = await storeCustomers(service.host(), ['unsent']);
   await service.settle();

@@ -5,7 +5,7 @@ import { type HangingTarget, openHangingTarget } from './hanging-target.ts';
 import { type SinkRequest, type TestHost, withHost } from './host.ts';
 import { deliveredTo, nodesAt, SECRET, verified, webhookIdOf } from './targets.ts';
 
-/** Many concurrent deliveries, as a sample of the promised load, and the full load with `npm run test:long`. */
+/** Many concurrent deliveries: a sample by default, and the promised full load with `npm run test:long`. */
 const scale = inject('scale');
 const DELIVERIES = scale === 1 ? 20 : 100 * scale;
 
@@ -29,7 +29,7 @@ describe('a failing target', () => {
   let ids: readonly string[];
   let startedAt: number;
 
-  /** Seconds after the start at which each customer's event came, by customer. */
+  /** Seconds from the start to each customer's event, by customer. */
   const timesOf = async (): Promise<ReadonlyMap<string, readonly number[]>> => {
     const seconds = ({ received_at }: SinkRequest) => (Date.parse(received_at) - startedAt) / 1_000;
     const byCustomer = Map.groupBy(await deliveredTo(service, 'failing'), customerIdOf);
@@ -48,7 +48,7 @@ describe('a failing target', () => {
     await settled(service);
   });
 
-  test('is retried after 5, 10 and 20 s of the clock, separately for each delivery', async () => {
+  test('is retried after 5, 10 and 20 s of the clock, separately per delivery', async () => {
     await expectAllAt([0]);
     for (const [advance, expected] of [
       [4, [0]],
@@ -63,7 +63,7 @@ describe('a failing target', () => {
     }
   });
 
-  test('has its deliveries in the dead-letter queue after the last retry, and gets no further attempts', async () => {
+  test('has its deliveries in the dead-letter queue after the last retry', async () => {
     await service.advance(3_600);
     await expectAllAt([0, 5, 15, 35]);
     expect(await service.queues()).toMatchObject({
@@ -73,7 +73,7 @@ describe('a failing target', () => {
     });
   });
 
-  test('gets all deliveries under the same ids with new signatures after it recovers and they are redriven', async () => {
+  test('gets all deliveries under the same ids with new signatures after a redrive', async () => {
     const before = new Set((await deliveredTo(service, 'failing')).map(webhookIdOf));
     expect(before.size).toBe(DELIVERIES);
     await behave(service, 'failing', { status: 200 });
@@ -105,7 +105,7 @@ describe('a hanging target', () => {
     },
   });
 
-  test('does not delay others, which receive everything before its first response', async () => {
+  test('does not delay other targets, which receive everything before its first response', async () => {
     const ids = await storeCustomers(service.host(), named(DELIVERIES));
     const counts = async () =>
       (await Promise.all(['first', 'second'].map((sink) => deliveredTo(service, sink)))).map((all) => all.length);

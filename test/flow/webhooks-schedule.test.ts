@@ -12,7 +12,7 @@ import { deliveredTo, nodesAt } from './targets.ts';
 
 const port = await freePort();
 const SCHEDULE = [5, 120, 900, 3_600, 86_400];
-/** A sweep runs every minute, so a wait that is due work ends up to a minute late. */
+/** The sweep runs every minute, so a wait handled as due work may end up to a minute late. */
 const SWEEP_SECONDS = 60;
 const envAt = (at: number) => ({
   ...nodesAt(at, { target: {} }),
@@ -30,9 +30,9 @@ const attemptsOf = async (of: TestHost, id: string): Promise<readonly number[]> 
 const secondsBetween = (attempts: readonly number[]): readonly number[] =>
   attempts.slice(1).map((at, before) => Math.round((at - (attempts[before] ?? 0)) / 1_000));
 const deadLetters = async (of: TestHost): Promise<number> => (await of.queues())['webhook-delivery-dlq']?.visible ?? 0;
-/** Log entries of the deliveries of a customer's event, oldest first. */
+/** The log entries for the deliveries of a customer's event, oldest first. */
 const entriesOf = async (of: TestHost, id: string) => {
-  // A session ends before the schedule does.
+  // The session expires before the schedule ends.
   const { options } = await signIn(of, { is_admin: true });
   const { body } = await of.get('/webhooks/logs?limit=100', options);
   return body.filter(({ payload }) => payload.data?.customer_id === id).toReversed();
@@ -63,7 +63,7 @@ describe('a target that is down', () => {
     expect(await attemptsOf(service, id)).toHaveLength(6);
   });
 
-  test('gets the event once when it is back after a night and needs no redrive', async () => {
+  test('gets the event once if it is back after a night, without a redrive', async () => {
     await behave(service, { status: 503 });
     const before = await deadLetters(service);
     const { options } = await signIn(service);
@@ -80,7 +80,7 @@ describe('a target that is down', () => {
     expect(waiting).toEqual([]);
   });
 
-  test('gets no further attempt after a replay that it has accepted', async () => {
+  test('gets no further attempt after it accepted a replay', async () => {
     await behave(service, { status: 500 });
     const { options } = await signIn(service, { is_admin: true });
     const { id } = await createCustomer(service, options);
@@ -111,7 +111,7 @@ describe('a target that is down', () => {
   });
 });
 
-test('a restart loses no delivery that waits', async () => {
+test('a restart keeps every waiting delivery', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'webhooks-schedule-'));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   const at = await freePort();

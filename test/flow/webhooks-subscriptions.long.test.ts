@@ -32,7 +32,7 @@ beforeAll(async () => {
   email = (await service.get('/payments', who.options)).body.user_context.user_email;
 });
 
-/** The bodies of one event about one subscription, oldest first; each of them verifies. */
+/** The bodies of one event about one subscription, oldest first, each with a verified signature. */
 const bodiesOf = async (event: string, id: string) => {
   await service.settle();
   const all: SinkRequest[] = (await deliveredTo(service, 'canonical', event)).filter(({ raw }) => raw.includes(id));
@@ -93,7 +93,7 @@ describe('a canonical target', () => {
     expect(await bodiesOf('subscription.updated', made.id)).toHaveLength(1);
   });
 
-  test('receives subscription.cancelled when it is over, not before', async () => {
+  test('receives subscription.cancelled when it is over, and not before', async () => {
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     const over = await readSubscription(service, who, made.id);

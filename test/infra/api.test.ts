@@ -26,7 +26,7 @@ describe('the HTTP API', () => {
   test.each([
     ...endpoints.map((endpoint) => [keyOf(endpoint), endpoint.id, endpoint.path]),
     ['$default', DEFAULT_ID, ''],
-  ])('sends %s to %s and lets the gateway call it', (key, id, path) => {
+  ])('routes %s to the function %s and lets the gateway call that function', (key, id, path) => {
     const route = only(ofType('AWS::ApiGatewayV2::Route').filter(({ Properties }) => Properties.RouteKey === key));
     const lambda = functionOf(id ?? '');
     const integration = only(
@@ -49,14 +49,14 @@ describe('the HTTP API', () => {
     expect(JSON.stringify(permission.Properties.SourceArn)).toContain(`/*/*${path}"`);
   });
 
-  test('has function URLs beside its routes for provider webhooks only', () => {
+  test('has function URLs only for provider webhooks, beside their routes', () => {
     const byProvider = endpoints.filter(({ auth }) => auth === 'provider-signature');
     expect(byProvider.length).toBeGreaterThan(0);
     const targets = ofType('AWS::Lambda::Url').map(({ Properties }) => words(Properties.TargetFunctionArn));
     expect(targets).toEqual(byProvider.map(({ id }) => `${functionOf(id).logicalId.slice(0, -8)}.Arn`));
   });
 
-  test('limits the rate of the stage, and of each route whose limits differ from the stage’s', () => {
+  test('limits the rate of the stage, and of each route with limits of its own', () => {
     expect(stage.Properties.DefaultRouteSettings.ThrottlingRateLimit).toBeGreaterThan(0);
     expect(stage.Properties.DefaultRouteSettings.ThrottlingBurstLimit).toBeGreaterThan(0);
     const limits = stage.Properties.RouteSettings;
@@ -81,7 +81,7 @@ describe('the HTTP API', () => {
     }).toEqual({ public: 50, admin: 20, money: 100, provider: 500, write: 300, read: 1_000 });
   });
 
-  test('gives captures and refunds a rate of their own, also to service keys', () => {
+  test('gives captures and refunds separate rate limits, also for service keys', () => {
     const own = endpoints.filter(({ rateClass }) => rateClass === 'money');
     expect(own.map(keyOf).sort()).toEqual(['POST /payments/{id}/capture', 'POST /payments/{id}/refunds']);
     for (const endpoint of own) {

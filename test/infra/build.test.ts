@@ -24,7 +24,7 @@ const SOURCES = [
 
 type Hook = (file: string) => Promise<unknown>;
 
-/** They hold data that the build computes. */
+/** These modules contain data that the build computes. */
 const DATA = [
   'functions/api/catalogue.ts',
   'functions/api/document.ts',
@@ -32,7 +32,7 @@ const DATA = [
   'functions/pay-page/bundle.ts',
 ];
 
-/** The functions by which the build's plugins load a file of their own, and by which they replace an imported file. */
+/** The functions of the build's plugins that load a generated file or replace an imported file. */
 const hooksOfPlugins = async (): Promise<{ readonly loads: readonly Hook[]; readonly resolves: readonly Hook[] }> => {
   const [loads, resolves]: [Hook[], Hook[]] = [[], []];
   const recorded: Partial<PluginBuild> = {
@@ -70,7 +70,7 @@ const isDefinition = (statement: ts.Statement): boolean =>
     : ts.isExportDeclaration(statement) || ts.isVariableStatement(statement) || ts.isDeclarationStatement(statement);
 
 describe('the build', () => {
-  test('loads every existing file unchanged, and replaces only the three modules of data', async () => {
+  test('loads every source file unchanged, except for the three data modules', async () => {
     const { loads, resolves } = await hooksOfPlugins();
     const files = globSync(SOURCES, { cwd: PROJECT_ROOT }).map((file) => resolve(PROJECT_ROOT, file));
     const touchedBy = async (hooks: readonly Hook[]): Promise<readonly string[]> => {
@@ -84,7 +84,7 @@ describe('the build', () => {
     expect(await touchedBy(resolves)).toEqual(DATA);
   });
 
-  test('may omit an unused file, because loading a file only defines its constants', () => {
+  test('may omit unused files, because loading a file only defines constants', () => {
     const files = globSync('{functions,shared}/**/*.ts', {
       cwd: PROJECT_ROOT,
       exclude: ['functions/{console,pay-page}/web/**'],
@@ -100,13 +100,13 @@ describe('the build', () => {
     expect(OPTIONS.plugins.map(({ name }) => name)).toEqual(['made-modules']);
   });
 
-  test('leaves nothing out of packages and injects nothing', () => {
+  test('injects no code, and drops or excludes none', () => {
     for (const option of ['inject', 'pure', 'drop', 'external']) expect(OPTIONS).not.toHaveProperty(option);
     expect(Object.keys(OPTIONS.alias)).toEqual(['http', 'node:http']);
   });
 });
 
-describe('a function that esbuild bundles with its own defaults', () => {
+describe('a function that esbuild bundles by default', () => {
   const host = withHost();
   const folder = temporaryFolder();
   const ID = 'payments.create-intent';
@@ -157,7 +157,7 @@ describe('a function that esbuild bundles with its own defaults', () => {
     ),
   });
 
-  test('gives the responses of the deployed function and of the local host', async () => {
+  test('responds like the deployed function and the local host', async () => {
     const plain = join(folder, 'plain', 'index.mjs');
     const entry = join(PROJECT_ROOT, 'functions', 'payments', 'create-intent.ts');
     await esbuild({

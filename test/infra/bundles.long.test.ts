@@ -15,7 +15,7 @@ import { synthesize, temporaryFolder } from './synthesized.ts';
 const run = promisify(execFile);
 
 const LARGEST_BYTES = 896 * 1_024;
-/** Ninety builds take half a minute on two idle cores. */
+/** Building ninety bundles takes half a minute on two idle cores. */
 const BUILD_MS = 600_000;
 const PROVIDER_CLIENTS = ['stripe', 'braintree'];
 
@@ -48,7 +48,7 @@ const inNode = async (expressions: readonly string[]): Promise<unknown> => {
 };
 
 describe('the bundles of the functions', () => {
-  test('include one per function of the catalogue, and the default', () => {
+  test('include one bundle per function of the catalogue, and one for the default function', () => {
     expect([...bundles.keys()].sort()).toEqual(ids.toSorted());
     expect(all.length).toBeGreaterThan(30);
     expect(entryIds.toSorted()).toEqual(
@@ -59,7 +59,7 @@ describe('the bundles of the functions', () => {
     );
   });
 
-  test('contain, for the default, the table of routes without the catalogue', () => {
+  test('exclude schemas and use cases from the default function', () => {
     const { bytes = 0 } = bundles.get(DEFAULT_ID) ?? {};
     expect(bytes).toBeLessThan(28 * 1_024);
     expect(partsOf(DEFAULT_ID)).toEqual(expect.not.arrayContaining(['zod', 'functions/payments']));
@@ -77,7 +77,7 @@ describe('the bundles of the functions', () => {
   });
 
   test.each(all)(
-    'contain, for $id, only clients of services to which the function declares a right',
+    'contain for $id only the clients of AWS services and providers that its rights require',
     async ({ id, uses, consumes }) => {
       const parts = partsOf(id);
       expect(parts).toContain('shared/core');
@@ -92,7 +92,7 @@ describe('the bundles of the functions', () => {
     },
   );
 
-  test('contain the AWS SDK, with the other credential providers beside the function', () => {
+  test('contain the AWS SDK with only the default and environment credential providers', () => {
     const parts = partsOf('payments.get');
     expect(parts).toContain('@aws-sdk/client-dynamodb');
     const providers = parts.filter((part) => part.startsWith('@aws-sdk/credential-provider-'));
@@ -130,7 +130,7 @@ describe('the bundles of the functions', () => {
     expect(partsOf('api.openapi')).not.toContain('functions/payments');
   });
 
-  test('become stacks, offline and without credentials', () => {
+  test('can be synthesized into stacks offline and without credentials', () => {
     const { ofType } = synthesize({ codeDir: folder, endpoints, env: { HEALTH_CHECK: 'on' } });
     expect(ofType('AWS::Lambda::Function')).toHaveLength(ids.length);
   });

@@ -56,7 +56,7 @@ const namesOf = (lines: readonly string[]) => lines.map((line) => line.split(': 
 describe('the checks of the settings', () => {
   const MISSING = ['alarm recipient', 'identity service', 'provider', 'public function URLs'];
 
-  test('name everything that a prod stage lacks, in one text', () => {
+  test('list every missing setting of a prod stage in one message', () => {
     const { refused, lines } = check({ STAGE: 'prod' });
     expect(refused).toBe(true);
     expect(namesOf(lines)).toEqual(MISSING.map((name) => `refused: ${name}`));
@@ -70,11 +70,11 @@ describe('the checks of the settings', () => {
     );
   });
 
-  test('find nothing on a prod stage that is ready', () => {
+  test('report nothing for a complete prod stage', () => {
     expect(check(READY)).toEqual({ refused: false, lines: [] });
   });
 
-  test('name the settings of a bound provider that are empty', () => {
+  test('name the empty settings of a bound provider', () => {
     const { lines } = check({ ...READY, PROVIDER_B: 'paypal', PROVIDER_C: 'square', PROVIDER_C_LOCATION_ID: 'L1' });
     expect(lines).toEqual([expect.stringContaining('PROVIDER_B_CLIENT_ID is empty, and paypal needs it')]);
   });
@@ -86,7 +86,7 @@ describe('the checks of the settings', () => {
     expect(check({ STAGE: 'prod', CHECKS: 'off' })).toEqual({ refused: false, lines: [] });
   });
 
-  test('stop npm run synth for a prod stage with nothing set', async () => {
+  test('stop npm run synth for a prod stage without settings', async () => {
     const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((done) =>
       execFile(
         process.execPath,
@@ -102,7 +102,7 @@ describe('the checks of the settings', () => {
   });
 });
 
-describe('the needs of an adapter', () => {
+describe('the required values of an adapter', () => {
   const opened = async (adapter: keyof typeof NEEDS_OF, values: readonly string[]) => {
     const env = Object.fromEntries(values.map((field) => [`PROVIDER_A_${field}`, 'https://example.com/x']));
     const { slots } = parseSettings({ PROVIDER_A: adapter, ...env });
@@ -119,7 +119,7 @@ describe('the needs of an adapter', () => {
     };
   };
 
-  test.each(keysOf(NEEDS_OF))('%s are exactly the values without which its slot is closed', async (adapter) => {
+  test.each(keysOf(NEEDS_OF))('%s are exactly the values that open its slot', async (adapter) => {
     const { settings, keys, eventSettings, signature } = NEEDS_OF[adapter];
     const receives = adapter !== 'braintree';
     const all = [...settings, ...keys, ...eventSettings, ...signature];
@@ -166,7 +166,7 @@ describe('the checks of the account', () => {
     expect(lines[0]).toContain('request 1,000');
   });
 
-  test('refuse a prod stage whose account cannot carry its payment path, also without bulkheads', () => {
+  test('refuse a prod stage whose account limit is too low for its payment path, even without bulkheads', () => {
     const off = { ...READY, BULKHEADS: 'off' };
     const closed = { ...off, FUNCTION_URLS: 'off' };
     expect(check(closed, account({ concurrency: 250 })).refused).toBe(false);
@@ -189,14 +189,14 @@ describe('the checks of the account', () => {
     expect(namesOf(check({ ...READY, STAGE: 'dev' }, facts).lines)).toEqual([`refused: ${name}`]);
   });
 
-  test('refuse a warm route that is no endpoint, on every stage', () => {
+  test('refuse an unknown warm route on every stage', () => {
     const { lines } = check({ ...READY, STAGE: 'dev', PROVISIONED: 'payments.confirm, payments.unknown' });
     expect(lines.filter((line) => line.includes('PROVISIONED'))).toEqual([
       expect.stringContaining('refused: warm routes: PROVISIONED names payments.unknown, which is no endpoint'),
     ]);
   });
 
-  test('warn of a region whose bus accepts fewer events than renewals publish', () => {
+  test('warn if the region’s event bus accepts fewer events than renewals publish', () => {
     const three = { ...READY, PROVIDER_B: 'stripe', PROVIDER_C: 'stripe' };
     const secrets = {
       keys: Object.fromEntries(PAYMENT_SLOTS.map((slot) => [slot, ['API_KEY', 'FINGERPRINT_SECRET']])),
@@ -208,7 +208,7 @@ describe('the checks of the account', () => {
     expect(lines[0]).toContain('713, and the limit is 400');
   });
 
-  test('name the values that the secrets of a deployed stage lack', () => {
+  test('name the missing values in the secrets of a deployed stage', () => {
     const env = { ...READY, PROVIDER_B: 'paypal', PROVIDER_B_CLIENT_ID: 'c' };
     const { refused, lines } = check(env, account({ secrets: { keys: {}, signatures: {} } }));
     expect(refused).toBe(true);
@@ -220,12 +220,12 @@ describe('the checks of the account', () => {
     ]);
   });
 
-  test('ask for no secret before the first deployment, because a deployment creates them', () => {
+  test('require no secret before the first deployment, which creates the secrets', () => {
     const env = { ...READY, PROVIDER_B: 'paypal', PROVIDER_B_CLIENT_ID: 'c' };
     expect(check(env, account({ secrets: undefined }))).toEqual({ refused: false, lines: [] });
   });
 
-  test('name a fact that could not be read', () => {
+  test('name each unreadable fact', () => {
     const { refused, lines } = check(READY, account({ concurrency: undefined, unread: ['the limit: AccessDenied'] }));
     expect(refused).toBe(true);
     expect(lines[0]).toContain('refused: readable account: could not be read: the limit: AccessDenied');
@@ -250,7 +250,7 @@ describe('the facts of an account', () => {
   });
   const read = () => readAccount(accountClients({ region: 'eu-west-1' }), 'prod');
 
-  test('are its limits, and no secrets before the first deployment', async () => {
+  test('include its limits, but no secrets before the first deployment', async () => {
     expect(await read()).toEqual({
       concurrency: 10,
       quotas: { routes: 300, rules: 300, eventsPerSecond: 300 },
@@ -259,13 +259,13 @@ describe('the facts of an account', () => {
     });
   });
 
-  test('include AWS’s default of a quota that was never changed', async () => {
+  test('include AWS’s default for an unchanged quota', async () => {
     quotas.on(GetServiceQuotaCommand).rejects(named('NoSuchResourceException'));
     quotas.on(GetAWSDefaultServiceQuotaCommand).resolves({ Quota: { Value: 400 } });
     expect((await read()).quotas.eventsPerSecond).toBe(400);
   });
 
-  test('include the names of stored values, and no value', async () => {
+  test('include the names of stored values, but not the values', async () => {
     const outputs = [
       ['ProviderASecretArn', 'arn:keys'],
       ['ProviderASignatureSecretArn', 'arn:signature'],
@@ -290,7 +290,7 @@ describe('the facts of an account', () => {
     expect(JSON.stringify(facts)).not.toContain('sk_live_1');
   });
 
-  test('are named if the profile may not read them', async () => {
+  test('are listed as unread if the profile may not read them', async () => {
     lambda.on(GetAccountSettingsCommand).rejects(named('AccessDeniedException'));
     cloudFormation.on(DescribeStacksCommand).rejects(named('AccessDenied'));
     expect((await read()).unread).toEqual([
@@ -299,14 +299,14 @@ describe('the facts of an account', () => {
     ]);
   });
 
-  test('are found by the outputs of the stack with the secrets', () => {
+  test('rely on existing stack outputs to find the secrets', () => {
     const { outputs } = plain;
     const names = [...PROVIDER_SLOTS.map(keysOutput), ...PAYMENT_SLOTS.map(signatureOutput)];
     expect(names.filter((name) => outputs[name] === undefined)).toEqual([]);
   });
 });
 
-describe('the account limit that bulkheads need', () => {
+describe('the account limit for bulkheads', () => {
   test('is the same number in the settings, the deployment page and the check', () => {
     const needed = reservedInAll(catalogue, readDeploymentSettings({ BULKHEADS: 'on' }).bulkheads) + UNRESERVED;
     expect(deploymentFields.BULKHEADS.description).toContain(`needs an account limit of ${needed} or more`);

@@ -184,7 +184,7 @@ describe('the backups of the table', () => {
     expect(JSON.stringify(rights?.Properties.PolicyDocument)).toContain(copyTo);
   });
 
-  test('carry the tags of the table, which only a role that may tag them can copy', () => {
+  test('copy the tags of the table, because their role may tag recovery points', () => {
     const rights = prod.ofType('AWS::IAM::ManagedPolicy').find(({ logicalId }) => logicalId.startsWith('Backups'));
     expect(rights?.Properties.PolicyDocument.Statement).toContainEqual({
       Action: 'backup:TagResource',
@@ -198,7 +198,7 @@ describe('the backups of the table', () => {
     });
   });
 
-  test('are of the table in use, and only that table may be read for them', () => {
+  test('cover the table in use, and may read no other table', () => {
     const arn = 'arn:aws:dynamodb:eu-west-1:123456789012:table/payments-restored';
     const restored = synthesize({
       endpoints: [],
@@ -221,7 +221,7 @@ describe('the backups of the table', () => {
 });
 
 describe('the stacks', () => {
-  test('have the code of every function beside them', () => {
+  test('include the code of every function as assets', () => {
     const assets = dev.stacks.flatMap((stack) =>
       Object.entries<{ source: { path: string } }>(
         JSON.parse(readFileSync(join(dev.outDir, `${stack}.assets.json`), 'utf8')).files,

@@ -37,7 +37,7 @@ const compared = (before: StackTemplate | undefined, after: StackTemplate) =>
   compareStack({ name: 'payments-dev-api', isProtected: false, template: after }, before);
 
 describe('the rights that a deployment changes', () => {
-  test('include those of a managed policy, under the role that names it', () => {
+  test('include the rights of a managed policy, listed under its role', () => {
     const change = compared(withRights(READ), withRights(READ, { Effect: 'Allow', Action: 's3:*', Resource: '*' }));
     expect(isBroadening(change.rights)).toBe(true);
     expect(describeChanges([change], false)).toEqual([
@@ -94,7 +94,7 @@ describe('the rights that a deployment changes', () => {
     expect(rights).toEqual({ added: [], removed: [] });
   });
 
-  test('are one paragraph for roles with equal rights, and one line for the actions on a resource', () => {
+  test('are printed once for roles with equal rights, with one line per resource', () => {
     const both = template({
       ConfirmRole12345678: ROLE,
       CancelRole12345678: ROLE,
@@ -121,7 +121,7 @@ describe('the other changes of a deployment', () => {
     New12345678: { Type: 'AWS::SNS::Topic' },
   });
 
-  test('are counted, and name the resources with data', () => {
+  test('are counted, and only resources with data are named', () => {
     expect(describeChanges([compared(before, after)], false)).toEqual([
       'no right changes',
       'payments-dev-api: 1 added, 1 changed, 1 removed',
@@ -137,7 +137,7 @@ describe('the other changes of a deployment', () => {
     ]);
   });
 
-  test('leave out what CloudFormation does not change: metadata, and characters that it cannot store', () => {
+  test('ignore metadata, and characters that CloudFormation cannot store', () => {
     const same = template({
       Table12345678: { Type: 'AWS::DynamoDB::Table', Properties: { Description: 'Payments ?' }, Metadata: { a: 1 } },
       Old12345678: { Type: 'AWS::SNS::Topic' },
@@ -155,7 +155,7 @@ describe('the other changes of a deployment', () => {
   });
 });
 
-describe('a release', () => {
+describe('the check for a release of code alone', () => {
   const fn = (properties: object, more: Readonly<Record<string, Given>> = {}): StackTemplate =>
     template({ F: { Type: 'AWS::Lambda::Function', Properties: { Timeout: 3, ...properties } }, ...more });
   const alias = (version: string): Readonly<Record<string, Given>> => ({
@@ -174,7 +174,7 @@ describe('a release', () => {
     ['the code and a parameter', fn({ Code: 'a' }), { ...fn({ Code: 'b' }), Parameters: {} }, false],
     ['the code, and removes a resource', fn({ Code: 'a' }, alias('V1')), fn({ Code: 'b' }), false],
     ['a new stack', undefined, fn({}), false],
-  ])('that changes %s is a release of code alone: %#', (_name, before, after, expected) => {
+  ])('gives the expected result for a change of %s: %#', (_name, before, after, expected) => {
     expect(isCodeOnly([compared(before, after), compared(after, after)])).toBe(expected);
   });
 });

@@ -51,7 +51,7 @@ const stackOf = (StackName: string, StackStatus: string, more: object = {}) => (
 describe('the comparison with the deployed stage', () => {
   const DATA = 'payments-prod-data';
 
-  test('compares deployed templates, and takes a missing stack as new', async () => {
+  test('compares deployed templates, and treats a missing stack as new', async () => {
     cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [stackOf(DATA, 'UPDATE_COMPLETE')] });
     cloudFormation.on(GetTemplateCommand, { StackName: `arn:${DATA}` }).resolves({ TemplateBody: TEMPLATE });
     const stage = await compareStage(client, 'prod', [builtStack(DATA), builtStack('payments-prod-api')]);
@@ -62,7 +62,7 @@ describe('the comparison with the deployed stage', () => {
     expect([stage.failed, stage.blocked, stage.protectionChanges]).toEqual([[], [], []]);
   });
 
-  test('fails if a template is refused once, and names its stack', async () => {
+  test('fails at the first unreadable template, and names its stack', async () => {
     cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [stackOf(DATA, 'UPDATE_COMPLETE')] });
     cloudFormation.on(GetTemplateCommand).rejectsOnce(named('AccessDenied')).resolves({ TemplateBody: TEMPLATE });
     await expect(compareStage(client, 'prod', [builtStack(DATA)])).rejects.toThrow(
@@ -93,7 +93,7 @@ describe('the comparison with the deployed stage', () => {
     expect(blocked[0]).toContain(words);
   });
 
-  test('notes a termination protection that would change', async () => {
+  test('reports a change of the termination protection', async () => {
     cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [stackOf(DATA, 'CREATE_COMPLETE')] });
     cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody: TEMPLATE });
     const { protectionChanges } = await compareStage(client, 'prod', [builtStack(DATA, true)]);
@@ -124,7 +124,7 @@ describe('a planned change set', () => {
     ResourceChange: { Action, LogicalResourceId, ResourceType: 'AWS::SNS::Topic', Replacement },
   });
 
-  test('is described over all pages, with what would be replaced, and deleted', async () => {
+  test('is summarized from all pages with its replacements, and then deleted', async () => {
     cloudFormation.on(DescribeChangeSetCommand).resolves({ Changes: [change('Add', 'New')], NextToken: 'more' });
     cloudFormation
       .on(DescribeChangeSetCommand, { NextToken: 'more' })
@@ -192,7 +192,7 @@ describe('the account of a deployment', () => {
     ['ExpiredToken', 'the AWS credentials of the environment have expired; sign in again'],
     ['InvalidClientTokenId', 'AWS refuses the credentials of the environment: InvalidClientTokenId: x'],
     ['TimeoutError', 'AWS cannot be reached in eu-west-1: x'],
-  ])('says in one line that AWS replied %s', async (name, words) => {
+  ])('reports AWS’s reply %s in one line', async (name, words) => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'id').stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
     sts.on(GetCallerIdentityCommand).rejects(named(name, 'x\nmore'));
     await expect(identifyCaller({ region })).rejects.toThrow(new Error(words));
@@ -228,11 +228,11 @@ describe('npm run deploy', () => {
     [['--region', region], { STAGE: 'live' }, 'STAGE: must be dev, staging or prod\n'],
     [['--region', region, '--profile', 'prd'], {}, 'no AWS profile prd; this machine has no profiles\n'],
     [[], {}, 'no region; set --region or AWS_REGION, or a region in the profile\n'],
-  ])('ends with one line for %o %o', async (args, env, stderr) => {
+  ])('stops with one line for %o %o', async (args, env, stderr) => {
     expect(await run(args, env)).toEqual({ code: 1, stdout: '', stderr });
   });
 
-  test('ends before it builds without credentials', async () => {
+  test('stops before the build without credentials', async () => {
     const { code, stdout, stderr } = await run(['--region', region]);
     expect([code, stdout.split('\n')[0]]).toEqual([1, 'dev in eu-west-1, by the credentials that the SDK finds']);
     expect(stderr).toBe(
@@ -240,7 +240,7 @@ describe('npm run deploy', () => {
     );
   });
 
-  test('ends before it asks AWS for a prod stage without settings, and names each', async () => {
+  test('stops before any AWS call for a prod stage without settings, and names each setting', async () => {
     const { code, stdout } = await run(['--region', region], { STAGE: 'prod' });
     const lines = stdout.trim().split('\n');
     expect(lines.slice(1, -1).filter((line) => !line.startsWith('refused: '))).toEqual([]);

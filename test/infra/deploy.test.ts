@@ -1,4 +1,4 @@
-/** @module The order of a deployment and its faults, with a stand-in for the CLI of CDK. */
+/** @module The order of a deployment's steps and its failures, with a fake CDK CLI. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { deploy, type Given, type Steps } from '../../infra/deploy/deployment.ts';
 import type { ComparedStage, FailedStack } from '../../infra/deploy/stage/deployed-stacks.ts';
@@ -39,7 +39,7 @@ const ROLLED_BACK: FailedStack = {
 };
 
 interface Results {
-  /** Changes of each stack; without it the stacks are unchanged in their rights. */
+  /** The changes of each stack; no right changes by default. */
   readonly changes?: readonly StackChange[];
   readonly failed?: readonly FailedStack[];
   readonly blocked?: readonly string[];
@@ -124,17 +124,17 @@ describe('a deployment', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('leaves the credentials to all tools without a profile', async () => {
+  test('lets each tool find its credentials if no profile is set', async () => {
     const { commands } = await deployed({}, {}, { region: 'eu-west-1' });
     expect(commands.filter((command) => command.includes('--profile'))).toEqual([]);
   });
 
-  test('says which account it is before it builds', async () => {
+  test('prints the account before the build', async () => {
     const { said } = await deployed();
     expect(said[0]).toBe('account 1 as arn:me');
   });
 
-  test('asks once for all stacks if rights become wider, and shows these rights first', async () => {
+  test('shows wider rights first, then asks once for all stacks', async () => {
     const changes = STACKS.map((name) => stackChange(name, { rights: NEW_RIGHT }));
     const { exitCode, order, said } = await deployed({}, { changes, approves: true });
     expect(order.slice(0, 3)).toEqual(['synth', 'asks: Deploy these changes?', 'limits of removed routes']);
@@ -149,7 +149,7 @@ describe('a deployment', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('asks for every change with any-change, and never with never', async () => {
+  test('asks before every change with any-change, and asks nothing with never', async () => {
     const any = await deployed({ requireApproval: 'any-change' }, { approves: true });
     expect(any.ask).toHaveBeenCalledOnce();
     const unchanged = STACKS.map((name) => stackChange(name, { resources: [] }));
@@ -189,12 +189,12 @@ describe('a deployment', () => {
   });
 });
 
-describe('a fault of a deployment', () => {
+describe('a failed deployment', () => {
   test.each([
     ['settings', []],
     ['account', []],
     ['build', ['synth']],
-  ])('in the checks of the %s ends it, with every finding and the way to go on', async (phase, order) => {
+  ])('stops at the checks of the %s, and prints every finding and the next step', async (phase, order) => {
     const result = await deployed({}, { refused: { phase, text: 'refused: too much' } });
     expect([result.exitCode, result.order]).toEqual([1, order]);
     expect(result.said.slice(-2)).toEqual([
@@ -203,20 +203,20 @@ describe('a fault of a deployment', () => {
     ]);
   });
 
-  test('without credentials ends it before anything is built', async () => {
+  test('stops before the build if credentials are missing', async () => {
     const identify = async (): Promise<string> => {
       throw new AccountError('no AWS credentials');
     };
     await expect(deployed({}, { identify })).rejects.toThrow('no AWS credentials');
   });
 
-  test('in the build does not deploy an earlier build', async () => {
+  test('deploys no earlier build if the build fails', async () => {
     const { exitCode, order } = await deployed({}, { synth: 2 });
     expect([exitCode, order]).toEqual([2, NOTHING_DEPLOYED]);
   });
 
   test.each(['never', 'broadening', 'any-change'] as const)(
-    'in the comparison ends it without a question (--require-approval %s)',
+    'asks nothing if the comparison fails (--require-approval %s)',
     async (requireApproval) => {
       const compare = async (): Promise<ComparedStage> => {
         throw new Error('the deployed template of payments-prod-api cannot be read: AccessDenied');
@@ -230,7 +230,7 @@ describe('a fault of a deployment', () => {
     },
   );
 
-  test('in the third stack names what is deployed and what is not', async () => {
+  test('lists the deployed and the missing stacks if the third stack fails', async () => {
     const names = [...STACKS, 'payments-prod-late'];
     const prints = ['x | 3/9 | 10:00:00 AM | UPDATE_FAILED | AWS::SQS::Queue | Q "no such key"', 'last line'];
     const failing = 'payments-prod-front';
@@ -250,7 +250,7 @@ describe('a fault of a deployment', () => {
     expect(webhooks).not.toHaveBeenCalled();
   });
 
-  test('in a stack that another change holds ends it', async () => {
+  test('stops if another change of a stack is in progress', async () => {
     const blocked = ['payments-prod-api is UPDATE_IN_PROGRESS: wait until that change has ended'];
     const { exitCode, order, said } = await deployed({}, { blocked });
     expect([exitCode, order]).toEqual([1, NOTHING_DEPLOYED]);
@@ -288,7 +288,7 @@ describe('a stack whose first creation failed', () => {
   });
 });
 
-describe('stacks that the build no longer has', () => {
+describe('deployed stacks missing from the build', () => {
   const removed = { removed: [CONSOLE] };
 
   test('are named with their data, and destroyed after the other stacks are deployed', async () => {
@@ -324,7 +324,7 @@ describe('stacks that the build no longer has', () => {
     expect([kept.exitCode, kept.destroy.mock.calls]).toEqual([0, [[ACCOUNT, []]]]);
   });
 
-  test('stay if the deployment of the others fails', async () => {
+  test('stay if the deployment of the other stacks fails', async () => {
     const { destroy } = await deployed({ removedStacks: 'destroy' }, { ...removed, failing: STACKS[0] });
     expect(destroy).not.toHaveBeenCalled();
   });
@@ -347,13 +347,13 @@ describe('routes that move to another stack', () => {
     expect(order.slice(2, -2)).toEqual([DEPLOYS[0], 'deletes route one', DEPLOYS[1], 'deletes route two', DEPLOYS[2]]);
   });
 
-  test('stay in a plan, which names them', async () => {
+  test('are named by a plan, and stay', async () => {
     const { said, deleteRoutes } = await deployed({ plan: true }, { moved });
     expect(said).toContain(NOTE);
     expect(deleteRoutes).not.toHaveBeenCalled();
   });
 
-  test('stay if a stack before theirs fails, and are named after a failure of their own stack', async () => {
+  test('stay if an earlier stack fails, and are named if their own stack fails', async () => {
     expect((await deployed({}, { moved, failing: STACKS[0] })).deleteRoutes.mock.calls).toEqual([[ACCOUNT, []]]);
     const { said, order } = await deployed({}, { moved, failing: api });
     expect(order).not.toContain('deletes route two');
@@ -399,7 +399,7 @@ describe('a plan', () => {
     expect(exitCode).toBe(3);
   });
 
-  test('ends at a check that stops the stage', async () => {
+  test('stops at a failed check of the stage', async () => {
     const result = await deployed({ plan: true }, { refused: { phase: 'build', text: 'refused: much' } });
     expect([result.exitCode, result.said.at(-1)]).toEqual([1, 'this stage would not be deployed']);
   });
@@ -409,13 +409,13 @@ describe('a release that changes only code', () => {
   const code = { id: 'F12345678', type: 'AWS::Lambda::Function', change: 'changed', isCode: true } as const;
   const changes = STACKS.map((name) => stackChange(name, { resources: [code] }));
 
-  test('deploys all stacks at the same time, and says so', async () => {
+  test('deploys all stacks in parallel, and says so', async () => {
     const { exitCode, said, order } = await deployed({}, { changes });
     expect(said).toContain('only the code of functions changes, so all stacks are deployed at the same time');
     expect([exitCode, order.filter((step) => step.startsWith('deploy'))]).toEqual([0, DEPLOYS]);
   });
 
-  test('ends every stack that was started, although one fails', async () => {
+  test('finishes every started stack, even if one stack fails', async () => {
     const { exitCode, said } = await deployed({}, { changes, failing: STACKS[0] });
     expect(exitCode).toBe(3);
     expect(said).toContain('deployed: payments-prod-api, payments-prod-front');
@@ -426,7 +426,7 @@ describe('a release that changes only code', () => {
 describe('the progress of a stack', () => {
   afterEach(() => void vi.useRealTimers());
 
-  test('is said every 15 seconds, with the resources that CDK has counted', async () => {
+  test('is printed every 15 seconds, with CDK’s count of resources', async () => {
     vi.useFakeTimers();
     const said: string[] = [];
     const { runStacks } = await import('../../infra/deploy/stack-runs.ts');

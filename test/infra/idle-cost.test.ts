@@ -22,7 +22,7 @@ const SQS_REQUEST = 0.4 / 1_000_000;
 const DASHBOARD = 3;
 const CUSTOM_METRIC = 0.3;
 
-/** Alarms cost by the metrics that they watch. */
+/** An alarm is billed per watched metric. */
 const watchedMetrics = (): number =>
   ofType('AWS::CloudWatch::Alarm')
     .map(
@@ -31,12 +31,12 @@ const watchedMetrics = (): number =>
     .flatMap((metrics) => metrics.filter(({ MetricStat }) => MetricStat !== undefined)).length;
 const polledQueues = (): number =>
   ofType('AWS::Lambda::EventSourceMapping').filter(({ Properties }) => Properties.ScalingConfig !== undefined).length;
-/** Event source mappings send custom metrics if they are configured to, by the group of metrics. */
+/** The groups of custom metrics that event source mappings are configured to send. */
 const metricGroups = (): readonly string[] =>
   ofType('AWS::Lambda::EventSourceMapping').flatMap(
     ({ Properties }) => (Properties.MetricsConfig?.Metrics ?? []) as readonly string[],
   );
-/** AWS documents that an empty poll sets one metric of this group, PolledEventCount, to 0. The group has five others. */
+/** By AWS's documents an empty poll sends only PolledEventCount = 0 of this group. The group has five other metrics. */
 const POLLED_GROUP = 'EventCount';
 const OTHERS_OF_GROUP = 5;
 /** Metrics of a filtered stream with records: InvokedEventCount and FilteredOutEventCount. */
@@ -46,15 +46,15 @@ const schedules = (): number =>
   ofType('AWS::Events::Rule').filter(({ Properties }) => Properties.ScheduleExpression).length;
 
 interface Priced {
-  /** The start of the row on the page. */
+  /** The beginning of the row's text on the page. */
   readonly row: string;
   readonly types: readonly string[];
   readonly count: () => number;
-  /** Dollars per month for each. */
+  /** Dollars per month for each resource. */
   readonly each: number;
 }
 
-/** Everything that costs something each month without traffic, in the order of the page. */
+/** All fixed monthly costs without traffic, in the order of the page. */
 const PRICED: readonly Priced[] = [
   { row: 'alarms', types: ['AWS::CloudWatch::Alarm'], count: watchedMetrics, each: 0.1 },
   {
@@ -80,7 +80,7 @@ const PRICED: readonly Priced[] = [
   { row: 'custom metrics', types: [], count: polledSources, each: CUSTOM_METRIC },
 ];
 
-/** Resources that cost nothing until they are used, or only by the amount that they store. */
+/** Resources without a fixed cost. They are billed per use or per stored amount. */
 const FREE_WHEN_IDLE: readonly string[] = [
   'AWS::ApiGatewayV2::Api',
   'AWS::ApiGatewayV2::Integration',
@@ -113,7 +113,7 @@ const dollars = ({ count, each }: Priced): number => Number((count() * each).toF
 const sum = (): number => PRICED.reduce((total, priced) => total + dollars(priced), 0);
 
 describe('an idle stage', () => {
-  test('costs on the page what the stacks cost', () => {
+  test('has the same cost in the page’s table and by its stacks', () => {
     const rows = [...sectionOf('When idle').matchAll(/^\| ([^|]*) \| (\d+) \| ([\d.]+) \|$/gm)].map(
       ([, row = '', count, cost]) => [row, Number(count), cost],
     );
@@ -124,7 +124,7 @@ describe('an idle stage', () => {
     expect(costs).toContain(`Without the dashboard it is $${(sum() - DASHBOARD).toFixed(2)}.`);
   });
 
-  test('sends no custom metric that the page leaves out', () => {
+  test('sends only custom metrics that the page prices', () => {
     expect(new Set(metricGroups())).toEqual(new Set([POLLED_GROUP]));
     const perEvent = ofType('AWS::Logs::MetricFilter').flatMap(({ Properties }) => Properties.MetricTransformations);
     expect(perEvent.filter(({ DefaultValue }) => DefaultValue !== undefined)).toEqual([]);
@@ -135,7 +135,7 @@ describe('an idle stage', () => {
     expect(sectionOf('When idle')).toContain(`the stage costs $${more} more`);
   });
 
-  test('has no resource whose price the page leaves out', () => {
+  test('has only resources that the page prices', () => {
     const known = new Set([...FREE_WHEN_IDLE, ...PRICED.flatMap(({ types }) => types)]);
     const types = new Set(stage.resources.map(({ Type }) => Type));
     expect([...types].filter((type) => !known.has(type))).toEqual([]);
@@ -148,7 +148,7 @@ describe('an idle stage', () => {
     );
   });
 
-  test('costs the same on every page that states it, and only the page of costs has the breakdown', () => {
+  test('has the same cost range in the README and on the page of costs', () => {
     const range = `$${Math.floor(sum() - DASHBOARD)} to $${Math.ceil(sum())}`;
     const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })];
     const stating = pages.filter((page) => /\$\d+ to \$\d+/.test(pageOf(page)));
@@ -160,7 +160,7 @@ describe('an idle stage', () => {
 });
 
 describe('the custom metrics of a stage in use', () => {
-  /** The lines of a payment that goes well, at each provider. */
+  /** The log lines of a successful payment at each provider. */
   const LINES: Readonly<Partial<Record<LogMessage, LogFields>>> = {
     'provider called': { outcome: 'done', duration_ms: 1 },
     'payment settled': { outcome: 'succeeded' },
@@ -179,7 +179,7 @@ describe('the custom metrics of a stage in use', () => {
     return new Set(sent).size;
   };
 
-  test('cost on the page what the log lines of payments and the readers of the stream send', () => {
+  test('have the documented cost, by the log lines of payments and the stream readers', () => {
     const rows = [...sectionOf('Custom metrics of a stage in use').matchAll(/^\| (\d) \| (\d+) \| ([\d.]+) \|$/gm)];
     expect(rows.map(([, providers, metrics, cost]) => [Number(providers), Number(metrics), cost])).toEqual(
       PAYMENT_SLOTS.map((_, at) => {

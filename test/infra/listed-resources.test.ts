@@ -5,24 +5,24 @@ import { synthesize } from './synthesized.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** CloudFormation's DescribeStackResources returns no more, and has no next page. */
+/** The maximum of CloudFormation's DescribeStackResources, which has no next page. */
 const MOST_DESCRIBED = 100;
 
 /** The stacks whose resources `payctl` describes. */
 const DESCRIBED_BY_CODE: readonly string[] = ['data'];
 
-/** The parts of the stacks whose resources a command of this text describes. */
+/** The name parts of the stacks that this command's source describes. */
 const describedIn = (text: string): readonly string[] =>
   [...text.matchAll(/describe-stack-resources --stack-name "?payments-[^-\s"]+-(?<part>[a-z-]+)/g)].flatMap(
     ({ groups }) => groups?.['part'] ?? [],
   );
 
-describe('a stack whose resources are described', () => {
+describe('a stack that payctl describes', () => {
   const { resources } = synthesize();
   const pages = globSync('docs/**/*.md', { cwd: ROOT }).map((page) => readFileSync(join(ROOT, page), 'utf8'));
   const described = new Set([...DESCRIBED_BY_CODE, ...pages.flatMap(describedIn)]);
 
-  test.each([...described])('has no more resources than CloudFormation describes (%s)', (part) => {
+  test.each([...described])('has no more resources than CloudFormation lists (%s)', (part) => {
     const count = resources.filter(({ stack }) => stack === `payments-dev-${part}`).length;
     expect(count).toBeGreaterThan(0);
     expect(count).toBeLessThanOrEqual(MOST_DESCRIBED);

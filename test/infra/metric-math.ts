@@ -11,7 +11,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['*', '/'],
 ];
 
-/** As CloudWatch does, a division by zero has no data, and neither has a sum of which a part has none. */
+/** As in CloudWatch, a division by zero has no data, and a sum with a missing part has no data. */
 const OPERATORS: Readonly<Record<string, (left: number, right: number) => Point>> = {
   OR: (left, right) => Number(left !== 0 || right !== 0),
   AND: (left, right) => Number(left !== 0 && right !== 0),

@@ -18,7 +18,7 @@ const cellsOf = (line: string): readonly string[] =>
     .split(/(?<!\\)\|/)
     .slice(1, -1)
     .map((cell) => cell.trim());
-/** The rows of the alarms by name, of which `<…>` stands for any word. */
+/** The rows of the alarms by name. `<…>` in a name stands for any word. */
 const runbook = docs
   .split('\n')
   .map(cellsOf)
@@ -65,7 +65,7 @@ interface InFormula {
   readonly MetricStat?: { readonly Metric: Watched; readonly Period: number; readonly Stat: string };
 }
 
-/** `Sum of Errors over 60 s`. In a formula each metric has its name, without the number that tells like metrics apart. */
+/** `Sum of Errors over 60 s`. In a formula each metric has its name, without its number. */
 const measuredBy = ({ Properties }: Resource): string => {
   const { Statistic, ExtendedStatistic, MetricName, Period } = Properties;
   const parts: readonly InFormula[] = Properties.Metrics ?? [];
@@ -201,7 +201,7 @@ describe('an alarm of the service', () => {
   });
 
   test.each(alarms.map((alarm) => [nameOf(alarm), alarm] as const))(
-    '%s tells its subscribers the cause and the impact in sentences',
+    '%s states its cause and its impact in full sentences',
     (_, { Properties }) => {
       expect(Properties.AlarmDescription).toMatch(/^[A-Za-z][^\n]{20,}\. [A-Z][^\n]{20,}\.$/);
       expect(Properties.AlarmActions.map(words)).toEqual(['Alarms']);
@@ -209,7 +209,7 @@ describe('an alarm of the service', () => {
     },
   );
 
-  test('notifies its end too, unless it reports an event, which has no end', () => {
+  test('also notifies when it ends, unless it reports a single event', () => {
     const silent = alarms.filter(({ Properties }) => !Properties.OKActions).map(nameOf);
     expect(silent.toSorted()).toEqual(
       [
@@ -236,11 +236,11 @@ describe('an alarm of the service', () => {
 interface Calls {
   readonly asked: Point;
   readonly failed: Point;
-  /** The calls of the health probe among those asked. */
+  /** The health probe's share of the calls. */
   readonly probes?: number;
 }
 
-/** The value of each metric of a formula, if only its first function, provider or API was called. */
+/** The value of each metric in a formula after calls to its first function, provider or API only. */
 const pointOf = ({ Id, MetricStat: stat }: InFormula, { asked, failed, probes }: Calls): Point => {
   if (stat?.Metric.MetricName === 'UnhealthyProbes') return probes;
   if (stat?.Metric.MetricName === 'ConsumerFailures' || /[1-9]$/.test(Id)) return undefined;
@@ -274,7 +274,7 @@ describe('the runbook', () => {
     ([, message]) => message,
   );
 
-  test.each([...new Set(names)])('says for %s who is hurt and what the first command is', (name) => {
+  test.each([...new Set(names)])('names for %s the affected people and the first command', (name) => {
     const { hurt = '', command = '', then = '' } = entryOf(name) ?? {};
     expect(hurt).toMatch(/\b(?:payers?|shops?|merchant|subscribers?|operators?)\b/);
     expect(then).toMatch(/^[A-Z0-9`].{20}/);
@@ -295,12 +295,12 @@ describe('the runbook', () => {
     ['decline-rate', 'outcome'],
     ['provider-errors', 'reason'],
     ['provider-fails', 'reason'],
-  ])('shows for %s the lines of failures only, by their field %s', (name, field) => {
+  ])('shows for %s only the lines of failures, by their field %s', (name, field) => {
     expect(entryOf(name)?.command).toContain(`' '$.${field} `);
   });
 
   test.each(['sweep-due-fails', 'probe-health-fails'])(
-    'shows for %s the error that Lambda logs, because a schedule logs none itself',
+    'shows for %s Lambda’s own error line, because a schedule logs no error',
     (name) => expect(entryOf(name)?.command).toContain('{ $.level = "ERROR" }'),
   );
 });
@@ -337,12 +337,12 @@ describe.each([
   });
 });
 
-test('the alarm request-errors does not rise if 19 of 19 requests fail, so requests-fail must', () => {
+test('if 19 of 19 requests fail, the alarm requests-fail rises and request-errors does not', () => {
   expect(rises('request-errors', { asked: 19, failed: 19 })).toBe(false);
   expect(rises('requests-fail', { asked: 19, failed: 19 })).toBe(true);
 });
 
-test('the calls of the health probe hide no failure of the few other requests', () => {
+test('the failure rate of a few requests excludes the calls of the health probe', () => {
   expect(rises('requests-fail', { asked: 9, failed: 4, probes: 5 })).toBe(true);
   expect(rises('requests-fail', { asked: 7, failed: 2, probes: 5 })).toBe(false);
   expect(rises('requests-fail', { asked: 5, failed: 0, probes: 5 })).toBe(false);
@@ -362,7 +362,7 @@ describe('the dead letters of outbound webhooks', () => {
       })
       .map((alarm) => nameOf(alarm).slice(PREFIX.length));
 
-  test('page if more than ten wait or one has waited for an hour, and the first one of every other queue pages', () => {
+  test('raise an alarm above ten messages or after an hour, unlike other queues, which alarm immediately', () => {
     const others = ['apply-provider-event', 'follow-payment', 'run-due', 'webhook-dispatch'];
     const alwaysPaging = others.map((queue) => `${queue}-dead-letters`);
     const pile = 'webhook-delivery-dead-letters';
@@ -376,7 +376,7 @@ describe('the dead letters of outbound webhooks', () => {
 });
 
 describe('the function URLs', () => {
-  test('are all watched like the API', () => {
+  test('have the same alarms as the API', () => {
     const alarm = alarms.find((each) => nameOf(each) === `${PREFIX}url-errors`);
     const urls = ofType('AWS::Lambda::Url').map(({ Properties }) => words(Properties.TargetFunctionArn));
     expect(urls).toHaveLength(3);
@@ -387,10 +387,10 @@ describe('the function URLs', () => {
 });
 
 describe('the metrics of the alarms', () => {
-  /** Names under our namespace, wherever they stand in an alarm. */
+  /** The names of all metrics of our namespace in an alarm. */
   const own = alarms.flatMap(watchedBy).flatMap((watched) => /^Payments\/prod (\w+)/.exec(watched)?.[1] ?? []);
 
-  test('are the metrics in that stage’s log lines', () => {
+  test('exist in the log lines of their stage', () => {
     const line = metricsOf({ stage: 'prod', message: 'payment stuck', fields: {}, at: 0 });
     expect(line?._aws.CloudWatchMetrics[0]?.Namespace).toBe('Payments/prod');
     expect([...new Set(own)].sort()).toEqual([

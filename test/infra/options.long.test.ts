@@ -121,7 +121,7 @@ describe('reserved concurrency per function', () => {
     expect(reservedInAll(catalogue, undefined)).toBe(0);
   });
 
-  test('has the operator’s sizes, and a consumer polls no more than its concurrency', () => {
+  test('has the operator’s sizes, and limits the polling of consumers', () => {
     const env = { BULKHEADS: 'on', BULKHEAD_WEBHOOKS: '5', BULKHEAD_PAYMENTS: '200', BULKHEAD_WORKERS: '12' };
     const configured = synthesize({ env });
     expect(reservedIn(configured)).toMatchObject({
@@ -206,7 +206,7 @@ describe('the setting DEPLOY=canary', () => {
     }
   });
 
-  test('gives CodeDeploy no right to other functions, and breaks no rule of the packs', () => {
+  test('gives CodeDeploy no right to other functions, and passes the rule packs', () => {
     const [policy] = ofType('AWS::IAM::ManagedPolicy').filter(({ logicalId }) => logicalId.includes('Canary'));
     expect(policy?.Properties.PolicyDocument.Statement).toMatchObject([
       { Action: 'cloudwatch:DescribeAlarms', Resource: '*' },
@@ -222,7 +222,7 @@ describe('the setting DEPLOY=canary', () => {
 describe('the setting TRACING=off', () => {
   const without = synthesize({ env: { TRACING: 'off' } });
 
-  test('takes traces, and the right to send them, from every function, and breaks no rule of the packs', () => {
+  test('removes traces and the right to send them from every function, and passes the rule packs', () => {
     const modesIn = ({ ofType }: Synthesized) =>
       new Set(ofType('AWS::Lambda::Function').map(({ Properties }) => Properties.TracingConfig.Mode));
     expect([modesIn(plain), modesIn(without)]).toEqual([new Set(['Active']), new Set(['PassThrough'])]);
@@ -236,7 +236,7 @@ describe('the setting PROVISIONED', () => {
   const warm = synthesize({ env: { PROVISIONED: 'payments.confirm, payments.get' } });
   const { ofType, functionOf } = warm;
 
-  test('keeps one instance of each named route warm, and the gateway calls it by its alias', () => {
+  test('keeps one instance of each named route warm, and lets the gateway call its alias', () => {
     const aliases = ofType('AWS::Lambda::Alias');
     expect(aliases.map(({ Properties }) => Properties.FunctionName.Ref).toSorted()).toEqual(
       ['payments.confirm', 'payments.get'].map((id) => functionOf(id).logicalId).toSorted(),
@@ -267,11 +267,11 @@ describe('due work', () => {
     others: ofType('AWS::Lambda::EventSourceMapping').filter(({ Properties }) => Properties.Enabled === false).length,
   });
 
-  test('runs by default, and the template says so, so that it runs again after DUE_WORK was off', () => {
+  test('is enabled explicitly in the template, so it resumes after DUE_WORK was off', () => {
     expect(stateOf(plain)).toEqual({ sweep: 'ENABLED', run: true, others: 0 });
   });
 
-  test('is neither queued nor run if DUE_WORK is off, and every other worker runs', () => {
+  test('is neither queued nor run if DUE_WORK is off, while every other worker runs', () => {
     expect(stateOf(synthesize({ env: { DUE_WORK: 'off' } }))).toEqual({ sweep: 'DISABLED', run: false, others: 1 });
   });
 });

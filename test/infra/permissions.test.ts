@@ -13,7 +13,7 @@ interface Statement {
   readonly Sid?: string;
 }
 
-/** Every statement of every policy in every template, wherever it stands. */
+/** Every statement of every policy in every template. */
 const statementsIn = (value: unknown): readonly Statement[] => {
   if (typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return value.flatMap(statementsIn);
@@ -58,7 +58,7 @@ const BY_GATEWAY = 'lambda:InvokeFunction by apigateway.amazonaws.com';
 
 describe('the resource policy of a function', () => {
   test.each(endpoints.map(({ id, auth }) => [id, auth] as const))(
-    'lets the gateway call %s, and a function URL if the caller is a provider',
+    'lets only the gateway call %s, and providers through a function URL',
     (id, auth) => {
       const byUrl = ['lambda:InvokeFunction by *', 'lambda:InvokeFunctionUrl by *'];
       expect(callersOf(id)).toEqual(auth === 'provider-signature' ? [...byUrl, BY_GATEWAY].toSorted() : [BY_GATEWAY]);

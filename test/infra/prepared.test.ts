@@ -24,9 +24,9 @@ beforeAll(async () => {
 
 interface Start {
   readonly env: Readonly<Record<string, string>>;
-  /** Of the function. */
+  /** The id of the function. */
   readonly id?: string;
-  /** Of the secrets manager's response. */
+  /** The status of Secrets Manager's response. */
   readonly status?: number;
 }
 

@@ -71,7 +71,7 @@ describe('the webhooks secret', () => {
       expect(parseTargets(again, false)).toEqual(parseTargets(THERE, false));
     });
 
-    test('lists the variables that it was given, without values', async () => {
+    test('lists the given variables without their values', async () => {
       expect(await putOver({ EXTERNAL_WEBHOOKS_ENABLED: 'false' })).toMatchObject({
         said:
           'no target is named, so payments/prod/webhooks keeps its targets; set in it: EXTERNAL_WEBHOOKS_ENABLED; ' +
@@ -79,7 +79,7 @@ describe('the webhooks secret', () => {
       });
     });
 
-    test('lists the variables that keep a URL from receiving events, also if it stays unchanged', async () => {
+    test('lists the variables that disable a URL, even if the secret stays unchanged', async () => {
       const { WEBHOOK_2_ENABLED: _, ...there } = THERE;
       const { said, inputs } = await put({ STAGE: 'prod' }, JSON.stringify(there));
       expect({ said, inputs }).toEqual({

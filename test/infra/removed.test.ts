@@ -1,4 +1,4 @@
-/** @module Before and after a deployment, the parts of a deployed stage that the new build no longer has. */
+/** @module The removed parts of a deployed stage, before and after a deployment. */
 import {
   ApiGatewayV2Client,
   DeleteRouteCommand,
@@ -60,7 +60,7 @@ const stackOf = ({ name, stage = 'dev', service = 'payments', createdAt = '2026-
 const template = (resources: Readonly<Record<string, object>>): string => JSON.stringify({ Resources: resources });
 const client = new CloudFormationClient({ region });
 
-describe('the deployed stacks that a build no longer has', () => {
+describe('deployed stacks missing from a build', () => {
   const deployStacks = (stacks: readonly DeployedStack[], TemplateBody = template({})) => {
     const [first = [], ...more] = [stacks.slice(0, 1), stacks.slice(1)].map((page) => page.map(stackOf));
     cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: first, NextToken: 'more' });
@@ -69,7 +69,7 @@ describe('the deployed stacks that a build no longer has', () => {
   };
   const namesOf = (stacks: readonly RemovedStack[]) => stacks.map(({ name }) => name);
 
-  test('are those of this stage and this service, newest first, over all pages', async () => {
+  test('are found on all pages for this stage and service only, newest first', async () => {
     deployStacks([
       { name: 'payments-dev-api-console', createdAt: '2026-11-01' },
       { name: 'payments-dev-api-old', createdAt: '2026-11-02' },
@@ -82,7 +82,7 @@ describe('the deployed stacks that a build no longer has', () => {
     expect(namesOf(removed)).toEqual(['payments-dev-api-old', 'payments-dev-api-console']);
   });
 
-  test('are the groups of routes of version 0.2.0', async () => {
+  test('include the route groups of version 0.2.0', async () => {
     const groups = ['payments-dev-api-payments', 'payments-dev-api-admin'];
     const built = readBuiltStage(synthesized.outDir);
     deployStacks([...built.resources.keys(), ...groups].map((name) => ({ name })));
@@ -139,7 +139,7 @@ describe('the deployed stacks that a build no longer has', () => {
   });
 });
 
-describe('the limits of routes that a build no longer has', () => {
+describe('the rate limits of routes missing from a build', () => {
   const clients = { cloudFormation: client, gateway: new ApiGatewayV2Client({ region }) };
   const deployRoutes = (...routes: readonly string[]) => {
     cloudFormation
@@ -161,7 +161,7 @@ describe('the limits of routes that a build no longer has', () => {
   const deletedRoutes = () =>
     gateway.commandCalls(DeleteRouteSettingsCommand).map(({ args }) => args[0].input.RouteKey);
 
-  test('are deleted before the deployment, and no others', async () => {
+  test('are the only limits that are deleted before the deployment', async () => {
     const { routes, routeSettings } = readBuiltStage(synthesized.outDir);
     expect([...routeSettings].filter((route) => !routes.has(route))).toEqual([]);
     deployRoutes('POST /old', ...routes.keys());
@@ -175,7 +175,7 @@ describe('the limits of routes that a build no longer has', () => {
     expect(await deleteOtherRouteSettings(clients, 'dev', new Set())).toEqual(['POST /old', 'POST /older']);
   });
 
-  test('do not exist before the first deployment, and before the first stage', async () => {
+  test('do not exist before the first deployment, or without a stage of the API', async () => {
     cloudFormation.on(ListStackResourcesCommand).rejects(named('ValidationError'));
     expect(await deleteOtherRouteSettings(clients, 'dev', new Set())).toEqual([]);
     deployRoutes('POST /old');
@@ -190,7 +190,7 @@ describe('the limits of routes that a build no longer has', () => {
   });
 });
 
-describe('the routes of stacks that a build no longer has', () => {
+describe('the routes of stacks missing from a build', () => {
   const built = readBuiltStage(synthesized.outDir);
   const API = 'payments-dev-api';
   const [served = '', other = ''] = [...built.routes].filter(([, stack]) => stack === API).map(([key]) => key);
@@ -246,7 +246,7 @@ describe('the routes of stacks that a build no longer has', () => {
     ]);
   });
 
-  test('cannot move while reservations or alarms would exist twice', async () => {
+  test('cannot move while a reservation or alarm would exist twice', async () => {
     deploy({
       One: route(served),
       Code: { Type: 'AWS::Lambda::Function', Properties: { ReservedConcurrentExecutions: 50 } },
@@ -259,7 +259,7 @@ describe('the routes of stacks that a build no longer has', () => {
     ]);
   });
 
-  test('are none if every deployed stack is in the build', async () => {
+  test('are absent if every deployed stack is in the build', async () => {
     deploy({});
     cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [stackOf({ name: 'payments-dev-api' })] });
     expect(await found()).toEqual({ routes: [], obstacles: [] });

@@ -148,7 +148,7 @@ describe('the role of a function', () => {
       );
     });
     const declared = lines([EVERY_FUNCTION, sourceOf(trigger), ...uses.map((right) => WORTH[right])]);
-    // Of two rights to secrets, one use of the key is enough.
+    // Two rights to secrets need only one right to use the key.
     expect([...new Set(held)].sort()).toEqual([...new Set(declared)]);
   });
 
@@ -164,12 +164,12 @@ describe('the role of a function', () => {
   });
 
   test('fits in one policy of 6,144 characters', () => {
-    // References are longer than the ARNs that they become.
+    // References are longer than the resulting ARNs.
     const sizes = ofType('AWS::IAM::ManagedPolicy').map(({ Properties }) => JSON.stringify(Properties.PolicyDocument));
     expect(Math.max(...sizes.map(({ length }) => length))).toBeLessThan(6_144);
   });
 
-  test('contains the only policy of its functions', () => {
+  test('has exactly one policy, which is a managed policy', () => {
     const types = new Set(resources.map(({ Type }) => Type).filter((type) => type.startsWith('AWS::IAM::')));
     expect([...types].sort()).toEqual(['AWS::IAM::ManagedPolicy', 'AWS::IAM::Role']);
     expect(ofType('AWS::IAM::ManagedPolicy')).toHaveLength(ofType('AWS::IAM::Role').length);
@@ -258,7 +258,7 @@ describe('the role of a function', () => {
     }
   });
 
-  test('may write no service key, whatever else it may do, unless it serves /admin/keys', () => {
+  test('may write service keys only if it serves /admin/keys', () => {
     const denied = all.filter(({ id }) => {
       const denials = statementsOf(id).filter(({ Effect }) => Effect !== 'Allow');
       for (const { Resource, ...denial } of denials) {
@@ -281,7 +281,7 @@ describe('the role of a function', () => {
     expect(holders('dynamodb:PutItem Table.Arn')).toEqual(expect.arrayContaining(writesKeys));
   });
 
-  test('writes, as a receiver of providers’ events, only events, their log and rate windows', () => {
+  test('lets a receiver of provider events write only events, their log and rate windows', () => {
     for (const letter of ['a', 'b', 'c']) {
       const writes = allowedTo(`webhooks.provider-${letter}`).filter(({ Action }) =>
         list(Action).some((action) => /^dynamodb:/.test(action)),

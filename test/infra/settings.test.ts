@@ -54,7 +54,7 @@ describe('the settings of a deployment', () => {
     }
   });
 
-  test('name a restored table with its stream, or neither', () => {
+  test('require a restored table and its stream together', () => {
     const arn = 'arn:aws:dynamodb:eu-west-1:123456789012:table/payments-restored';
     const TABLE_STREAM_ARN_IN_USE = `${arn}/stream/2026-11-26T18:00:00.000`;
     const TABLE_NAME_IN_USE = 'payments-restored';

@@ -1,4 +1,4 @@
-/** @module The templates of a stage, made without bundles and rule packs, so that a test can make hundreds of stages. */
+/** @module The templates of a stage without bundles and rule packs, because a test makes hundreds of stages. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';

@@ -9,7 +9,7 @@ import { readDeploymentSettings } from '../../infra/deploy/stage/settings.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 
-/** A value of a template, which is text or one of CloudFormation's functions. */
+/** A template value, which is text or an intrinsic function of CloudFormation. */
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
 
 export interface Resource {
@@ -30,20 +30,20 @@ export interface Synthesized {
   /** The outputs of all stacks. */
   readonly outputs: Readonly<Record<string, Value>>;
   readonly ofType: (type: string) => readonly Resource[];
-  /** The function of an id of the catalogue. */
+  /** The Lambda function for an id of the catalogue. */
   readonly functionOf: (id: string) => Resource;
-  /** A reference in words, such as `Table.Arn/index/owner`; shared values of another stack are looked up there. */
+  /** A reference in words, such as `Table.Arn/index/owner`. Resolves shared values of other stacks. */
   readonly words: (value: Value) => string;
 }
 
 export interface SynthesizeOptions {
   readonly env?: Environment;
   readonly endpoints?: readonly Endpoint[];
-  /** Bundles; by default a folder per id with an empty handler. */
+  /** The folder of the bundles; by default it has an empty handler per id. */
   readonly codeDir?: string;
 }
 
-/** Removed when all tests have run. */
+/** The folder is removed after all tests. */
 export const temporaryFolder = (): string => mkdtempSync(join(inject('infraFolder'), 'run-'));
 
 const emptyHandlers = (ids: readonly string[]): string => {
@@ -55,7 +55,7 @@ const emptyHandlers = (ids: readonly string[]): string => {
   return folder;
 };
 
-/** The files of a process share the stacks of equal options. */
+/** Test files in one process share stacks with equal options. */
 const made = new Map<string, Synthesized>();
 
 /** The stacks of the catalogue, written to their own folder. @throws if cdk-nag reports a finding. */

@@ -3,7 +3,7 @@ import { endpoints } from '../../functions/api/catalogue.ts';
 import { templatesOf } from './stage-templates.ts';
 import { parametersReadBy, parametersWrittenBy } from './update-problems.ts';
 
-/** Properties of a stage's templates that few endpoints show as well as all. */
+/** Template properties for which a few endpoints are enough. */
 const served = endpoints.filter(({ id }) => id.startsWith('webhooks.'));
 
 /** The logical ids of the triggers that are off, without their hashes. */
@@ -15,7 +15,7 @@ const offIn = (env: Readonly<Record<string, string>>): readonly string[] =>
     .toSorted();
 
 describe('DUE_WORK', () => {
-  test('stops the sweep and the work that is queued already if it is off, and nothing else', () => {
+  test('stops only the sweep and already queued work if it is off', () => {
     expect(offIn({ DUE_WORK: 'off' })).toEqual(['WorkersRunDue', 'WorkersSweepDue']);
   });
 
@@ -31,7 +31,7 @@ describe('the names of shared values in SSM', () => {
     ['dev', {}],
     ['staging', { ...PROD, STAGE: 'staging' }],
     ['prod', PROD],
-  ])('hold the stage %s, so no stage reads or overwrites the values of another', (stage, env) => {
+  ])('include the stage %s, so stages share no value', (stage, env) => {
     const templates = templatesOf({ env, endpoints: served }).map(({ template }) => template);
     for (const namesOf of [parametersWrittenBy, parametersReadBy]) {
       const names = templates.flatMap(namesOf);

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder for files of the stack tests; it is removed after the run. */
+    /** The folder for the files of stack tests. It is removed after the run. */
     infraFolder: string;
   }
 }

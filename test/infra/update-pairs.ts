@@ -1,4 +1,4 @@
-/** @module Pairs of stages, of which each must be able to follow the other. */
+/** @module Pairs of stages. A deployed stage must accept an update in both directions. */
 import { expect } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { routeGroupOf } from '../../infra/deploy/stacks/routes.ts';
@@ -19,13 +19,13 @@ export const PROD = { STAGE: 'prod', IDENTITY_URL: 'https://id.example.com', ALA
 export const ofGroups = (...names: readonly string[]): readonly Endpoint[] =>
   endpoints.filter((endpoint) => names.includes(routeGroupOf(endpoint)));
 
-/** Both directions of an update. */
+/** Expects that both directions of an update work. */
 export const expectUpdates = (one: StageTemplates, other: StageTemplates, removes: readonly string[] = []): void => {
   expect(updateProblemsOf({ before: one, after: other, removes })).toEqual([]);
   expect(updateProblemsOf({ before: other, after: one, removes })).toEqual([]);
 };
 
-/** The endpoint is removed, renamed and added in a stage that has only its group. */
+/** Removes, renames and adds the endpoint in a stage that has only its group. */
 export const expectEndpointUpdates = (endpoint: Endpoint, members: readonly Endpoint[]): void => {
   const whole = groupStage(members);
   const rest = members.filter((member) => member !== endpoint);
@@ -48,7 +48,7 @@ interface Switch {
   readonly base?: Environment;
 }
 
-/** Each deployment setting that changes the stacks. */
+/** All deployment settings that change the stacks. */
 export const SWITCHES: readonly Switch[] = [
   { name: 'FUNCTION_URLS', env: { FUNCTION_URLS: 'off' } },
   { name: 'CONSOLE', env: { CONSOLE: 'off' } },

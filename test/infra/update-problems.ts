@@ -1,4 +1,4 @@
-/** @module Finds what CloudFormation or API Gateway would refuse, or what would be lost, in an update of a stage. */
+/** @module Finds refused changes and lost resources in an update of a stage. */
 
 import type { StageStack, StageTemplates, Template, TemplateResource } from './stage-templates.ts';
 import type { Value } from './synthesized.ts';
@@ -6,7 +6,7 @@ import type { Value } from './synthesized.ts';
 interface Update {
   readonly before: StageTemplates;
   readonly after: StageTemplates;
-  /** The starts of the logical ids of kept resources that the update removes intentionally. */
+  /** The prefixes of the logical ids of kept resources that the update removes intentionally. */
   readonly removes?: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export const parametersWrittenBy = ({ Resources }: Template): readonly string[] 
     Type === 'AWS::SSM::Parameter' ? [String(Properties?.['Name'])] : [],
   );
 
-/** CloudFormation reads a parameter when it deploys the stack, so an earlier stack must have written it. */
+/** CloudFormation reads a parameter when it deploys the stack, so an earlier stack must write the parameter. */
 const missingParameters = ({ after }: Update): readonly string[] => {
   const written = new Set<string>();
   return after.flatMap(({ name, template }) => {
@@ -81,7 +81,7 @@ const missingParameters = ({ after }: Update): readonly string[] => {
   });
 };
 
-/** Resources that hold data or whose address others know, with the properties whose change replaces them. */
+/** Resources with data or a public address, each with the properties whose change replaces the resource. */
 const KEPT: Readonly<Record<string, readonly string[]>> = {
   'AWS::DynamoDB::Table': ['TableName', 'KeySchema'],
   'AWS::ApiGatewayV2::Api': ['ProtocolType'],
@@ -110,7 +110,7 @@ const lostResources = ({ before, after, removes = [] }: Update): readonly string
 const propertyOf = ({ Properties }: TemplateResource, name: string): string | undefined =>
   JSON.stringify(Properties?.[name]);
 
-/** The properties that name a resource, which only one resource of its type may have. */
+/** The properties that name a resource. Each name is unique per resource type. */
 const NAMES: Readonly<Record<string, string>> = {
   'AWS::CloudWatch::Alarm': 'AlarmName',
   'AWS::CloudWatch::Dashboard': 'DashboardName',
@@ -137,8 +137,8 @@ const namesIn = (stage: StageTemplates): ReadonlyMap<string, Named> =>
   );
 
 /**
- * CloudFormation creates the new resources of a stack before it deletes the old ones, so the name of an old resource is
- * free only if an earlier stack had it.
+ * CloudFormation creates the new resources of a stack before it deletes the old ones. So an old resource's name is free
+ * only if the resource belonged to an earlier stack.
  */
 const takenNames = ({ before, after }: Update): readonly string[] => {
   const old = namesIn(before);
@@ -154,7 +154,7 @@ const takenNames = ({ before, after }: Update): readonly string[] => {
   });
 };
 
-/** Data that a stage does not have twice. `deploy` deletes a stack that is no longer part of the stage. */
+/** Removed stacks with data or shared values. `deploy` deletes stacks that the build no longer has. */
 const vanishedStacks = ({ before, after }: Update): readonly string[] =>
   before
     .filter(({ name }) => !after.some((stack) => stack.name === name))

@@ -34,7 +34,7 @@ const now = templatesOf({
   },
 });
 
-/** Such as `payments-prod-api Handler`, with the properties that the stored stage has. */
+/** By keys such as `payments-prod-api Handler`, with the properties of the stored stage. */
 const resourcesOf = (stage: StageTemplates, type: string): ReadonlyMap<string, TemplateResource> =>
   new Map(
     stage.flatMap(({ name, template }) =>
@@ -51,12 +51,12 @@ const KEPT_STACKS = ['data', 'api', 'events', 'api-webhooks', 'operations', 'fro
 const isInKeptStack = (id: string): boolean => KEPT_STACKS.includes(id.split(' ')[0] ?? '');
 
 describe('the update from 0.2.0', () => {
-  test('leaves six of nineteen stacks, and adds none', () => {
+  test('keeps six of nineteen stacks, and adds none', () => {
     expect(former).toHaveLength(19);
     expect(now.map(({ name }) => name)).toEqual(KEPT_STACKS);
   });
 
-  test('keeps table, queues, keys, secrets, buckets and the API, and finds no taken name but those of routes and canaries', () => {
+  test('keeps all data and addresses, and reuses only the names of routes and canary alarms', () => {
     const problems = updateProblemsOf({ before: former, after: now });
     const ofMoved = problems.filter((problem) =>
       /creates AWS::(?:ApiGatewayV2::Route|CloudWatch::Alarm payments-prod-canary-errors)/.test(problem),
@@ -75,7 +75,7 @@ describe('the update from 0.2.0', () => {
     ['AWS::Lambda::EventSourceMapping', 7],
     ['AWS::Events::Rule', 4],
     ['AWS::SQS::Queue', 11],
-  ])('keeps each %s in its stack under its logical id, with all that its address follows from', (type, count) => {
+  ])('keeps each %s in its stack under its logical id, with unchanged address properties', (type, count) => {
     const kept = resourcesOf(now, type);
     const before = resourcesOf(former, type);
     expect(before.size).toBeGreaterThanOrEqual(count);
@@ -90,7 +90,7 @@ describe('the update from 0.2.0', () => {
     expect(idsOf(now, 'AWS::Logs::LogGroup').toSorted()).toEqual(before.toSorted());
   });
 
-  test('moves no receiver, worker or health probe, and names no function', () => {
+  test('moves no receiver, worker or health probe, and gives no function a fixed name', () => {
     const functions = resourcesOf(now, 'AWS::Lambda::Function');
     const stay = idsOf(former, 'AWS::Lambda::Function').filter(isInKeptStack);
     expect(stay.filter((id) => !functions.has(id))).toEqual([]);
@@ -98,7 +98,7 @@ describe('the update from 0.2.0', () => {
     for (const [id, { Properties }] of functions) expect(Properties?.['FunctionName'], id).toBeUndefined();
   });
 
-  test('reserves concurrency in a new place for the payment path only, so the former must give it back', () => {
+  test('moves reserved concurrency only for the payment path, whose old stacks must release it first', () => {
     const reserving = [...resourcesOf(former, 'AWS::Lambda::Function')].flatMap(([id, { Properties }]) =>
       Properties?.['ReservedConcurrentExecutions'] === undefined || isInKeptStack(id) ? [] : [id.split(' ')[0]],
     );
@@ -147,7 +147,7 @@ describe('the stacks of a stage', () => {
     }
   });
 
-  test('have the endpoints that send to a queue after the queues', () => {
+  test('deploy queues before the endpoints that send to them', () => {
     const senders = endpoints.filter(({ uses }) => uses.some((right) => right.startsWith('queue:')));
     expect(senders.map(routesPart)).toEqual(senders.map(() => 'api-webhooks'));
   });

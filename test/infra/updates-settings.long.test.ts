@@ -9,7 +9,7 @@ describe('a deployment setting', () => {
   const DEV: Environment = {};
   const bases = new Map([DEV, PROD].map((env) => [env, templatesOf({ env, endpoints: served })]));
 
-  test.each(SWITCHES)('that changes in either direction leaves a stage that deploys: $name', ({ env, base = DEV }) => {
+  test.each(SWITCHES)('can change in both directions: $name', ({ env, base = DEV }) => {
     const before = bases.get(base) ?? templatesOf({ env: base, endpoints: served });
     expectUpdates(before, templatesOf({ env: { ...base, ...env }, endpoints: served }));
   });
@@ -58,7 +58,7 @@ describe('the table in use', () => {
     ]);
   });
 
-  test('is the only table that functions know, may use, or read the stream of', () => {
+  test('is the only table in the settings, rights and stream readers of functions', () => {
     const values = valuesIn(restored);
     const resources = restored.flatMap(({ template: { Resources, Parameters = {} } }) =>
       Object.values<TemplateResource>(
@@ -102,7 +102,7 @@ describe('the stacks of a stage', () => {
     expect(JSON.stringify(stage.map(({ template }) => template))).not.toContain('Fn::ImportValue');
   });
 
-  test('that change the HTTP API are deployed in turn', () => {
+  test('are deployed one after another if they change the HTTP API', () => {
     const all = new Map(stage.map((stack) => [stack.name, stack]));
     const waitsFor = (name: string, earlier: string): boolean =>
       all.get(name)?.after.some((before) => before === earlier || waitsFor(before, earlier)) ?? false;
@@ -162,7 +162,7 @@ describe('updateProblemsOf', () => {
     ).toEqual([`payments-prod-front imports ${importedName}, which no stack exports`]);
   });
 
-  test('reports a parameter that a later stack reads, or an earlier stack reads too early', () => {
+  test('reports a parameter that no earlier stack writes', () => {
     const after = withTemplate(stage, '-data', (template) => ({
       ...template,
       Resources: withoutEntry(

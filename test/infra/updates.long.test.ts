@@ -10,7 +10,7 @@ import { expectEndpointUpdates, expectUpdates, ofGroups, PROD, SWITCHES } from '
 
 describe.each([...Map.groupBy(endpoints, routeGroupOf)])('a removed, renamed or added endpoint of %s', (_, members) => {
   test.each(members.map((endpoint) => [endpoint.id, endpoint] as const))(
-    'leaves a stage that deploys: %s',
+    'leaves a deployable stage: %s',
     (__, endpoint) => expectEndpointUpdates(endpoint, members),
   );
 });
@@ -38,14 +38,14 @@ describe('a removed, renamed or added worker', () => {
   const whole = templatesOf({ endpoints: ofGroups('webhooks') });
   const others = triggers.filter(({ id }) => id !== OPERATED);
 
-  test.each(others.map((worker) => [worker.id, worker] as const))('leaves a stage that deploys: %s', (id, worker) => {
+  test.each(others.map((worker) => [worker.id, worker] as const))('leaves a deployable stage: %s', (id, worker) => {
     const removes = worker.kind === 'queue' ? [`${constructId(worker.queue)}Queue`] : [];
     expectUpdates(whole, templatesOf(withoutWorker(worker)), removes);
     const renamed = triggers.map((trigger) => (trigger === worker ? { ...worker, id: `${id}-renamed` } : trigger));
     expectUpdates(whole, templatesOf({ endpoints: ofGroups('webhooks'), triggers: renamed }));
   });
 
-  test('can be any worker except the one whose settings payctl reads', () => {
+  test('can be any worker except the worker whose settings payctl reads', () => {
     const rest = triggers.filter(({ id }) => id !== OPERATED);
     expect(() => templatesOf({ endpoints: [], triggers: rest })).toThrow(/run-due/);
   });
@@ -55,7 +55,7 @@ describe('a deployment setting of a stage with all endpoints', () => {
   const DEV: Environment = {};
   const bases = new Map([DEV, PROD].map((env) => [env, templatesOf({ env })]));
 
-  test.each(SWITCHES)('that changes in either direction leaves a stage that deploys: $name', ({ env, base = DEV }) => {
+  test.each(SWITCHES)('can change in both directions: $name', ({ env, base = DEV }) => {
     expectUpdates(bases.get(base) ?? templatesOf({ env: base }), templatesOf({ env: { ...base, ...env } }));
   });
 });

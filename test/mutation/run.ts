@@ -1,4 +1,4 @@
-/** @module `npm run test:mutation` installs Stryker, unless installed, and runs it with the command's arguments. */
+/** @module `npm run test:mutation` installs Stryker if needed, and runs it with the command's arguments. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { argv, execPath, exit } from 'node:process';

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 const SECOND_MS = 1_000;
 
-/** The tests that judge the deciding modules by single sentences. */
+/** The unit tests of the mutated decision modules. */
 export default defineConfig({
   test: {
     environment: 'node',

@@ -29,7 +29,7 @@ let host: ChildProcess;
 let base: string;
 let browser: Browser;
 
-/** The host, once its demo data are made. */
+/** The host after the creation of its demo data. */
 const startLocalHost = async (): Promise<void> => {
   const port = await freePort();
   base = `http://127.0.0.1:${port}`;
@@ -65,7 +65,7 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-/** Makes a record that the demo data lack. */
+/** Creates a record that is missing in the demo data. */
 const send = async (method: string, path: string, body: object): Promise<void> => {
   const headers = { 'x-session-id': 'demo-admin', 'content-type': 'application/json', 'idempotency-key': randomUUID() };
   const answer = await fetch(`${base}${path}`, { method, headers, body: JSON.stringify(body) });

@@ -6,7 +6,7 @@ import type { RunResult } from './simulation.ts';
 export interface SeedResult extends Pick<RunResult, 'seed' | 'digest' | 'problems' | 'operations' | 'counts'> {
   /** User and system time of the process, ms. */
   readonly processorMs: number;
-  /** True if the process was ended because the history did not end. */
+  /** True if the process was killed because the history took too long. */
   readonly isEndless: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface JobSettings {
 /** One history of a command. */
 export interface AskedHistory {
   readonly seed: number;
-  /** The call sites after whose first call the function is killed. */
+  /** Call sites. The function is killed after the first call at each site. */
   readonly killAfter: readonly string[];
 }
 
@@ -29,14 +29,14 @@ export interface JobsOptions extends JobSettings {
   readonly jobs: number;
 }
 
-/** Histories take up to some seconds of processor time; the machine may be busy with other work. */
+/** A history takes up to a few seconds of processor time, and the machine may be busy with other work. */
 const LONGEST_HISTORY_MS = 900_000;
-/** Histories make much garbage, nearly all of it young, so rarer collections cost less. */
+/** A history creates much short-lived garbage, so rarer collections cost less. */
 const FLAGS = ['--max-semi-space-size=32'];
 
 /**
- * Runs the histories in separate processes and yields their results in the order of the list, so that the outcome does
- * not depend on the number of processes.
+ * Runs the histories in separate processes, and yields their results in the order of the list. The outcome therefore
+ * does not depend on the number of processes.
  */
 export async function* resultsOf(options: JobsOptions): AsyncGenerator<SeedResult, void, undefined> {
   const results = new Map<number, PromiseWithResolvers<SeedResult>>();
@@ -64,7 +64,7 @@ export async function* resultsOf(options: JobsOptions): AsyncGenerator<SeedResul
     child?.kill();
   };
   const broken = Promise.withResolvers<never>();
-  // The processes that are ended early have a result that nothing awaits.
+  // Nothing awaits the failures of processes that are killed early.
   broken.promise.catch(() => undefined);
   try {
     for (let job = 0; job < options.jobs; job += 1) work().catch(broken.reject);
@@ -74,7 +74,7 @@ export async function* resultsOf(options: JobsOptions): AsyncGenerator<SeedResul
     }
   } finally {
     next = histories.length;
-    // Before the caller replaces the clock of this process, which would keep the time limits of the seeds.
+    // The children end now, because the caller then replaces this process's clock, which times them out.
     await Promise.all([...children].map(end));
   }
 }

@@ -3,8 +3,8 @@ import { BUGS } from './bugs/bugs.ts';
 import { installPlatform } from './kernel/platform.ts';
 
 /**
- * Replaces the platform of this process and loads the service into it, with a planted bug on request. Afterwards the
- * process can run histories and nothing else.
+ * Replaces the platform of this process and loads the service, with a planted bug on request. Afterwards the process
+ * can only run histories.
  */
 export const loadSimulation = async (bugName: string | undefined) => {
   if (bugName !== undefined) plant(bugNamed(bugName));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { runSimulation } from './simulate.ts';
 
 const SLOW_MS = 300_000;
-/** A planted bug needs no more than this after shrinking; a run has 25 by the median. */
+/** The maximum number of operations after shrinking. A median run has 25 operations. */
 const MOST_OPERATIONS_LEFT = 6;
 
 describe('a planted bug', () => {

@@ -74,7 +74,7 @@ const say = (line: string): void => {
 const { jobs, bug, 'kill-after': killAfter, 'keep-going': keepsGoing } = values;
 const off = values.off.split(',').filter(Boolean);
 
-/** @returns whether every planted mistake was found */
+/** @returns true if every planted mistake was found */
 const huntBugs = async (): Promise<boolean> => {
   const all = await huntAll(BUGS, {
     seeds: values.seeds,
@@ -86,7 +86,7 @@ const huntBugs = async (): Promise<boolean> => {
   return all.every(({ seed }) => seed !== undefined);
 };
 
-/** Prints the smallest history that fails as the seed does. */
+/** Prints the smallest history with the seed's failure. */
 const explain = async ({ seed, killAfter: sites }: AskedHistory): Promise<void> => {
   const { simulate, shrink } = await loadSimulation(bug);
   const options: RunOptions = { seed, killAfter: sites, off: new Set(off) };
@@ -143,8 +143,8 @@ const killAtSites = async (first: readonly Ran[]): Promise<boolean> => {
 };
 
 /**
- * The call sites that were reached, and after which no function was killed, each with the first history that reached
- * it. A history with a kill may reach sites that no other has reached.
+ * The reached call sites without a kill, each with the first history that reached the site. A history with a kill may
+ * reach new sites.
  */
 const sitesLeft = (all: readonly Ran[]): ReadonlyMap<string, AskedHistory> => {
   const killed = new Set(all.flatMap(({ result }) => result.counts.killedAfter));
@@ -160,7 +160,7 @@ interface Ran {
   readonly result: SeedResult;
 }
 
-/** Runs them until one fails, or all of them with `--keep-going`. */
+/** Runs the histories until one fails, or all histories with `--keep-going`. */
 const runAll = async (
   histories: readonly AskedHistory[],
 ): Promise<{ readonly all: readonly Ran[]; readonly hasFailed: boolean }> => {
@@ -185,7 +185,7 @@ const runAll = async (
   return { all, hasFailed: failed !== undefined };
 };
 
-/** How to repeat a history that has failed. */
+/** The command that repeats a failed history. */
 const repeat = async ({ asked, result }: Ran): Promise<void> => {
   if (result.isEndless) again(asked, off);
   else if (!values.brief) await explain(asked);
@@ -227,5 +227,5 @@ const run = (): Promise<boolean> => {
   return runSeeds(first, values.seed === undefined ? first + values.seeds - 1 : first);
 };
 
-// Not `exit`, which would cut off output that a pipe has not read yet.
+// `exit` would cut off output that a pipe has not read yet.
 process.exitCode = (await run()) ? 0 : 1;

@@ -4,15 +4,15 @@ export interface Shrunk {
   /** The smallest history that still breaks the sentence. */
   readonly options: RunOptions;
   readonly result: RunResult;
-  /** How many histories were run for it. */
+  /** The number of histories that shrinking has run. */
   readonly tries: number;
 }
 
 const MOST_TRIES = 80;
 
 /**
- * Makes a failed history smaller. Switches off kinds of faults, people, operations and single faults, by halves, as
- * long as the run breaks the same sentence.
+ * Makes a failed history smaller. Switches off halves of the fault kinds, people, operations and single faults, as long
+ * as the run breaks the same sentence.
  */
 export const shrink = async (
   failed: RunResult,

@@ -1,11 +1,11 @@
 import { describe, expect, inject, test } from 'vitest';
 import { runSimulation } from './simulate.ts';
 
-/** Half of them in each of two processes. */
+/** The number of seeds. Two processes run one half each. */
 const SEEDS = { short: 30, long: 20_000 } as const;
 const LONGEST_MS = 6 * 3_600_000;
 
-/** The numbers of operations, kills and faults, and the time that they took. */
+/** The numbers of operations, kills and faults, and the run's duration. */
 const summaryOf = (out: string): string => out.replaceAll(/^seed .*\n/gm, '');
 
 const digestsOf = (out: string): readonly string[] => out.match(/^seed \d+: [0-9a-f]{64}$/gm) ?? [];
@@ -20,7 +20,7 @@ describe('the simulation of the whole service', () => {
       expect(code, out.slice(-4_000)).toBe(0);
       process.stdout.write(summaryOf(out));
       expect(out).toMatch(new RegExp(`^${seeds} histories in`, 'm'));
-      // Two seeds after others in two processes, and again together in one.
+      // Repeats two seeds of separate processes together in one process.
       const again = digestsOf((await runSimulation('--from', '7', '--seeds', '2', '--jobs', '1', '--digests')).out);
       expect(again).toHaveLength(2);
       expect(digestsOf(out).slice(6, 8)).toEqual(again);

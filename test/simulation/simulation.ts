@@ -18,7 +18,7 @@ import { createWorld, type World } from './world/world.ts';
 export interface RunOptions {
   readonly seed: number;
   /**
-   * The things that do not happen, each as the trace names it (`operation 2.3`, `kill 41`), a kind (`kill`) or a person
+   * The switched-off parts. Each is a name from the trace (`operation 2.3`, `kill 41`), a kind (`kill`) or a person
    * (`ada`).
    */
   readonly off?: ReadonlySet<string>;
@@ -31,7 +31,7 @@ export interface RunOptions {
 
 export interface RunResult {
   readonly seed: number;
-  /** The sentences that do not hold, with their violations; or why the run did not end. */
+  /** The broken sentences with their violations, or the reason why the run did not end. */
   readonly problems: readonly string[];
   /** SHA-256 of the whole history. */
   readonly digest: string;
@@ -44,7 +44,7 @@ export interface RunResult {
     readonly operations: readonly string[];
     readonly events: readonly string[];
   };
-  /** The last state that was seen; undefined if the run did not get that far. */
+  /** The last observed state; undefined if the run failed earlier. */
   readonly history: History | undefined;
   readonly counts: Counts;
 }
@@ -53,7 +53,7 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** Longer than every retry and lookup of an unclear outcome. */
 const LONGEST_SCHEDULE_MS = 3 * DAY_MS;
-/** At rest nothing is due within this time. */
+/** At rest no work is due within this time. */
 const HORIZON_MS = 600_000;
 
 /** Runs one history from its first request to the verdict of the oracles. */
@@ -164,8 +164,7 @@ const useWebhookMode = (kernel: Kernel, service: SimulatedService): Promise<unkn
 };
 
 /**
- * Faults end, all retries run, and an operator redrives dead letters, and changes in the stream and webhooks that were
- * given up.
+ * Faults end, and all retries run. Then an operator redrives dead letters, failed stream changes and failed webhooks.
  * @returns the redriven work
  */
 const comeToRest = async (kernel: Kernel, service: SimulatedService): Promise<readonly string[]> => {
@@ -177,12 +176,12 @@ const comeToRest = async (kernel: Kernel, service: SimulatedService): Promise<re
   const givenUp = await kernel.driveUntil(redrive(kernel, service));
   await pass(HOUR_MS);
   await kernel.driveToRest(HORIZON_MS);
-  // Work that began at the last moment.
+  // This work began at the last moment.
   await pass(HORIZON_MS / 2);
   return givenUp;
 };
 
-/** Reads past the scheduler, while the clock stands still. */
+/** Reads without the scheduler, while the clock is stopped. */
 const withoutPassingTime = async <T>(kernel: Kernel, work: Promise<T>): Promise<T> => {
   let isDone = false;
   const end = (): void => {

@@ -44,7 +44,7 @@ beforeEach(() => {
   epoch = cacheEpoch({ table: memory.table, now });
 });
 
-/** Sessions by their ids, and how often each was read. */
+/** Sessions by id, with the number of reads. */
 const service = (sessions: Readonly<Record<string, IdentitySession>>, more = {}) => {
   const asked: string[] = [];
   let down = false;
@@ -134,7 +134,7 @@ describe('the caller of a request', () => {
     },
   );
 
-  test('is not read from the query if the setting forbids it', async () => {
+  test('is not read from the query if a setting forbids query credentials', async () => {
     const { who, asked } = service({ s1: known() }, { allowQuerySession: false });
     expect(await who({ querySession: 's1' })).toEqual({ kind: 'anonymous' });
     expect(asked).toEqual([]);
@@ -155,7 +155,7 @@ describe('a session', () => {
     expect(await code({ sessionId: 's2' })).toBe('SESSION_INVALID');
   });
 
-  test('is cached as invalid for five seconds for every carrier, without displacing a valid session', async () => {
+  test('is cached as invalid for five seconds, without displacing valid sessions', async () => {
     const { who, code, asked } = service({ s1: known() });
     await who({ sessionId: 's1' });
     expect(await code({ sessionId: 's2' })).toBe('SESSION_INVALID');
@@ -230,9 +230,9 @@ describe('a session', () => {
       `\u201c${SECRET}\u201d`,
     ],
     ...[`" ${SECRET}"`, `Bearer ${SECRET}`, `bearer BEARER\t"${SECRET}"`, `"Bearer ${SECRET}"`, `Bearer${SECRET}`],
-    // Curly quotes, as a header delivers their bytes.
+    // The bytes of curly quotes, as a header contains them.
     `\u00e2\u0080\u009c${SECRET}`,
-  ])('never is a service key, which the identity service must not see: %s', async (secret) => {
+  ])('is never a service key, and the identity service receives no key: %s', async (secret) => {
     const { code, asked } = service({ [secret]: known(), [SECRET]: known() });
     expect(await code({ sessionId: secret })).toBe('API_KEY_INVALID');
     expect(await code({ querySession: secret })).toBe('API_KEY_INVALID');
@@ -241,7 +241,7 @@ describe('a session', () => {
     expect(asked).toEqual([]);
   });
 
-  test('may hold the beginning of a key’s secret further on', async () => {
+  test('may contain the prefix of a service key, but not begin with it', async () => {
     const { who } = service({ s_psk_1: known() });
     expect(await who({ sessionId: 's_psk_1' })).toMatchObject({ kind: 'session' });
   });
@@ -282,7 +282,7 @@ describe('a membership', () => {
     expect((await cache.cached(me, 'org_1')).role).toBeUndefined();
   });
 
-  test('is dropped within five seconds after a clearing of the membership cache, but no other cache', async () => {
+  test('is dropped within five seconds after the membership cache, and no other cache, is cleared', async () => {
     const cache = standings({ table: memory.table, now, epoch });
     await join('admin');
     await cache.cached(me, 'org_1');
@@ -305,7 +305,7 @@ describe('a membership', () => {
   });
 });
 
-test('a write reads the standing consistently; a read of it, or of the cache epoch, may be stale', async () => {
+test('only a write reads the standing consistently', async () => {
   const options: unknown[] = [];
   const table: Table = {
     ...memory.table,

@@ -32,7 +32,7 @@ const includes = {
   cup: { showing: CUP, idOf: ({ cupId }: Order) => cupId },
 };
 
-/** A table with these items, and the number of keys that each read requested. */
+/** A table with these items, and the number of requested keys per read. */
 const service = async (items: readonly Item[]) => {
   const { table } = memoryTable({ now: () => 0 });
   for (const item of items) await table.put(item);
@@ -61,7 +61,7 @@ const member = (organizationId: string): readonly Item[] => [
 ];
 const mine = { userId: 'user_1' };
 
-describe('the records that a record includes', () => {
+describe('the included records of a response', () => {
   test('are shown to their owner from a single read', async () => {
     const { show, reads } = await service([tea('green', mine), tea('black', mine), cup('red', mine)]);
     const orders = [
@@ -137,7 +137,7 @@ describe('the records that a record includes', () => {
     ]);
   });
 
-  test('are read without a standing if the caller is a guest, who has no standing', async () => {
+  test('need no standing if the caller is a guest', async () => {
     const owner = { organizationId: 'org_1' };
     const { show, reads } = await service([tea('green', owner), cup('red', owner)]);
     expect(await show(guest(), [{ ...owner, teaId: 'green', cupId: 'red' }])).toEqual([
@@ -146,7 +146,7 @@ describe('the records that a record includes', () => {
     expect(reads).toEqual([2]);
   });
 
-  test('need no read if no record names another record', async () => {
+  test('need no read if the record refers to no other record', async () => {
     const { show, reads } = await service([]);
     expect(await show(session(), [{ organizationId: 'org_1' }])).toEqual([{ tea: null, cup: null }]);
     expect(await show(session(), [])).toEqual([]);

@@ -18,7 +18,7 @@ const secondsLater = (seconds: number, window = 3_600): ContinuationMoment => ({
 
 const fresh = guest({ guestId: 'gst_new', byToken: false });
 
-/** A record of the guest gst_1 of Ada's e-mail. */
+/** A record of the guest gst_1 with Ada's e-mail. */
 const record = (owner: Owned & Partial<GuestCreation> = {}) => ({
   guestId: 'gst_1',
   guestEmail: 'ada@example.com',
@@ -26,7 +26,7 @@ const record = (owner: Owned & Partial<GuestCreation> = {}) => ({
   guestNetwork: NETWORK,
   ...owner,
 });
-/** The kind with a parser that accepts the few fields of a test. */
+/** The record kind with a parser for the few fields of a test. */
 const kindOf = (kind: object): RecordKind => ({ ...(kind as RecordKind), parse: (item) => item });
 const named = (owner: Parameters<typeof record>[0] = {}, kind: object = customerRecord) => ({
   kind: kindOf(kind),
@@ -81,7 +81,7 @@ describe('a guest without a token', () => {
     }
   });
 
-  test('keeps no guest_id from a record that it names by its provider’s id', () => {
+  test('keeps no guest_id from a record named by its provider’s id', () => {
     const byProvider = { ...named(), isOurId: false };
     expect(continueGuest(fresh, [byProvider], secondsLater(10))).toEqual({ caller: fresh, isComplete: false });
     const both = continueGuest(fresh, [byProvider, named()], secondsLater(10));

@@ -8,7 +8,7 @@ const GUEST = 'gst_00000000000000000000000a';
 const EMAIL = 'gus@example.com';
 const KEY = { id: 'key_1', scopes: [], holders: [] };
 
-/** The guest whom a payment with these fields names, after a key has created the payment for a guest. */
+/** The guest found through a payment with these fields. A key has created the payment for a guest. */
 const foundBy = async (fields: Readonly<Record<string, unknown>>) => {
   const { table } = memoryTable({ now: () => NOON });
   await table.put({ ...recordKey('PAY', 'pay_1'), id: 'pay_1', ...fields });
@@ -21,7 +21,7 @@ const foundBy = async (fields: Readonly<Record<string, unknown>>) => {
 describe('a guest_id', () => {
   const OWNED = { guestId: GUEST, guestEmail: EMAIL };
 
-  test('names the guest of a record that a key has created', async () => {
+  test('finds the guest whose record a key has created', async () => {
     expect(await foundBy(OWNED)).toEqual({ email: EMAIL });
   });
 
@@ -30,7 +30,7 @@ describe('a guest_id', () => {
     ['an erased guest', { guestEmail: undefined }],
     ['a user', { userId: 'user_1' }],
     ['an organization', { organizationId: 'org_1' }],
-  ])('names no guest by a record of %s', async (_, fields) => {
+  ])('finds no guest through a record of %s', async (_, fields) => {
     expect(await foundBy({ ...OWNED, ...fields })).toBeUndefined();
   });
 });

@@ -50,13 +50,13 @@ describe('a guest token', () => {
       ['old', 'new'],
       ['new', 'old'],
     ],
-  ])('is read by instances with the secrets %j and %j, whichever of them issued it', async (earlier, later) => {
+  ])('is accepted by instances with the secrets %j and %j, from either issuer', async (earlier, later) => {
     const [one, other] = [service(...earlier), service(...later)];
     expect(await one.tokens.read(await other.issue())).toEqual(ada);
     expect(await other.tokens.read(await one.issue())).toEqual(ada);
   });
 
-  test('is refused by an instance that does not list its secret yet, so a rotation adds a secret as the second', async () => {
+  test('is refused by an instance without its secret, so a rotation first adds the new secret second', async () => {
     const token = await service('new', 'old').issue();
     expect(await readCode(service('old').tokens.read(token))).toBe('SESSION_INVALID');
   });
@@ -114,11 +114,11 @@ describe('a guest token', () => {
       expect(await readCode(service('secret-one').tokens.read(await forged()))).toBe('SESSION_INVALID');
     });
 
-    test('is refused if any one character has changed', async () => {
+    test('is refused after a change of any single character', async () => {
       const { tokens, issue } = service('secret-one');
       const token = await issue();
       const signatureAt = token.lastIndexOf('.') + 1;
-      // The last character of a part may hold bits that mean nothing.
+      // The last character of a part may contain unused bits.
       const places = Array.from({ length: token.length - 1 }, (_, index) => index).filter((index) => index % 5 === 0);
       for (const place of [...places, signatureAt]) {
         const other = token[place] === 'A' ? 'B' : 'A';

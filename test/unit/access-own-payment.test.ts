@@ -23,17 +23,17 @@ const tableWith = async (role?: string) => {
 const decide = async (caller: Caller, record: Owned, role?: string): Promise<string> =>
   (await ownPayment(await tableWith(role), { caller, record, scope: SCOPE })).kind;
 
-describe('a person who pays', () => {
+describe('a person of the merchant who also pays', () => {
   test.each<[string, Owned]>([
     ['as a user', { userId: me }],
     ['as a guest with the e-mail of the session', { guestId: 'gst_1', guestEmail: 'me@example.com' }],
     ['for an organization that has removed the person since', { userId: me, organizationId: ACME }],
-  ])('decides nothing %s', async (_, record) => {
+  ])('may not decide on a payment made %s', async (_, record) => {
     expect(await decide(session(admin), record)).toBe('own payment');
     expect(await decide(session({ ...admin, isAdmin: false, staffRole: 'finance' }), record)).toBe('own payment');
   });
 
-  test('decides on the payments of others', async () => {
+  test('may decide on the payments of others', async () => {
     const others = [
       { userId: 'user_2' },
       { guestId: 'gst_2', guestEmail: 'you@example.com' },
@@ -45,14 +45,14 @@ describe('a person who pays', () => {
     }
   });
 
-  test.each(ROLES)('is every %s of the organization, but only the owner by a key', async (role) => {
+  test.each(ROLES)('includes each %s of the paying organization, but with a key only its owner', async (role) => {
     const record = { userId: 'user_2', organizationId: ACME };
     expect(await decide(session(admin), record, role)).toBe('own payment');
     expect(await decide(asKey(me), record, role)).toBe(role === 'owner' ? 'own payment' : 'allowed');
     expect(await decide(asKey('user_9'), record, role)).toBe('allowed');
   });
 
-  test('includes the maker of a key, the person who rotated it, and the e-mail of the secret’s holder', async () => {
+  test('is recognized by a key’s maker, its rotator, and the e-mail of its holder', async () => {
     expect(await decide(asKey(me), { userId: me })).toBe('own payment');
     expect(await decide(asKey('user_9', me), { userId: me })).toBe('own payment');
     expect(await decide(asKey('user_9', me), { organizationId: ACME }, 'owner')).toBe('own payment');
@@ -62,7 +62,7 @@ describe('a person who pays', () => {
     expect(await decide(known, guests)).toBe('own payment');
   });
 
-  test('lacks the scope first, like every payer, guest and key for a payer', async () => {
+  test('is refused for a missing scope before the payer is compared', async () => {
     const payers: readonly Caller[] = [
       ...[session({ userId: me }), session({ ...admin, key: keyOf(me) }), guest(), { kind: 'anonymous' } as const],
       { kind: 'organization', organizationId: ACME, key: keyOf(me) },
@@ -80,7 +80,7 @@ describe('the right to decide', () => {
     { of: 'a session', caller: session(admin), role: 'member', remains: false },
     { of: 'a key', caller: asKey(me), role: 'member', remains: true },
     { of: 'a key', caller: asKey(me), role: 'owner', remains: false },
-  ])('of $of is checked again by the write, after its person became $role', async ({ caller, role, remains }) => {
+  ])('of $of is checked again in the write after its person became $role', async ({ caller, role, remains }) => {
     const table = await tableWith();
     const right = await requireOthersPayment(table, { caller, record: { organizationId: ACME }, scope: SCOPE });
     expect((await table.transact(right.onlyIf)).ok).toBe(true);
@@ -91,7 +91,7 @@ describe('the right to decide', () => {
     else await expect(right.requireStill()).rejects.toMatchObject(OWN);
   });
 
-  test('needs no condition on a payment of a person', async () => {
+  test('needs no write condition if a person pays', async () => {
     const right = await requireOthersPayment(await tableWith(), {
       caller: session(admin),
       record: { userId: 'user_2' },

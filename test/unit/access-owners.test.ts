@@ -27,7 +27,7 @@ describe('an access decision', () => {
     expect(decision).toEqual({ kind: 'granted', canWrite: false, asAdmin: true });
   });
 
-  test('tells a platform admin the reason for a refusal: their role or the record’s owner', () => {
+  test('names the role or the owner as the reason when it refuses a platform admin', () => {
     const refusal = (record: Owned, role: Standing['role']) => {
       const asked = { caller: admin, kind: owned, record, standing: standing(role) };
       const decision = decideAccess('canManagePayments', asked);
@@ -70,7 +70,7 @@ describe('an access decision', () => {
   });
 
   test.each(['open', 'project'] as const)(
-    'shows the whole record to its owner under the rule %s, without a standing',
+    'shows the whole record to its owner under the rule %s, without a membership lookup',
     (rule) => {
       const asked = {
         caller: session(),

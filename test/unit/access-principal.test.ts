@@ -5,8 +5,8 @@ import { guest, session } from '../builders/api-request.ts';
 const keyNamed = (id: string) => ({ id, scopes: ['payments:write'], holders: ['user_9'] }) as const;
 const [key, otherKey] = [keyNamed('key_1'), keyNamed('key_2')];
 
-describe('the caller to whom an Idempotency-Key belongs', () => {
-  test('is another for each payer, each service key, and each payer for whom a key acts', () => {
+describe('the caller of an Idempotency-Key', () => {
+  test('differs per payer, per service key, and per payer for whom a key acts', () => {
     const callers = [
       ...[session({ userId: 'user_1' }), session({ userId: 'user_2' })],
       ...[session({ userId: 'user_1', key }), session({ userId: 'user_2', key })],
@@ -25,7 +25,7 @@ describe('the caller to whom an Idempotency-Key belongs', () => {
     expect(new Set(callers.map(principalOf)).size).toBe(callers.length);
   });
 
-  test('is the same user in another organization and with other rights', () => {
+  test('stays the same for a user in another organization or with other rights', () => {
     const user = session({ userId: 'user_1' });
     expect(principalOf(session({ userId: 'user_1', organizationId: 'org_1', isAdmin: true }))).toBe(principalOf(user));
   });

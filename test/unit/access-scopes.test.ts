@@ -7,12 +7,12 @@ import { guest, session } from '../builders/api-request.ts';
 const key = { id: 'key_1', scopes: ['payments:read'], holders: ['user_9'] } as const;
 
 describe('the scopes of a caller', () => {
-  test('are all of them for a platform admin, and those of the role for staff', () => {
+  test('include every scope for a platform admin, and the role’s scopes for staff', () => {
     expect(merchantScopesOf(session({ isAdmin: true, staffRole: 'support' }))).toEqual(SCOPES);
     expect(merchantScopesOf(session({ staffRole: 'support' }))).toEqual(scopesOfRole('support'));
   });
 
-  test('are those of the key for the merchant', () => {
+  test('are the key’s scopes if the key acts for the merchant', () => {
     expect(merchantScopesOf({ kind: 'key', key })).toEqual(key.scopes);
     expect(mayAsMerchant({ kind: 'key', key }, 'payments:read')).toBe(true);
     expect(mayAsMerchant({ kind: 'key', key }, 'refunds:write')).toBe(false);
@@ -26,13 +26,13 @@ describe('the scopes of a caller', () => {
     ['a guest', guest()],
     ['a key that sends guest_data', guest({ byToken: false, key })],
     ['a caller without a credential', { kind: 'anonymous' }],
-  ] as const)('are none for %s', (_, caller) => {
+  ] as const)('are empty for %s', (_, caller) => {
     expect(merchantScopesOf(caller)).toEqual([]);
   });
 });
 
 describe('the scopes of a role', () => {
-  test.each(STAFF_ROLES)('of %s contain no scope for a payer and none that erases', (role) => {
+  test.each(STAFF_ROLES)('of %s include neither a payer’s scope nor the scope for erasures', (role) => {
     const scopes = scopesOfRole(role);
     for (const denied of ['payments:write', 'methods:write', 'subscriptions:write', 'organizations:write'] as const) {
       expect(scopes).not.toContain(denied);
@@ -44,7 +44,7 @@ describe('the scopes of a role', () => {
 describe('the scopes of a route', () => {
   const scoped = endpoints.filter(({ id }) => scopesOfRoute(id));
 
-  test('exist for every route that asks for a session, except GET /me and the management of keys', () => {
+  test('exist for every route that requires a session, except GET /me and key management', () => {
     const without = endpoints.filter(({ id }) => !scopesOfRoute(id));
     const asking = without.filter(
       ({ auth }) => auth !== 'public' && auth !== 'provider-signature' && auth !== 'link-token',
@@ -58,13 +58,13 @@ describe('the scopes of a route', () => {
     expect(SCOPES.filter((scope) => !used.has(scope))).toEqual([]);
   });
 
-  test('permit the merchant no route that makes a record for a payer', () => {
+  test('give the merchant no route that creates a payer’s record', () => {
     const creates = scoped.filter(({ auth }) => auth === 'session-or-guest');
     expect(creates.length).toBeGreaterThan(5);
     expect(creates.filter(({ id }) => scopesOfRoute(id)?.merchant !== undefined)).toEqual([]);
   });
 
-  test('of lists name an existing list of all owners', () => {
+  test('name only existing all-owner lists', () => {
     const lists = scoped.flatMap(({ id }) => scopesOfRoute(id)?.ownersList?.ofAll ?? []);
     const known = endpoints.map(({ method, path }) => `${method} ${path}`);
     expect(lists.length).toBeGreaterThan(5);

@@ -52,16 +52,16 @@ describe('a secret', () => {
       secretOf(ID, `${LAST.slice(1)}+`),
     ],
     `${secretOf(ID, LAST)}\n`,
-  ])('of another form is none: %j', (text) => {
+  ])('is not recognized in another form: %j', (text) => {
     expect(readSecret(text)).toBeUndefined();
   });
 
-  test('matches only its key, and only by its last part', () => {
+  test('matches only its own key, by its last part', () => {
     expect(matchingSecret(key(), LAST, NOON)).toBeDefined();
     expect(matchingSecret(key(), last('b'), NOON)).toBeUndefined();
     expect(matchingSecret(undefined, LAST, NOON)).toBeUndefined();
     expect(matchingSecret(key({ secrets: [] }), LAST, NOON)).toBeUndefined();
-    // An absent secret is compared with the hash of no text.
+    // An absent secret is compared with the hash of an empty string.
     expect(matchingSecret(key({ secrets: [] }), '', NOON)).toBeUndefined();
   });
 });
@@ -72,18 +72,18 @@ describe('a rotation', () => {
     secrets: [...rotated(known, { next: { hash: hashOfSecret(last(letter)) }, now, until: now + graceMs })],
   });
 
-  test('keeps the former secret until its grace ends', () => {
+  test('keeps the former secret until its grace period ends', () => {
     const next = rotate(key(), 'b', { now: NOON, graceMs: HOUR_MS });
     expect(matchingSecret(next, last('b'), NOON + 400 * DAY_MS)).toBeDefined();
     expect(matchingSecret(next, LAST, NOON + HOUR_MS - 1)).toBeDefined();
     expect(matchingSecret(next, LAST, NOON + HOUR_MS)).toBeUndefined();
   });
 
-  test('without a grace keeps no former secret', () => {
+  test('keeps no former secret without a grace period', () => {
     expect(rotate(key(), 'b', { now: NOON, graceMs: 0 }).secrets).toEqual([{ hash: hashOfSecret(last('b')) }]);
   });
 
-  test('keeps two former secrets, and forgets those whose grace has ended', () => {
+  test('keeps at most two former secrets, and drops expired ones', () => {
     let known = key();
     for (const letter of 'bcd') known = rotate(known, letter, { now: NOON, graceMs: HOUR_MS });
     expect(['a', 'b', 'c', 'd'].map((letter) => matchingSecret(known, last(letter), NOON) !== undefined)).toEqual([
@@ -106,12 +106,12 @@ describe('the status of a key', () => {
 });
 
 describe('a stored key', () => {
-  test('is read back, without scopes that no longer exist', () => {
+  test('is read back without removed scopes', () => {
     const item = { ...recordItem(serviceKeyShape, key()), scopes: ['payments:read', 'payments:everything'] };
     expect(serviceKeyOf(item)).toEqual(key());
   });
 
-  test('goes 400 days after it was revoked', () => {
+  test('expires 400 days after its revocation', () => {
     expect(recordItem(serviceKeyShape, key())).not.toHaveProperty('ttl');
     expect(recordItem(serviceKeyShape, key({ revokedAt: iso(NOON) }))).toMatchObject({
       ttl: (NOON + 400 * DAY_MS) / 1_000,
@@ -147,7 +147,7 @@ describe('serviceKeys', () => {
     expect(await ask()).toEqual({ id: ID, scopes: ['payments:read'], holders: ['user_1'] });
   });
 
-  test('reads a known and an unknown key once in five seconds', async () => {
+  test('reads each known or unknown key once in five seconds', async () => {
     const { ask, calls, clock, table } = await open(key());
     const unknown = secretOf('key_00000000000000000000000b', LAST);
     for (const secret of [secretOf(ID, LAST), secretOf(ID, last('b')), unknown, unknown]) await ask(secret);
@@ -160,7 +160,7 @@ describe('serviceKeys', () => {
     expect(calls.reads).toBe(3);
   });
 
-  test('finds a key that was created after its id was asked for', async () => {
+  test('finds a key that was created after a failed lookup', async () => {
     const { ask, clock, table } = await open();
     expect(await ask()).toBeUndefined();
     await table.put(recordItem(serviceKeyShape, key()));
@@ -171,7 +171,7 @@ describe('serviceKeys', () => {
     expect(await ask()).toEqual({ id: ID, scopes: [], holders: ['user_1'] });
   });
 
-  test('notes the use of a key once an hour, and never of a key that is refused', async () => {
+  test('records the use of an accepted key once an hour, and of a refused key never', async () => {
     const { ask, calls, clock, table } = await open(key());
     await ask(secretOf(ID, last('b')));
     expect(calls.notes).toBe(0);
@@ -183,7 +183,7 @@ describe('serviceKeys', () => {
     expect(await table.get(keyUseKey(ID))).toMatchObject({ at: iso(NOON + HOUR_MS) });
   });
 
-  test('accepts a key although its use cannot be noted', async () => {
+  test('accepts a key even if its use cannot be recorded', async () => {
     const { table } = memoryTable({ now: () => NOON });
     await table.put(recordItem(serviceKeyShape, key()));
     const failing: Table = { ...table, update: () => Promise.reject(new Error('throttled')) };
@@ -200,7 +200,7 @@ describe('serviceKeys', () => {
     ['unknown', ['0.0.0.0/0'], false],
     ['203.0.113.7', ['not a range'], false],
     ['unknown', [], true],
-  ] as const)('from %s with the ranges %j: %s', async (address, allowedIps, isAccepted) => {
+  ] as const)('accepts a request from %s with the allowed ranges %j: %s', async (address, allowedIps, isAccepted) => {
     const { ask } = await open(key({ allowedIps: [...allowedIps] }));
     expect((await ask(undefined, address)) !== undefined).toBe(isAccepted);
   });

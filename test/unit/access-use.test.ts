@@ -27,7 +27,7 @@ const PAYERS: Readonly<Record<string, Owned>> = {
   'organization 1, by user 2': { organizationId: 'org_1', userId: 'user_2' },
 };
 
-/** The methods that may be charged, by caller and payer; any other method may not. */
+/** The methods that each caller may charge for each payer. All other charges are refused. */
 const ALLOWED: readonly (readonly [caller: string, payer: string, methods: readonly string[]])[] = [
   ['user 1', 'user 1', ['user 1']],
   ['user 2', 'user 2', ['user 2']],

@@ -40,7 +40,7 @@ describe('the permissions of organization roles', () => {
 
 type Rule = RecordKind['rule'];
 const kind = (rule: Rule = 'owned') => ({ resource: 'payment', rule, readScope: 'payments:read' as const });
-/** The scopes of a route whose action the merchant may take on every record, such as cancel. */
+/** The scopes of a route that the merchant may use on every record, such as cancel. */
 const OPEN_TO_MERCHANT = { merchant: 'payments:operate', payer: 'payments:write' } as const;
 const FOR_MERCHANT = { merchant: 'refunds:write' } as const;
 const standing = (role: Role | undefined, organizationId = 'org_1', exists = true): Standing => ({
@@ -57,7 +57,7 @@ interface Asked {
   readonly scopes?: RouteScopes;
 }
 
-/** The decision as one word, which is the access, the refusal's code, or the organization whose standing is needed. */
+/** The decision as one word: the access, the refusal's code, or the organization with the required standing. */
 const verdict = (caller: Caller, action: Action, { rule, ...asked }: Asked) => {
   const found = decideAccess(action, { caller, kind: kind(rule), ...asked });
   switch (found.kind) {
@@ -113,7 +113,7 @@ describe('an organization’s record', () => {
   });
 
   test.each(ROLES.flatMap((role) => permissions.map((permission) => [role, permission] as const)))(
-    'gives its %s the permission %s as the role table says, for any creator of the record',
+    'gives its %s the permission %s by the role table, for any creator of the record',
     (role, permission) => {
       const expected = MAY[permission].includes(role) ? 'change' : 'INSUFFICIENT_PERMISSIONS';
       expect(verdict(me, permission, { record: ofOrg, standing: standing(role) })).toBe(expected);
@@ -126,7 +126,7 @@ describe('an organization’s record', () => {
     expect(verdict(me, 'owner only', { record: ofOrg, standing: standing(role), rule: 'organization' })).toBe(expected);
   });
 
-  test('refuses callers who are not members or are former members', () => {
+  test('refuses former members and other non-members', () => {
     expect(verdict(me, 'read', { record: ofOrg, standing: standing(undefined) })).toBe('ORGANIZATION_ACCESS_DENIED');
     expect(verdict(me, 'canManagePayments', { record: ofOrg, standing: standing(undefined) })).toBe(
       'ORGANIZATION_ACCESS_DENIED',
@@ -234,7 +234,7 @@ describe('a platform admin', () => {
     ['a user', me],
     ['a guest', guest()],
     ['an anonymous caller', { kind: 'anonymous' } as const],
-  ])('is the only caller who may perform the actions opened to admins, and %s may not', (_, caller) => {
+  ])('may perform the actions opened to admins, unlike %s', (_, caller) => {
     expect(verdict(caller, 'canManagePayments', { record: theirs, scopes: OPEN_TO_MERCHANT })).toBe(
       'RESOURCE_NOT_FOUND',
     );
@@ -349,7 +349,7 @@ describe('an included record', () => {
   );
 });
 
-test('an open record can be named by every caller, and no caller can change it', () => {
+test('every caller can name an open record, and no caller can change it', () => {
   for (const caller of [me, admin, guest(), { kind: 'anonymous' } as const]) {
     expect(verdict(caller, 'canManagePayments', { record: { organizationId: 'org_2' }, rule: 'open' })).toBe('read');
   }
@@ -410,7 +410,7 @@ describe('the organization of a new record', () => {
   });
 });
 
-test('a caller is counted by user, else by guest_id if a token proves it, else by e-mail', () => {
+test('a caller is identified by user, else by a proven guest_id, else by e-mail', () => {
   const callers: readonly Caller[] = [me, guest(), guest({ byToken: false }), { kind: 'anonymous' }];
   expect(callers.map(principalOf)).toEqual(['user:user_1', 'guest:gst_1', 'email:ada@example.com', 'anonymous']);
 });

@@ -21,7 +21,7 @@ const VALID: readonly Case[] = [
   ['vat', 'GR', 'EL 094259216'],
   ['vat', 'CH', 'CHE-107.787.577 IVA'],
   ['vat', 'IT', 'IT 00743110157'],
-  // Registered abroad, as the prefix shows.
+  // The prefix shows a registration abroad.
   ['vat', 'US', 'DE136695976'],
   ['vat', 'DE', 'ATU13585627'],
   ['ein', 'US', '91-1144442'],
@@ -103,7 +103,7 @@ describe('a tax id', () => {
     expect(check(one)).toBeUndefined();
   });
 
-  test('has cases for every type', () => {
+  test('is tested here for every type', () => {
     const tried = new Set([...VALID, ...UNKNOWN].map(([type]) => type));
     expect([...tried].sort()).toEqual([...TAX_ID_TYPES].sort());
     const refutable = TAX_ID_TYPES.filter((type) => type !== 'kvk' && type !== 'other');

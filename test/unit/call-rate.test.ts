@@ -9,7 +9,7 @@ import { NOON } from '../builders/payment.ts';
 const SLOT = 'provider_a';
 const RATE: CallLimit = { callsPerSecond: 100, burst: 50 };
 
-/** Time passes only while someone sleeps; sleepers wake in order. */
+/** A clock that moves only during sleeps, and wakes sleepers in order. */
 const simulatedTime = () => {
   let at = NOON;
   const sleepers: { readonly until: number; readonly wake: () => void }[] = [];
@@ -49,7 +49,7 @@ const countedTable = (now: () => number) => {
   return { table: { ...table, update }, writes: () => writes };
 };
 
-/** Instances that do work after work, each of which makes two calls. @returns the times of the calls */
+/** Runs instances that repeatedly do work with two calls each. @returns the times of the calls */
 const work = async (
   limit: CallLimit,
   { instances, workMs, forMs }: { readonly instances: number; readonly workMs: number; readonly forMs: number },
@@ -94,7 +94,7 @@ describe('the rate limit of provider calls in due work', () => {
         const block = Math.max(1, Math.round(limit.callsPerSecond / 5)) + 1;
         for (const [index, at] of calls.entries()) {
           const seconds = (at - NOON) / SECOND_MS;
-          // The second call of a work may be one beyond the block, and its instance pays with the next block.
+          // The second call may exceed the block by one. The instance then counts that call in its next block.
           expect(index + 1).toBeLessThanOrEqual(limit.burst + limit.callsPerSecond * seconds + block + asked.instances);
         }
       }),
@@ -130,7 +130,7 @@ describe('the rate limit of provider calls in due work', () => {
   test('holds an instance until its block begins, and lets the burst through immediately', async () => {
     const { open, slept } = single(RATE);
     await reserveAll([open(), open(), open(), open()]);
-    // Blocks of 20. The burst of 50 covers the beginnings of three, and the fourth begins 100 ms later.
+    // Blocks have 20 calls. The burst of 50 covers the starts of three blocks, and the fourth starts 100 ms later.
     expect(slept).toEqual([100]);
   });
 
@@ -140,7 +140,7 @@ describe('the rate limit of provider calls in due work', () => {
     await one.admit(SLOT);
     for (let call = 0; call < 61; call += 1) one.count(SLOT);
     pass(2 * SECOND_MS);
-    // The debt of 60 calls is paid for with the next block, so that the others wait for a minute.
+    // The next block pays for the debt of 60 calls, so the other instances wait for a minute.
     expect(await one.admit(SLOT)).toBeUndefined();
     const [other, third] = await reserveAll([open(), open()]);
     expect(other).toBeGreaterThan(50 * SECOND_MS);
@@ -150,7 +150,7 @@ describe('the rate limit of provider calls in due work', () => {
     expect(slept.every((ms) => ms <= 10 * SECOND_MS)).toBe(true);
   });
 
-  test('drops the rest of a block after a minute, and reserves no block before it is used up', async () => {
+  test('reserves the next block when its block is used up or a minute old', async () => {
     const { open, pass, writes } = single(RATE);
     const rate = open();
     await rate.admit(SLOT);

@@ -12,7 +12,7 @@ import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** An invented record, a gift card with a provider's balance. */
+/** An invented record: a gift card with a balance at the provider. */
 interface Card {
   readonly status: 'loading' | 'loaded' | 'empty';
 }
@@ -43,7 +43,7 @@ interface World {
   /** The provider's responses to the call and to reads. */
   readonly sent?: Outcome<Report>;
   readonly read?: Outcome<Report>;
-  /** Since the claim. */
+  /** The time since the claim. */
   readonly afterMs?: number;
   readonly mayNotSend?: true;
   readonly declineEnds?: true;
@@ -233,7 +233,7 @@ describe('a look at a claimed call', () => {
       { record: EMPTY, refusal: REFUSED },
       ['send', 'read', 'apply refusal'],
     ],
-  ])('that is sent again first %s', async (_, world, result, steps) => {
+  ])('whose resend comes first %s', async (_, world, result, steps) => {
     const { resend, ...seen } = play(world);
     const { text: _text, ...made } = await resend();
     expect(made).toEqual(result);
@@ -241,7 +241,7 @@ describe('a look at a claimed call', () => {
     expect(seen.looks).toHaveLength(made.isUnclear ? 1 : 0);
   });
 
-  test('says which read got no response', async () => {
+  test('reports a read without a response as unclear', async () => {
     expect(await play({ read: UNKNOWN }).lookUp()).toMatchObject(unclear('look', UNKNOWN));
   });
 
@@ -259,7 +259,7 @@ describe('a look at a claimed call', () => {
     }
   });
 
-  test('comes after 1, 5 and 30 minutes, 2, 12 and 24 hours, then daily, and skips times that are past', () => {
+  test('comes after 1, 5 and 30 minutes, 2, 12 and 24 hours, then daily, and skips past times', () => {
     expect(LOOKS_AFTER_MS).toEqual([1, 5, 30, 120, 720, 1_440].map((minutes) => minutes * MINUTE_MS));
     expect(nextLook(NOON, 5, NOON)).toEqual({ at: NOON + 2 * DAY_MS, step: 6 });
     expect(nextLook(NOON, 0, NOON + 6 * MINUTE_MS)).toEqual({ at: NOON + 30 * MINUTE_MS, step: 2 });
@@ -296,7 +296,7 @@ describe('a claimed creation', () => {
     expect(await create(outcome)).toEqual({ end: [later, given], sent: 1 });
   });
 
-  test('ends with the error of its end', async () => {
+  test('fails with the error that its last step throws', async () => {
     const fail = async () => {
       throw new DomainError('PROVIDER_TIMEOUT');
     };
@@ -305,7 +305,7 @@ describe('a claimed creation', () => {
   });
 });
 
-describe('the table of calls that exclude each other', () => {
+describe('the table of mutually exclusive calls', () => {
   const ALL = [
     ...(['capture', 'release', 'charge', 'update', 'attempt', 'creation'] as const),
     ...(['plan change', 'price update', 'transfer'] as const),

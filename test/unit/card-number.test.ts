@@ -9,7 +9,7 @@ import { tokenFieldsOf } from '../../shared/http/fields.ts';
 import { cardNumber } from '../builders/card-number.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
-/** The spellings of one number. All of them are refused in a request and redacted in a log. */
+/** Spellings of one card number. A request with any spelling is refused, and a log redacts it. */
 const SPELLINGS: readonly string[] = [
   '4242424242424242',
   '4242 4242 4242 4242',
@@ -111,7 +111,7 @@ describe('a card number', () => {
     ['a card number behind', 'pay_4242424242424242abcdef01 4242424242424242'],
     ['a card number behind, with a hyphen', 'pay_abcdef014242424242424242-4242 4242 4242 4242'],
     ['a card number in front', '4242-4242-4242-4242-pay_4242424242424242abcdef01'],
-  ])('is found in what is no id of ours: %s', (_, text) => {
+  ])('is found in a text that only resembles an id: %s', (_, text) => {
     expect(cardNumbersIn(text)).toHaveLength(1);
   });
 
@@ -129,7 +129,7 @@ describe('a card number', () => {
   });
 });
 
-test('every kind of our ids may hold the digits of a card number', () => {
+test('ids of every kind may contain the digits of a card number', () => {
   const texts = Object.values(ID_PREFIX).map((prefix) => `${prefix}_4242424242424242abcdef01`);
   expect(texts.filter(holdsCardNumber)).toEqual([]);
   expect(redact(texts)).toEqual(texts);
@@ -149,7 +149,7 @@ describe('a request with digits', () => {
       .map(({ path }) => path);
   };
 
-  test('is refused if a card number stands in a text, in metadata at any depth, as a number or as a name', () => {
+  test('is refused for a card number as text, number or name, at any depth of metadata', () => {
     expect(pathsOf({ description: NUMBER })).toEqual(['description']);
     expect(pathsOf({ metadata: { a: { b: [{ c: NUMBER }] } } })).toEqual(['metadata.a.b.0.c']);
     expect(pathsOf({ metadata: { a: 4242424242424242, b: [5555555555554444] } })).toEqual([
@@ -164,7 +164,7 @@ describe('a request with digits', () => {
     ).toBe('VALIDATION_ERROR');
   });
 
-  test('says how to write a reference that looks like a card number', () => {
+  test('is refused with advice on how to write a reference that looks like a card number', () => {
     expect(JSON.stringify(refusalOf(() => refuse({ description: NUMBER })).details)).toContain('R1234');
     expect(() => refuse({ description: `R${NUMBER}`, metadata: { order: 'R4242424242424242' } })).not.toThrow();
   });

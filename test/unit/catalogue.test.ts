@@ -13,7 +13,7 @@ import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { apiEvent } from '../builders/api-event.ts';
 
 const FUNCTIONS = new URL('../../functions/', import.meta.url);
-/** Files of declarations, and files about all declarations, which are not entries. */
+/** Files with declarations, and files about all declarations. They are no entries. */
 const NO_ENTRIES =
   /(^|\/)([a-z-]*endpoints|triggers)\.ts$|^api\/(catalogue|default|document|example-requests|examples)\.ts$|^(console|pay-page)\/(bundle\.ts$|web\/)/;
 
@@ -91,19 +91,19 @@ const parameters = (path: string): readonly string[] =>
     .filter(isParameter)
     .map((segment) => segment.slice(1, -1).replace(/\+$/, ''));
 
-/** True if one request could match both. */
+/** True if one request could match both routes. */
 const overlap = (one: Endpoint, other: Endpoint): boolean => {
   const [a, b] = [segments(one.path), segments(other.path)];
   const meets = (segment: string, index: number) =>
     segment === b[index] || isParameter(segment) || isParameter(b[index]);
   return one.method === other.method && a.length === b.length && a.every(meets);
 };
-/** True if one is the special case of the other in every segment. */
+/** True if every segment of one route is equal to or a special case of the other route's segment. */
 const isSpecial = (one: Endpoint, other: Endpoint): boolean =>
   segments(one.path).every((segment, index) => segment === segments(other.path)[index] || !isParameter(segment));
 /**
- * True if it refuses what the other has in the place of its parameters. Then no request that it serves is meant for
- * both.
+ * True if this route refuses the other route's fixed words as its parameters. Then no served request matches both
+ * routes.
  */
 const refusesPathOf = (one: Endpoint, other: Endpoint): boolean => {
   const pairs = segments(one.path).flatMap((segment, index) =>
@@ -160,7 +160,7 @@ describe('the routes of the catalogue', () => {
   );
 });
 
-/** POSTs whose repetition has no further effect. */
+/** POST routes whose repetition has no further effect. */
 const NATURAL_POSTS = {
   'admin.clear-cache': 'a cache that is cleared again is clear',
   'admin.import': 'a record that has the provider’s id is known',
@@ -171,7 +171,7 @@ const NATURAL_POSTS = {
 };
 /** POST routes without a write. Their bodies are too large for a query or name a guest. */
 const READING_POSTS = ['subscriptions.preview-change', 'discounts.check'];
-/** GETs that may write, because a read repairs a default that names a missing record. */
+/** GET routes that may write, because the read repairs a default that names a missing record. */
 const MENDING_READS = ['payment-methods.list', 'addresses.list'];
 
 describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec) => {
@@ -181,20 +181,20 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     expect(spec.summary).toMatch(/^[A-Z][^\n.]{5,80}$/);
   });
 
-  test('accepts a guest token to read a record if, and only if, guests may also see it inside another record', () => {
+  test('accepts a guest token exactly if guests may see its record as an include', () => {
     if (spec.method !== 'GET' || !spec.access?.record) return;
     expect(spec.auth === 'session-or-token').toBe(spec.access.record.guestsRead === true);
   });
 
-  test('declares how a repeated request has a single effect', () => {
+  test('declares how it avoids a second effect of a repeated request', () => {
     if (spec.method !== 'POST') {
       expect(spec.idempotent).toBe('natural');
     } else if (spec.idempotent === 'natural') {
-      // A provider's event dedupes by its own id; a POST of any other kind gives its reason here.
+      // A provider's event is deduplicated by its own id. Any other POST needs a reason in NATURAL_POSTS.
       expect(spec.auth === 'provider-signature' || Object.hasOwn(NATURAL_POSTS, spec.id)).toBe(true);
     } else {
       expect(writes).toBe(true);
-      // 202 means the record is a job that continues after the response.
+      // The status 202 means that the record is a job that continues after the response.
       if (spec.idempotent === 'create') expect([201, 202]).toContain(spec.status);
       if (spec.status === 200) expect(['stored', 'noted']).toContain(spec.idempotent);
     }
@@ -210,9 +210,9 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
   test('has the rights that its callers and records require', () => {
     const needs: readonly (readonly [boolean, Right])[] = [
       [spec.auth === 'session-or-guest' || spec.auth === 'session-or-token', 'secrets:guest-tokens'],
-      // Knowing the id of a refund opens nothing, so its id is plain.
+      // The id of a refund gives no access, so a plain id is enough.
       [spec.idempotent === 'create' && spec.id !== 'refunds.create', 'secrets:ids'],
-      // Sessions are cached under an epoch of the table; records and standings are read there.
+      // Records, standings and the cache epoch of sessions are read from the table.
       [spec.auth !== 'public' && spec.auth !== 'provider-signature', 'table:read'],
       [spec.access !== undefined, 'table:read'],
     ];
@@ -328,11 +328,11 @@ describe.each(triggers.map((trigger) => [trigger.id, trigger] as const))('%s', (
     expect(trigger.impact).toMatch(/^[A-Z][^\n]{10,160}\.$/);
   });
 
-  test('does not receive a message again while it still processes it', () => {
+  test('does not receive a message again during its processing', () => {
     if (trigger.kind !== 'queue') return;
     expect(trigger.visibilitySeconds).toBeGreaterThanOrEqual(trigger.timeoutSeconds);
     expect(trigger.maxReceives).toBeGreaterThan(1);
-    // The minimum of SQS for the maximum concurrency of an event source.
+    // SQS requires a maximum concurrency of at least 2 per event source.
     expect(trigger.maxConcurrency).toBeGreaterThanOrEqual(2);
   });
 
@@ -342,7 +342,7 @@ describe.each(triggers.map((trigger) => [trigger.id, trigger] as const))('%s', (
 });
 
 describe('the triggers of the catalogue', () => {
-  test('include at most two on the stream, because it supports no third', () => {
+  test('include at most two consumers of the stream, which is its limit', () => {
     expect(triggers.filter(({ kind }) => kind === 'stream').length).toBeLessThanOrEqual(2);
   });
 
@@ -425,7 +425,7 @@ describe('an unmatched path', () => {
     },
   );
 
-  test('is not found if the gateway took an encoded path for another path', async () => {
+  test('is not found if the gateway decoded the path into another path', async () => {
     expect(await ask('GET', '/payments/pay_1')).toMatchObject({ status: 404, allow: undefined });
   });
 

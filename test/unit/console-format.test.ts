@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { minorUnits, money, wholeMoney } from '../../functions/console/web/view/format.ts';
 import { majorUnits } from '../../shared/core/money.ts';
 
-/** The minor unit is that of ISO 4217, as the service counts it. Intl has other digits for HUF, RSD and IQD. */
+/** The service uses ISO 4217's minor units. Intl has other digits for HUF, RSD and IQD. */
 describe('amounts in the console', () => {
   test.each([
     ['HUF', 1_000_000, 'HUF 10,000.00', '10000.00'],
@@ -38,7 +38,7 @@ describe('amounts in the console', () => {
     ['JPY', '1.5'],
     ['USD', '90071992547409.92'],
     ['JPY', '9007199254740992'],
-  ])('accept in %s no more digits than the minor unit and an exact number allow: %s', (currency, typed) => {
+  ])('are refused in %s beyond the minor unit’s digits or the safe integers: %s', (currency, typed) => {
     expect(minorUnits(typed, currency)).toBeUndefined();
   });
 

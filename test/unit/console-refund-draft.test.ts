@@ -9,7 +9,7 @@ import { NOON } from '../builders/payment.ts';
 const problemWith = (code: ErrorCode): Problem => new Problem('Refused', { status: ERRORS[code][0], code });
 const isUnknown = (code: ErrorCode, wasUnknown: boolean): boolean => isOutcomeUnknown(problemWith(code), wasUnknown);
 
-/** Whether the outcome of a refund stays unknown after this response to the first request, and to the same request sent again. */
+/** Whether a refund's outcome stays unknown after this response to the first and to the repeated request. */
 const RESPONSES: readonly (readonly [ErrorCode, first: boolean, again: boolean])[] = [
   ['VALIDATION_ERROR', false, false],
   ['REFUND_EXCEEDS_PAYMENT', false, false],
@@ -41,7 +41,7 @@ describe('the unknown outcome of a refund', () => {
     expect(isOutcomeUnknown(new Problem('unreachable', { status: 0 }), wasUnknown)).toBe(true);
   });
 
-  test('is resolved by the refusal of the provider, which names the failed refund', () => {
+  test('is resolved by a refusal of the provider that names the failed refund', () => {
     const refused = new Problem('The provider refused the refund', {
       status: 502,
       code: 'PROVIDER_ERROR',
@@ -58,7 +58,7 @@ describe('the unknown outcome of a refund', () => {
     expect(isRepeatable(sent, NOON + hours * HOUR_MS)).toBe(isAllowed);
   });
 
-  test('is resolved only by a refusal that the service decides after it looks up the idempotency key', () => {
+  test('is resolved only by a refusal that comes after the lookup of the idempotency key', () => {
     const decided = ERROR_CODES.filter((code) => !isUnknown(code, true));
     expect(decided).toEqual(['VALIDATION_ERROR', 'REFUND_EXCEEDS_PAYMENT', 'INVALID_STATE', 'PAYMENT_DISPUTED']);
   });

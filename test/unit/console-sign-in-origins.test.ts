@@ -22,7 +22,7 @@ const opened = (issuer = ISSUER) => {
 };
 
 describe('the origins of the sign-in', () => {
-  test('are those of the issuer and of its token endpoint, read once an hour', async () => {
+  test('include the issuer and its token endpoint, and are read once an hour', async () => {
     const { clock, asked, origins } = opened();
     expect(await origins()).toEqual(['https://id.example.com', 'https://tokens.example.com']);
     clock.at = HOUR_MS - 1;
@@ -38,7 +38,7 @@ describe('the origins of the sign-in', () => {
     ['is of another issuer', { ...DOCUMENT, issuer: 'https://other.example' }, true],
     ['names no token endpoint', { issuer: ISSUER }, true],
     ['names an endpoint that is no URL', { issuer: ISSUER, token_endpoint: 'x; script-src *' }, true],
-  ])('are the issuer’s alone for a minute if the document %s', async (_, document, ok) => {
+  ])('include only the issuer for a minute if the document %s', async (_, document, ok) => {
     const { clock, asked, state, origins } = opened();
     Object.assign(state, { document, ok });
     expect(await origins()).toEqual(['https://id.example.com']);
@@ -50,7 +50,7 @@ describe('the origins of the sign-in', () => {
     expect(await origins()).toEqual(['https://id.example.com', 'https://tokens.example.com']);
   });
 
-  test('stay as they were if the document cannot be read again', async () => {
+  test('stay unchanged if the document cannot be read again', async () => {
     const { clock, state, origins } = opened();
     await origins();
     state.ok = false;
@@ -58,7 +58,7 @@ describe('the origins of the sign-in', () => {
     expect(await origins()).toEqual(['https://id.example.com', 'https://tokens.example.com']);
   });
 
-  test('are none without an issuer', async () => {
+  test('are empty without an issuer', async () => {
     const { asked, origins } = opened('');
     expect(await origins()).toEqual([]);
     expect(asked).toEqual([]);

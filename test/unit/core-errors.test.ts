@@ -60,7 +60,7 @@ const PROMISED: Readonly<Record<number, readonly string[]>> = {
   429: ['RATE_LIMITED'],
   500: ['INTERNAL_ERROR'],
   502: ['PROVIDER_ERROR'],
-  // STORAGE_UNAVAILABLE tells a provider to resend its event.
+  // STORAGE_UNAVAILABLE makes a provider resend its event.
   503: ['PROVIDER_UNAVAILABLE', 'IDENTITY_UNAVAILABLE', 'STORAGE_UNAVAILABLE'],
   504: ['PROVIDER_TIMEOUT'],
 };

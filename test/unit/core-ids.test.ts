@@ -16,7 +16,7 @@ import {
 
 const kinds = Object.keys(ID_PREFIX) as readonly IdKind[];
 const kind = fc.constantFrom(...kinds);
-/** Bytes whose hex begins with a letter, so that they are not drawn again. */
+/** Bytes whose hex form begins with a letter, so the id is not drawn again. */
 const bytes = fc.uint8Array({ minLength: 12, maxLength: 12 }).map((all) => all.with(0, (all[0] ?? 0) | 0xa0));
 const parts = fc.array(fc.string(), { minLength: 1, maxLength: 4 });
 
@@ -43,7 +43,7 @@ describe('an id', () => {
     );
   });
 
-  test('never begins with 13 digits or more, and is drawn again instead', () => {
+  test('is drawn again if it begins with 13 digits or more', () => {
     const drawn: number[] = [];
     const draws = ['4242424242424242abcdef01', '1234567890123abcdef01234', '123456789012abcdef012345'];
     const draw = (number: number): string => {
@@ -72,13 +72,13 @@ describe('an id', () => {
     expect(fingerprint('1:a', 'b')).not.toBe(fingerprint('1', 'ab'));
   });
 
-  test('is the same as in earlier releases, so that later work finds the same record', () => {
+  test('is the same as in earlier releases, so later work finds the same record', () => {
     expect(plainId('refund', 'scope')).toBe('ref_cb6661ce57de74778c26ab0c');
     expect(subscriptionPaymentId('scope')).toBe('pay_cb6661ce57de74778c26ab0c');
     expect(keyedId('a secret', 'payment', 'scope')).toBe('pay_93c0f911cc4f7745757daa16');
   });
 
-  test('is plain only for kinds whose ids open nothing', () => {
+  test('is an unkeyed hash only for kinds whose ids give no access', () => {
     expect(kinds.filter(isPlainKind).toSorted()).toEqual(
       ['dispute', 'log', 'member', 'membership', 'message', 'order', 'refund'].toSorted(),
     );
@@ -126,7 +126,7 @@ describe('a keyed id', () => {
     );
   });
 
-  test('never begins with 13 decimal digits, because other readers may take them for a card number', () => {
+  test('never begins with 13 decimal digits, which could look like a card number', () => {
     const ids = Array.from({ length: 5_000 }, (_, number) => keyedId('a secret', 'payment', String(number)));
     expect(ids.filter((id) => /^pay_\d{13}/.test(id))).toEqual([]);
     expect(ids.filter((id) => /^pay_\d{12}/.test(id)).length).toBeGreaterThan(0);

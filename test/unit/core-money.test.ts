@@ -106,7 +106,7 @@ describe('prices', () => {
   });
 });
 
-describe('the prices of any input', () => {
+describe('the prices of random input', () => {
   const cents = fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 0, max: MAX_CENTS }));
   const given: fc.Arbitrary<GivenPrices> = fc.record(
     { subtotal_cents: cents, tax_cents: cents, discount_cents: cents, total_cents: cents, amount_cents: cents },

@@ -5,7 +5,7 @@ import { comparableText, cutText } from '../../shared/core/text.ts';
 describe('comparableText', () => {
   const plain = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
 
-  test('is the composed text in lower case, twice over, for every text without very long runs of marks', () => {
+  test('composes and lower-cases any text without very long runs of marks', () => {
     const piece = fc.constantFrom(
       'a',
       'Å',
@@ -31,7 +31,7 @@ describe('comparableText', () => {
     expect(comparableText(longest)).toBe(plain(longest));
   });
 
-  test('still finds what stands beside a very long run of marks', () => {
+  test('still converts the text beside a very long run of marks', () => {
     const marks = '\u0301\u0316'.repeat(1_000);
     expect(comparableText(`ADA@example.com ${marks} A\u030a`)).toBe(`ada@example.com ${marks} å`);
   });

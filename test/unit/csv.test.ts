@@ -33,7 +33,7 @@ describe('the pages of CSV', () => {
 });
 
 describe('a CSV cell', () => {
-  test('never begins like a formula, for any text', () => {
+  test('never begins like a formula, whatever its text', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('=', '+', '-', '@', '\t', '\r', ''), (rest, first) => {
         const [, cell = ''] = csvText(['a'], [{ a: `${first}${rest}` }]).split(/(?<=^a\r\n)/);

@@ -15,7 +15,7 @@ import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** A provider refuses a contact detail that its documents allow, because it knows that the number does not exist. */
+/** Both providers may refuse contact details that their documents allow, such as an unassigned phone number. */
 const { slots } = parseSettings({
   PROVIDER_A: 'stripe',
   PROVIDER_A_API_KEY: 'sk_test_x',
@@ -43,7 +43,7 @@ const SUBJECTS = {
 type Name = keyof typeof SUBJECTS;
 type Field = 'email' | 'phone' | 'name';
 
-/** The adapter of a provider that refuses these fields for as long as a call holds them. */
+/** The adapter of a provider that refuses every call with these fields. */
 const refusing = (subject: Name, fields: readonly Field[]) => {
   const { open, slot, refusal, done, names } = SUBJECTS[subject];
   const bodies: string[] = [];

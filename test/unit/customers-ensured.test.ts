@@ -5,7 +5,7 @@ import type { ProviderRecordDeps } from '../../shared/providers/provider-deps.ts
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
-test('a request after an exception of the adapter creates the same customer immediately', async () => {
+test('the next request after an adapter’s exception immediately creates the same customer', async () => {
   const { table } = memoryTable({ now: () => NOON });
   const keys: string[] = [];
   const provider = {

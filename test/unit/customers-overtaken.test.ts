@@ -10,7 +10,7 @@ import type { ProviderRecordDeps } from '../../shared/providers/provider-deps.ts
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** Another commit comes between the read of a customer and the response of its provider. */
+/** Another commit happens between the read of a customer and the response of the provider. */
 const read: Customer = {
   id: 'cust_00000000000000000000000a',
   version: 1,
@@ -72,7 +72,7 @@ test('an update keeps the other fields that a concurrent update changed', async 
   expect(there).toEqual({ name: 'Grace', phone: '+1555' });
 });
 
-test('newer knowledge of the provider is not replaced by older knowledge', async () => {
+test('an older report of the provider does not replace a newer one', async () => {
   const { load, store } = await openStage(async () => undefined);
   await store.commit(read, { ...read, knownAt: NOON / 1_000 + 50 });
   await expect(store.revise(read, { firstName: 'Ada' })).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });

@@ -12,7 +12,7 @@ import { isStale } from '../../shared/platform/owned-record.ts';
 import { recordItem } from '../../shared/platform/versioned-record.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** A user's customer at provider_a; a test gives only the fields that it needs. */
+/** A user's customer at provider_a. A test passes only the relevant fields. */
 const customer = (fields: Partial<Customer> = {}): Customer => ({
   id: 'cust_00000000000000000000000a',
   version: 1,
@@ -26,7 +26,7 @@ const customer = (fields: Partial<Customer> = {}): Customer => ({
 });
 
 describe('the events of a customer', () => {
-  test('are one per new record, one per further version, and none without a new version', () => {
+  test('are one per version of the record, including the first', () => {
     const [made, changed] = [customer(), customer({ version: 2, name: 'Ada' })];
     const typesOf = (before: Customer | undefined, after: Customer) =>
       customerEvents(before, after).map(({ type }) => type);
@@ -95,7 +95,7 @@ describe('a provider’s event about a customer', () => {
     expect([59, 60, 61].map((later) => isStale(known, { createdAt: second + later }))).toEqual([true, false, false]);
   });
 
-  test('loses to the newest event, in any order', () => {
+  test('never overrides a newer event, in any order of arrival', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([1, 2, 3, 4, 5, 6], { minLength: 1 }), (order) => {
         let record = customer();

@@ -1,4 +1,4 @@
-/** @module Commands that need packages for development say so, after `npm ci --omit=dev`. */
+/** @module After `npm ci --omit=dev`, commands say that they need development packages. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
 
-/** Scripts whose files and tools are dependencies, or packages that they install themselves. */
+/** Scripts that need only production dependencies or install their own packages. */
 const WITHOUT: readonly string[] = ['postinstall', 'start', 'dev', 'client', 'openapi', 'docs', 'cdk', 'simulate'];
 
 describe('the packages for development', () => {
@@ -27,12 +27,12 @@ describe('the packages for development', () => {
     return [status, stdout + stderr];
   };
 
-  test('are required by each script, except for those that run without them', () => {
+  test('are checked by each script that cannot run without them', () => {
     const guarded = Object.keys(scripts).filter((name) => scripts[name]?.includes('infra/dev-packages.cjs'));
     expect([...guarded, ...WITHOUT].toSorted()).toEqual(Object.keys(scripts).toSorted());
   });
 
-  test('are asked for in one line if one is missing', () => {
+  test('are requested in one line if one package is missing', () => {
     expect(run('deploy')).toEqual([
       1,
       'npm run deploy needs the packages for development (vitest is missing): run npm ci\n',
@@ -45,7 +45,7 @@ describe('the packages for development', () => {
     expect(run('payctl', '--stage=prod')[0]).toBe(1);
   });
 
-  test('are not asked for if they are installed', () => {
+  test('cause no message if they are installed', () => {
     mkdirSync(join(folder, 'node_modules/vitest'), { recursive: true });
     writeFileSync(join(folder, 'node_modules/vitest/package.json'), '{}');
     expect(run('deploy')).toEqual([0, '']);

@@ -9,7 +9,7 @@ const pricesOf = (subtotalCents: number, taxCents = 0, discountCents = 0): Price
 
 const MULTIPLIER = 48_271;
 const MODULUS = 2_147_483_647;
-/** Numbers from 0 to `below`, the same in every run. */
+/** Pseudo-random numbers from 0 to `below`, the same in every run. */
 const numbers = (seed: number) => {
   let state = seed;
   return (below: number): number => {
@@ -18,13 +18,13 @@ const numbers = (seed: number) => {
   };
 };
 
-/** top / bottom, half rounded up, by comparison with whole numbers; both are not negative. */
+/** top / bottom, rounded half up by integer comparison. Both are non-negative. */
 const half = (top: bigint, bottom: bigint): bigint => {
   const [whole, rest] = [top / bottom, top % bottom];
   return 2n * rest >= bottom ? whole + 1n : whole;
 };
 
-/** The cut and the tax of a product by whole numbers alone. */
+/** The discount and the tax of a product in integer arithmetic. */
 const exactly = ({ subtotalCents, taxCents, discountCents }: Prices, { percentBp, amountCents = 0 }: CutTerms) => {
   const base = BigInt(subtotalCents - discountCents);
   const amount = BigInt(amountCents) < base ? BigInt(amountCents) : base;
@@ -80,7 +80,7 @@ describe('inUnitsOf', () => {
   test.each([
     [1_449, 1_400, 650],
     [1_450, 1_500, 550],
-  ])('rounds a total of %i half up, and the code takes the difference', (totalCents, rounded, cutCents) => {
+  ])('rounds a total of %i half up, and adds the difference to the discount', (totalCents, rounded, cutCents) => {
     const before = pricesOf(2_050);
     const cut = cutPrice(before, { amountCents: 2_050 - totalCents }, { keepsTax: false });
     const inUnits = inUnitsOf(cut, 100);

@@ -57,7 +57,7 @@ describe('the documentation', () => {
     expect([...ci, ...release].filter((command) => !shown.includes(command))).toEqual([]);
   });
 
-  test('has a marker for every generated part, and a part for every marker', () => {
+  test('pairs every generated part with a marker', () => {
     const place = '<!-- generated: one -->\n<!-- end -->';
     expect(withParts(place, { one: 'x' })).toBe('<!-- generated: one -->\n\nx\n\n<!-- end -->');
     expect(() => withParts(place, { one: 'x', two: 'y' })).toThrow('no place for two');
@@ -68,10 +68,10 @@ describe('the documentation', () => {
 const WRITTEN = ['README.md', ...globSync(['docs/**/*.md', '.github/*.md'], { cwd: ROOT })];
 const COMMANDS = readFileSync(join(ROOT, 'package.json'), 'utf8');
 const { dependencies, devDependencies } = JSON.parse(COMMANDS) as Record<string, Record<string, string>>;
-/** Packages that `npm ci` installs, and `node`, the program of one of them. */
+/** The packages that `npm ci` installs, plus `node`, a program of one package. */
 const INSTALLED = [...Object.keys({ ...dependencies, ...devDependencies }), 'node'];
 
-/** The names by which links refer to the headings of a page, as GitHub makes them. */
+/** The anchors of a page's headings, as GitHub creates them. */
 const headingsOf = (text: string): readonly string[] =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
@@ -131,7 +131,7 @@ describe('every page', () => {
     expect([...recorded, ...installed].filter((version) => !page.includes(version))).toEqual([]);
   });
 
-  test('docs/security.md has an expression that finds the secret of a service key in a text', () => {
+  test('docs/security.md has a search expression for the secrets of service keys', () => {
     const [, expression = ''] = /^```\n(psk_.+)\n```$/m.exec(readPage('docs/security.md')) ?? [];
     const secret = secretOf('key_0123456789abcdef01234567', randomBytes(32).toString('base64url'));
     expect(`KEY="${secret}"; A=1`.match(new RegExp(expression))?.[0]).toBe(secret);

@@ -33,13 +33,13 @@ beforeEach(() => {
 const event = (id: string): BusEvent => ({ id, source: 'payments', type: 'payment.created', detail: { id } });
 const events = (count: number) => Array.from({ length: count }, (_, index) => event(String(index)));
 
-/** Ids of each call's entries. */
+/** The entry ids of each call. */
 const sent = (): readonly (readonly string[])[] =>
   eventBridge
     .commandCalls(PutEventsCommand)
     .map(({ args }) => (args[0].input.Entries ?? []).map(({ Detail }) => JSON.parse(Detail ?? '{}').id));
 
-/** A bus that fails entries until the test lets them pass. */
+/** A bus that fails entries until the test permits them. */
 const leavesBehind = (left: (id: string, call: number) => boolean): void => {
   let call = 0;
   eventBridge.on(PutEventsCommand).callsFake(({ Entries }) => {
@@ -86,12 +86,12 @@ describe('the event bus', () => {
     expect(sent().map(({ length }) => length)).toEqual([10, 2, 1, 1, 1]);
   });
 
-  test('receives refused entries again only after longer and longer waits', async () => {
+  test('receives refused entries again after growing delays', async () => {
     leavesBehind((id) => id === '2');
     expect(await waitsOf(() => bus.publish(events(3)))).toEqual([500, 1_000, 2_000]);
   });
 
-  test('receives refused entries no more once the time of the function is nearly over', async () => {
+  test('receives no refused entry again shortly before the function’s timeout', async () => {
     leavesBehind((id) => id === '2');
     expect(await waitsOf(() => inTime(2_000, () => bus.publish(events(3))))).toEqual([500, 1_000]);
     expect(sent()).toHaveLength(3);
@@ -104,7 +104,7 @@ describe('the event bus', () => {
 });
 
 const change = (sequence: string, before: Payment | undefined, after: Payment): DynamoDBRecord => {
-  // The stream's images are of the SDK's own form.
+  // The stream's images have the SDK's format.
   const image = (of: Payment) => marshall(paymentItem(of, NOON), { removeUndefinedValues: true }) as never;
   return {
     eventName: before ? 'MODIFY' : 'INSERT',
@@ -157,7 +157,7 @@ describe('the outbox', () => {
     expect(sent()).toEqual([[`${id}:1:payment.created`, `${id}:2:payment.succeeded`]]);
   });
 
-  test('reads each address of a batch once, for records that name one and are not erased', async () => {
+  test('reads each address of a batch once, and no address of an erased record', async () => {
     leavesBehind(() => false);
     const { asked, table } = addresses();
     const of = (id: string, fields: Partial<Payment>) => change(id, undefined, { ...payment({ id }), ...fields });
@@ -271,7 +271,7 @@ describe('a queue', () => {
     expect(bodies()).toEqual([['a', 'b'], ['b']]);
   });
 
-  test('receives refused messages again only after longer and longer waits', async () => {
+  test('receives refused messages again after growing delays', async () => {
     sqs.on(SendMessageBatchCommand).resolves({ Failed });
     expect(await waitsOf(() => queues.send('run-due', ['a', 'b']).catch(() => undefined))).toEqual([500, 1_000, 2_000]);
   });
@@ -281,7 +281,7 @@ describe('a queue', () => {
     await expect(queues.send('run-due', ['a', 'b'])).rejects.toThrow('did not accept 1 messages');
   });
 
-  test('causes an error without a retry if a message is the mistake of the service', async () => {
+  test('causes an error without a retry if SQS blames the sender', async () => {
     sqs.on(SendMessageBatchCommand).resolves({ Failed: [{ ...Failed[0], SenderFault: true }] as never });
     await expect(queues.send('run-due', ['a', 'b'])).rejects.toThrow('did not accept 1 messages');
     expect(bodies()).toHaveLength(1);

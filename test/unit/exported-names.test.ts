@@ -4,16 +4,16 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** The browser's pages are separate bundles, and the benchmarks' peers are a separate program. */
+/** The browser pages are separate bundles, and the peers of the benchmarks are separate programs. */
 const FILES = globSync('{shared,functions,infra,test}/**/*.ts', {
   cwd: ROOT,
   exclude: ['**/node_modules', 'functions/console/web', 'functions/pay-page/web', 'test/bench/peers'],
 });
 
-/** The names that Lambda and vitest look for. */
+/** The export names that Lambda and vitest require. */
 const EXPECTED_EXPORTS = ['handler', 'setup'];
 
-/** Steps of flow tests, each of which sends the request that runs the use case of the same name. */
+/** Steps of flow tests. Each step sends the request for the use case with the same name. */
 const STEPS: readonly string[] = [
   'addMember',
   'capture',

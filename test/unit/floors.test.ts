@@ -15,7 +15,7 @@ const TOPS = [
   'functions/pay-page/web/main.tsx',
 ];
 const AREAS = Object.keys(readFloors());
-/** A subfolder of a room is a vendor, or a noun that users of the service know. */
+/** A subfolder of a room is named after a vendor or after a noun of the service's users. */
 const SUBFOLDERS = [
   'providers/stripe',
   'providers/paypal',
@@ -25,7 +25,7 @@ const SUBFOLDERS = [
   'payments/holds',
 ];
 
-/** A folder may lie within another folder of floors.json. Its files then belong to its own floor. */
+/** A nested folder of floors.json has its own floor, so its files do not belong to the outer folder's floor. */
 const filesOf = (area: string): readonly string[] => {
   const within = AREAS.filter((other) => other.startsWith(`${area}/`));
   return globSync(`${area}/**/*.{ts,tsx}`).filter(
@@ -44,7 +44,7 @@ describe.each(Object.entries(readFloors()))('the floors of %s', (area, rows) => 
 });
 
 describe('the rooms of shared', () => {
-  test('are twenty-four, on eighteen floors', () => {
+  test('number twenty-four, on eighteen floors', () => {
     const rows = readFloors()['shared'] ?? [];
     expect([rows.length, rows.flat().length]).toEqual([18, 24]);
   });

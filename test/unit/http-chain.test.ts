@@ -42,7 +42,7 @@ const itemEndpoint = (fields: Partial<Endpoint<z.ZodType, z.ZodType, typeof body
     ...fields,
   }));
 
-/** The count of requests in a window of a limit. */
+/** The number of requests in a limit's window. */
 const isWindow = ({ pk }: { readonly pk?: unknown }): boolean => String(pk).startsWith('RATE#');
 
 type Sent = Parameters<typeof apiEvent>[0];
@@ -60,7 +60,7 @@ beforeEach(() => {
   memory = memoryTable({ now: () => now() });
 });
 
-/** The caller that each credential stands for. */
+/** The caller of each credential. */
 const authenticate = async ({ sessionId, guestToken }: Credentials): Promise<Caller> => {
   if (sessionId === 'bad') throw new DomainError('SESSION_INVALID');
   if (sessionId !== undefined) return session({ userId: sessionId, isAdmin: sessionId === 'admin' });
@@ -322,7 +322,7 @@ describe('a request with an Idempotency-Key', () => {
     expect([first, second].map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, 'true']);
   });
 
-  test('gets a repeated response in the form that the repeat requests', async () => {
+  test('gets a stored response in the form that the repeat requests', async () => {
     const ask = serve();
     await ask(keyed());
     expect((await ask({ ...keyed(), query: 'envelope=true' })).body).toEqual({ success: true, data: { made: 1 } });
@@ -361,7 +361,7 @@ describe('a request with an Idempotency-Key', () => {
     const asking = (rule: Partial<AccessRule>) =>
       serve(itemEndpoint({ access: { action: 'canManagePayments', record: owned, ...rule } }));
 
-    test('is given to a caller who may still act on the record, and to no other', async () => {
+    test('is given only to a caller who may still act on the record', async () => {
       const ask = asking({});
       await belongsTo('user_1');
       const first = await ask(keyed());
@@ -382,7 +382,7 @@ describe('a request with an Idempotency-Key', () => {
       expect(runs).toHaveLength(1);
     });
 
-    test('does not need the records that its body named, which may be deleted since', async () => {
+    test('does not need the records named in its body, which may have been deleted', async () => {
       let isThere = true;
       const named = { ...owned, key: () => ({ pk: `ITEM#${isThere ? 'a' : 'gone'}`, sk: 'ITEM' }) };
       const ask = asking({ references: () => [{ kind: named, id: 'b' }] });
@@ -412,7 +412,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(second.headers['idempotent-replayed']).toBe('true');
   });
 
-  test('stores no response that leaves the outcome of a command open, and says so to the repeat', async () => {
+  test('stores no response with an open outcome, and marks the next run as a repeat', async () => {
     const ask = serve(itemEndpoint({ command: 'confirm' }), async () => ({ data: {}, status: 202 }));
     await ask(keyed());
     await ask(keyed());
@@ -420,7 +420,7 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   test.each(['VERSION_CONFLICT', 'RATE_LIMITED', 'PROVIDER_UNAVAILABLE'] as const)(
-    'says to a repeat after %s that it is one',
+    'marks the next run after %s as a repeat',
     async (code) => {
       const ask = serve(itemEndpoint({ command: 'resume' }), async () => {
         if (runs.length === 2) throw new DomainError(code);
@@ -459,7 +459,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(runs).toHaveLength(2);
   });
 
-  test('never reports that nothing happened if its work is done but its response cannot be stored', async () => {
+  test('never claims that nothing happened if only the storing of its response fails', async () => {
     const { update } = memory.table;
     memory.table.update = async (key, ...rest) => {
       if (isWindow(key)) return update(key, ...rest);

@@ -51,7 +51,7 @@ describe('an e-mail address', () => {
   });
 });
 
-/** Letters with marks of which lower case and composition together have more than one spelling. */
+/** Letters with marks that have several spellings after lower-casing and composition. */
 const SPELLINGS = ['J\u030coe@example.com', 'j\u030coe@example.com', '\u01f0oe@example.com', ' J\u030cOE@EXAMPLE.COM '];
 
 describe('a normalized e-mail address', () => {

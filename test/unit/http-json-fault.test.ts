@@ -5,7 +5,7 @@ import { findJsonFault } from '../../shared/http/json-fault.ts';
 const at = (line: number, column: number) => ({ line, column, isCutOff: false });
 const cutOff = (line: number, column: number) => ({ line, column, isCutOff: true });
 
-describe('the fault of a text that is not JSON', () => {
+describe('the reported fault of invalid JSON', () => {
   test.each([
     ['{"a":1,}', at(1, 8)],
     ["{'a':1}", at(1, 2)],
@@ -24,7 +24,7 @@ describe('the fault of a text that is not JSON', () => {
     [']', at(1, 1)],
     ['\ufeff{}', at(1, 1)],
     ['undefined', at(1, 1)],
-  ])('is the first character that cannot continue it: %j', (text, fault) => {
+  ])('is the first invalid character: %j', (text, fault) => {
     expect(findJsonFault(text)).toEqual(fault);
   });
 
@@ -34,7 +34,7 @@ describe('the fault of a text that is not JSON', () => {
     ['{"a": "\\u12G4"}', at(1, 7)],
     ['{"a": "one\ntwo"}', at(1, 7)],
     ['{"a": "\u0001"}', at(1, 7)],
-  ])('is the beginning of a string that is not valid: %j', (text, fault) => {
+  ])('is the beginning of an invalid string: %j', (text, fault) => {
     expect(findJsonFault(text)).toEqual(fault);
   });
 
@@ -44,7 +44,7 @@ describe('the fault of a text that is not JSON', () => {
     ['{', cutOff(1, 2)],
     ['{"a"', cutOff(1, 5)],
     ['{"a":[1,\n  {"b":2}', cutOff(2, 10)],
-  ])('is the end of a text that ends too early: %j', (text, fault) => {
+  ])('is the end of an incomplete text: %j', (text, fault) => {
     expect(findJsonFault(text)).toEqual(fault);
   });
 
@@ -61,12 +61,12 @@ describe('the fault of a text that is not JSON', () => {
     expect(findJsonFault(`${'1'.repeat(100_000)}e${'1'.repeat(100_000)}x`)).toEqual(at(1, 200_002));
   });
 
-  test('is not searched in a text with more tokens than a valid body', () => {
+  test('is not located in a text with more tokens than a valid body', () => {
     expect(findJsonFault(`[${'1,'.repeat(9_999)}x`)).toEqual(at(1, 20_000));
     expect(findJsonFault(`[${'1,'.repeat(10_000)}x`)).toBeUndefined();
   });
 
-  test('is where JSON.parse reports one outside a string or number', () => {
+  test('is at the position of JSON.parse, outside strings and numbers', () => {
     const broken = fc
       .tuple(fc.json(), fc.nat(), fc.constantFrom('', ',', '}', ']', '{', '[', ':', '0', 'x', ' '))
       .map(([text, seed, sign]) => {
@@ -87,14 +87,14 @@ describe('the fault of a text that is not JSON', () => {
   });
 });
 
-/** The position in the engine's message. It is absent for most words, and within a string or number. */
+/** The position in the engine's message. Most words, strings and numbers have no position. */
 const reportedPosition = (text: string): number | undefined => {
   try {
     JSON.parse(text);
     return undefined;
   } catch (error) {
     const message = error instanceof Error ? error.message : '';
-    // Only a text of one line and of characters of one unit has the same columns in both.
+    // Both columns are equal only for a single line of one-unit characters.
     if (/string|control|escape|number/i.test(message) || !/^[ -~]*$/.test(text)) return undefined;
     const [, position] = /at position (\d+)/.exec(message) ?? [];
     return position === undefined ? undefined : Number(position);

@@ -39,7 +39,7 @@ test('every socket address is counted in the network that ipaddr.js reads', () =
       .map((part) => part.toString(16))
       .join(':')}::/64`;
   };
-  // The library also reads the retired form ::192.0.2.1 as IPv4; no socket names it.
+  // The library also reads the retired form ::192.0.2.1 as IPv4. No socket has such an address.
   const address6 = fc.ipV6().filter((address) => !/^::\d+\./.test(address));
   const mapped = fc.ipV4().map((address) => `::ffff:${address}`);
   fc.assert(
@@ -123,6 +123,6 @@ test.each<[string, { readonly edge?: TrustedEdge; readonly headers: Record<strin
     },
     SOCKET,
   ],
-])('the client address is, %s', (_, { edge, headers }, address) => {
+])('the client address is found: %s', (_, { edge, headers }, address) => {
   expect(clientAddress({ sourceIp: SOCKET, headers }, edge)).toBe(address);
 });

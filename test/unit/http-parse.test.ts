@@ -100,7 +100,7 @@ describe('a request body', () => {
     expect(refusal).toMatchObject({ code: 'INVALID_JSON', message: 'The body is not valid UTF-8' });
   });
 
-  test('may hold U+FFFD as an escape, or in the bytes themselves', () => {
+  test('may contain U+FFFD as an escape or in its bytes', () => {
     expect(json('"\\ufffd"')).toBe('\ufffd');
     const raw = Buffer.from('"\ufffd"');
     expect(jsonBodyOf({ raw, isDecoded: false, headers: {} })).toBe('\ufffd');

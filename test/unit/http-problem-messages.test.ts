@@ -5,7 +5,7 @@ import type { Problem } from '../../shared/core/errors.ts';
 import { checkAll } from '../../shared/http/parse.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
-/** Words of the schema library, and of the language it is written in. */
+/** Words of the schema library and of TypeScript. */
 const JARGON = /undefined|received|expected|invalid|too big|too small|unrecognized|nan\b|zod|discriminator|safeint/i;
 
 const WRONG: readonly unknown[] = [
@@ -39,7 +39,7 @@ const problemsOf = (schema: z.ZodType, value: unknown): readonly Problem[] => {
   }
 };
 
-/** The names of the fields of an object schema, as its JSON schema has them, with those of the objects within. */
+/** The field names of an object schema and its inner objects, by its JSON schema. */
 const jsonSchema = z.looseObject({
   properties: z.record(z.string(), z.unknown()).optional(),
   anyOf: z.array(z.unknown()).optional(),

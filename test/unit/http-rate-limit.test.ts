@@ -39,11 +39,11 @@ const service = (limits: readonly RateLimit[]) => {
 };
 
 describe('a rate limit', () => {
-  test('accepts its maximum of requests, then returns when there is room', async () => {
+  test('accepts its maximum of requests, then returns the time until a retry', async () => {
     const { clock, ask, passed } = service([byIp]);
     clock.at = NOON + 12_300;
     expect(await passed(3)).toBe(3);
-    // 47.7 s later the window ends; a third of the next one later, two of the three still count.
+    // The window ends in 47.7 s. After another third of a window, two of the three requests still count.
     expect(await refusalIn(ask())).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 68 });
     clock.at += 67_000;
     expect((await refusalIn(ask())).retryAfterSeconds).toBe(1);
@@ -51,7 +51,7 @@ describe('a rate limit', () => {
     expect(await passed(2)).toBe(1);
   });
 
-  test('allows no burst where a window ends', async () => {
+  test('allows no burst at the end of a window', async () => {
     const { clock, passed } = service([{ ...byIp, max: 10 }]);
     clock.at = NOON + 59_000;
     expect(await passed(10)).toBe(10);
@@ -74,7 +74,7 @@ describe('a rate limit', () => {
     expect(await passed(60)).toBe(1);
   });
 
-  test('makes one request per check, whatever the windows hold, and keeps few windows', async () => {
+  test('writes once per check, and keeps few windows', async () => {
     const { clock, passed, memory } = service([{ ...byIp, max: 10 }]);
     const updates = vi.spyOn(memory.table, 'update');
     let asked = 0;
@@ -83,7 +83,7 @@ describe('a rate limit', () => {
       asked += 5;
       await passed(5);
     }
-    // Three removals of old windows.
+    // The three additional writes remove old windows.
     expect(updates).toHaveBeenCalledTimes(asked + 3);
     expect(Object.keys(memory.items()[0] ?? {}).length).toBeLessThan(15);
   });
@@ -100,7 +100,7 @@ describe('a rate limit', () => {
     expect(memory.items()).toEqual([]);
   });
 
-  test('refuses, together with another limit, when either is used up, and returns the longer wait', async () => {
+  test('is checked together with other limits, and returns the longest wait', async () => {
     const { ask, passed } = service([byIp, { ...byUser, max: 3 }]);
     expect(await passed(3)).toBe(3);
     expect((await refusalIn(ask())).retryAfterSeconds).toBe(3_600 + 1_200);
@@ -112,7 +112,7 @@ describe('a rate limit', () => {
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
   });
 
-  test.each([1, 3, 16, 17, 40])('accepts exactly what fits into a maximum of %i, at any times', async (max) => {
+  test.each([1, 3, 16, 17, 40])('accepts exactly the requests that fit a maximum of %i', async (max) => {
     const step = fc.tuple(fc.integer({ min: 0, max: 45_000 }), fc.integer({ min: 1, max: 30 }));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
@@ -133,7 +133,7 @@ describe('a rate limit', () => {
     );
   });
 
-  test('accepts exactly what fits of concurrent requests', async () => {
+  test('accepts exactly the concurrent requests that still fit', async () => {
     const { clock, ask, passed } = service([{ ...byIp, max: 100 }]);
     expect(await passed(57)).toBe(57);
     clock.at = NOON + 71_000;
@@ -162,7 +162,7 @@ describe('a limit of declines', () => {
     expect(await passed(1, { http: arrived({ sourceNetwork: '203.0.113.8' }) })).toBe(1);
   });
 
-  test('has room again as earlier declines slide out', async () => {
+  test('has room again as earlier declines leave the window', async () => {
     const { clock, passed, decline } = service([declines]);
     for (const _ of [1, 2, 3, 4]) await decline();
     clock.at = NOON + 60_000;
@@ -207,7 +207,7 @@ describe('a request that is refused already', () => {
     return countSubject(deps, byIp, '203.0.113.8');
   };
 
-  test('stays uncounted, with its own refusal, if the counter conflicts', async () => {
+  test('keeps its own refusal, uncounted, if the counter conflicts', async () => {
     await expect(counting(new DomainError('VERSION_CONFLICT'))).resolves.toBeUndefined();
   });
 

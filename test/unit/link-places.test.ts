@@ -7,7 +7,7 @@ import { NOON } from '../builders/payment.ts';
 
 const LINK = 'lnk_814fd0524add4278431c499b';
 
-/** What a payment has come to, in any order and as often as the stream reports it. */
+/** The states of a payment, in any order and with any repetitions by the stream. */
 const reports = fc.array(fc.constantFrom<PlaceState>('open', 'canceled', 'succeeded'), { maxLength: 6 });
 
 const endOf = (states: readonly PlaceState[], first: PlaceState): PlaceState =>
@@ -15,7 +15,7 @@ const endOf = (states: readonly PlaceState[], first: PlaceState): PlaceState =>
 
 describe('the counts of a payment link', () => {
   test.each([false, true])(
-    'equal the payments, whatever the stream repeats (places taken by creates: %s)',
+    'equal the payments after any repeated stream records (places taken by creates: %s)',
     async (isCounted) => {
       await fc.assert(
         fc.asyncProperty(fc.array(reports, { maxLength: 5 }), async (payments) => {

@@ -18,7 +18,7 @@ const issued = async (target: LinkTarget, until: number | undefined = NOON + DAY
   present(await tokens.issue(target, until));
 
 describe('the token of a hosted page', () => {
-  test.each(TARGETS)('opens $id and nothing else, and can be made again', async (target) => {
+  test.each(TARGETS)('opens only $id, and can be made again', async (target) => {
     const token = await issued(target);
     expect(token).toMatch(/^plk_[\w-]{44}$/);
     expect(await tokens.read(token)).toEqual(target);
@@ -39,7 +39,7 @@ describe('the token of a hosted page', () => {
     expect(flips).toBeGreaterThan(1_000);
   });
 
-  test('ends at its time', async () => {
+  test('expires at its stated time', async () => {
     const [target] = TARGETS;
     const token = await issued(present(target), NOON + 1_000);
     const forever = present(await tokens.issue(present(target), undefined));
@@ -55,7 +55,7 @@ describe('the token of a hosted page', () => {
     expect(await tokensOf(['a new secret of thirty-two bytes or so']).read(token)).toBeUndefined();
   });
 
-  test('neither opens nor is made without a secret', async () => {
+  test('is neither issued nor accepted without a secret', async () => {
     const off = tokensOf([]);
     expect(await off.areOn()).toBe(false);
     expect(await off.issue(present(TARGETS[0]), undefined)).toBeUndefined();

@@ -43,7 +43,7 @@ describe('the list of closed features of a host', () => {
     expect(readOutbound(open, false).closed).toBe('outbound webhooks are closed: no target is named');
   });
 
-  test('lists the variables that keep the configured targets from receiving', () => {
+  test('lists the variables that disable configured targets', () => {
     const closed = (env: Readonly<Record<string, string>>) => readOutbound(env, false).closed;
     const { WEBHOOK_2_ENABLED: _, ...url } = NODE_2;
     const on = { EXTERNAL_WEBHOOKS_ENABLED: 'true' };

@@ -60,7 +60,7 @@ describe('the environment of the functions', () => {
     expect(functionEnvironment({ WEBHOOK_2_URL: 'https://x.example' }, wiring)).not.toHaveProperty('WEBHOOK_1_URL');
   });
 
-  test('enables webhooks to its own target by itself, and to any other target by the operator’s setting', () => {
+  test('enables its own webhook target by default, and any other target only by a setting', () => {
     const targets = (operator: Readonly<Record<string, string>>) =>
       parseTargets(functionEnvironment(operator, wiring), true).map(({ name }) => name);
     expect(targets({})).toEqual(['WEBHOOK_1']);

@@ -21,7 +21,7 @@ const fails: Handler = () => Promise.reject(new Error('no'));
 /** Never ends, because its host is killed. */
 const hangs: Handler = () => new Promise(() => undefined);
 
-/** The queues of a host that starts at `at`, on the state of a host that was killed. */
+/** The queues of a host that starts at `at` with the state of a killed host. */
 const startOn = async (state: State, at: number, handle: Handler) => {
   const received: unknown[] = [];
   let now = at;
@@ -51,7 +51,7 @@ const startOn = async (state: State, at: number, handle: Handler) => {
   };
 };
 
-/** The ways in which a message is hidden until `HIDDEN_FOR` from now, in a host that is killed afterwards. */
+/** The ways to hide a message until `HIDDEN_FOR` from now, before the host is killed. */
 const HIDDEN: Readonly<Record<string, (state: State) => Promise<unknown>>> = {
   'was sent with a delay': async (state) => (await startOn(state, NOON, succeeds)).send(HIDDEN_FOR),
   'returned from a failed function': async (state) => (await startOn(state, NOON, fails)).send(),
@@ -103,7 +103,7 @@ describe('a restart after a crash', () => {
     },
   );
 
-  test('moves a message to the dead-letter queue if killed functions received it as often as allowed', async () => {
+  test('moves a message to the dead-letter queue after killed functions used up its receives', async () => {
     const state = openState(':memory:');
     await (await startOn(state, NOON, hangs)).send();
     for (let restart = 1; restart < TRIGGER.maxReceives; restart += 1) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_TRIES, processBatch } from '../../infra/local/dynamodb/stream-batches.ts';
 
-/** Runs a batch of which some items never succeed, reported either by a throw or by their position. */
+/** Runs a batch with items that always fail, reported by a throw or by their position. */
 const runWith = async (items: readonly number[], bad: ReadonlySet<number>, how: 'throws' | 'reports') => {
   const tries = new Map<number, number>();
   const done: number[] = [];
@@ -25,7 +25,7 @@ const runWith = async (items: readonly number[], bad: ReadonlySet<number>, how: 
 };
 
 describe('a batch of the stream', () => {
-  test('handles each good item in order, and gives up only the bad items', async () => {
+  test('handles each good item in order, and gives up only on the bad items', async () => {
     const batches = fc.integer({ min: 1, max: 30 });
     await fc.assert(
       fc.asyncProperty(

@@ -81,7 +81,7 @@ const openDisk = () => {
   return { sync, syncs, isAnswered };
 };
 
-test('a write returns once it is on disk, and a read once the earlier writes are', async () => {
+test('a write returns once it is on disk, and a read once all earlier writes are on disk', async () => {
   const { sync, syncs, isAnswered } = openDisk();
   const { turns, note, notes } = open(sync);
   const written = note('a');
@@ -95,7 +95,7 @@ test('a write returns once it is on disk, and a read once the earlier writes are
   expect(syncs).toHaveLength(1);
   syncs[0]?.done();
   expect(await Promise.all([written, read])).toEqual([1, ['a']]);
-  // The turns that were committed during a sync share the next one.
+  // Turns that commit during a sync share the next sync.
   expect(await isAnswered(later)).toBe(false);
   expect(syncs).toHaveLength(2);
   syncs[1]?.done();

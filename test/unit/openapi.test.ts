@@ -32,7 +32,7 @@ const documentSchema = z.looseObject({
 const json: unknown = JSON.parse(JSON.stringify(apiDocumentAt('https://api.example/pay')));
 const refersTo = z.object({ $ref: z.string().regex(/^#\/components\/(?:parameters|responses)\//) });
 
-/** The value with the shared parameters and responses in place of the references to them. */
+/** The value with resolved references to shared parameters and responses. */
 const inlined = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   const reference = refersTo.safeParse(value).data?.$ref;
@@ -65,7 +65,7 @@ const schemaShape = z.looseObject({
   allOf: z.array(z.unknown()).default([]),
 });
 
-/** The names of the properties that the schema and the parts of its `allOf` define. */
+/** The property names of the schema and of its `allOf` parts. */
 const definedBy = (schema: unknown): readonly string[] => {
   const reference = z.object({ $ref: z.string() }).safeParse(schema).data?.$ref;
   if (reference !== undefined) return definedBy(targetOf(reference));
@@ -73,7 +73,7 @@ const definedBy = (schema: unknown): readonly string[] => {
   return [...Object.keys(properties), ...allOf.flatMap(definedBy)];
 };
 
-/** Only places of schemas count, because an example is data, and may have a field `required`. */
+/** Collects only real schemas, because an example is data and may contain a field `required`. */
 const undefinedRequirements = (value: unknown, at: readonly string[] = []): readonly string[] => {
   if (typeof value !== 'object' || value === null) return [];
   const required = schemaShape.safeParse(value).data?.required ?? [];
@@ -146,7 +146,7 @@ describe('the API document', () => {
     ]);
   });
 
-  test('names the scopes of each operation, and takes X-Act-For where a key may act for a payer', () => {
+  test('names the scopes of each operation, and has X-Act-For if a key may act for a payer', () => {
     for (const { operationId, parameters, description, security, responses, 'x-scopes': shown } of operations) {
       const scopes = scopesOfRoute(operationId);
       const { payer, merchant, held } = scopes ?? {};

@@ -6,7 +6,7 @@ import { openDocumentClient } from '../../shared/platform/aws-clients.ts';
 import { connectDynamo } from '../../shared/platform/dynamo-table.ts';
 import { openTable } from '../../shared/platform/table.ts';
 
-/** Memberships change in transactions, which may conflict; the engine of the flow tests produces no conflicts. */
+/** Memberships change in transactions, which may conflict. The engine of the flow tests produces no conflicts. */
 const documents = mockClient(DynamoDBDocumentClient);
 const table = openTable(
   connectDynamo(openDocumentClient({ env: {} }), 'payments', () => 0),
@@ -23,7 +23,7 @@ const canceled = (...codes: string[]) =>
   });
 const conflict = new TransactionConflictException({ $metadata: {}, message: 'conflict' });
 
-/** Lets the pauses between tries pass. */
+/** Skips the pauses between tries. */
 const through = async <T>(work: Promise<T>): Promise<T> => {
   work.catch(() => undefined);
   await vi.runAllTimersAsync();
@@ -37,7 +37,7 @@ beforeEach(() => {
   documents.reset();
 });
 afterEach(() => {
-  // In this order, because a spy that is restored later would bring the false timer back.
+  // The spies are restored first, because a later restore would bring the fake timer back.
   vi.restoreAllMocks();
   vi.useRealTimers();
 });

@@ -42,7 +42,7 @@ describe('an organization’s stored item', () => {
     expect(organizationOf(item)).toEqual(organization);
   });
 
-  test('is not found by any caller after its deletion, even while its records remain', () => {
+  test('is hidden from every caller after its deletion, even while its records remain', () => {
     expect(organizationOf({ ...item, deletedAt: AT })).toBeUndefined();
     expect(organizationOf({ id: 'org_1', createdAt: AT, deletedAt: AT })).toBeUndefined();
   });

@@ -27,7 +27,7 @@ const linesWith = (env: Readonly<Record<string, string>>): Readonly<Record<strin
   );
 
 describe('the content policy of the hosted page', () => {
-  test('allows without providers nothing but the page itself', () => {
+  test('allows only the page itself if no provider is configured', () => {
     expect(linesWith({})).toEqual({
       'default-src': "'none'",
       'script-src': "'self'",
@@ -42,7 +42,7 @@ describe('the content policy of the hosted page', () => {
     });
   });
 
-  test('allows Stripe’s hosts if a slot is Stripe’s, and nothing for PayPal', () => {
+  test('allows Stripe’s hosts for a Stripe slot, and no host for PayPal', () => {
     expect(linesWith({ ...STRIPE, ...PAYPAL })).toMatchObject({
       'script-src': "'self' https://js.stripe.com",
       'style-src': "'self'",
@@ -51,7 +51,7 @@ describe('the content policy of the hosted page', () => {
     });
   });
 
-  test('allows Square’s hosts, and any frame for the bank’s question', () => {
+  test('allows Square’s hosts, and any frame for the bank’s authentication', () => {
     const lines = linesWith(SQUARE);
     expect(lines['script-src']).toBe("'self' https://web.squarecdn.com");
     expect(lines['connect-src']).toBe("'self' https://pci-connect.squareup.com https://web.squarecdn.com");
@@ -69,14 +69,14 @@ describe('the content policy of the hosted page', () => {
 });
 
 describe('the scripts of the hosted page', () => {
-  test('are the vendors’ own, by slot', () => {
+  test('come from the vendor of each slot', () => {
     expect(scriptsWith({ ...STRIPE, ...PAYPAL, ...SQUARE }).map(({ slot, url }) => [slot, url])).toEqual([
       ['provider_a', 'https://js.stripe.com/v3/'],
       ['provider_c', 'https://web.squarecdn.com/v1/square.js'],
     ]);
   });
 
-  test('are those of the stand-in behind another base URL', () => {
+  test('come from the simulator if the base URL names it', () => {
     const [script] = scriptsWith({ ...STRIPE, PROVIDER_A_BASE_URL: 'http://127.0.0.1:3000/_local/providers/stripe' });
     expect(script?.url).toBe('http://127.0.0.1:3000/_local/providers/stripe/stripe.js');
     expect(script?.sources.script).toEqual(['http://127.0.0.1:3000']);

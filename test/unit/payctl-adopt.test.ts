@@ -6,7 +6,7 @@ import { type AdoptOptions, adopt } from '../../infra/payctl/commands/adopt.ts';
 import type { Api } from '../../infra/payctl/installation/api.ts';
 
 type Reason = 'not_reached' | 'customer_not_found';
-/** By the customer, the reasons of its refusals in turn; then it is adopted. */
+/** Each customer's refusal reasons in turn. Afterwards the customer is adopted. */
 type Refusals = Readonly<Record<string, readonly Reason[]>>;
 
 interface SentBody {
@@ -22,7 +22,7 @@ const files = (customers: number) => {
   return { map, report };
 };
 
-/** An API that answers as the refusals say, and what it was sent. */
+/** An API that responds with these refusals, and the requests that it received. */
 const apiWith = (refusals: Refusals = {}) => {
   const sent: SentBody[] = [];
   const tries = new Map<string, number>();
@@ -53,7 +53,7 @@ test('payctl adopt sends 20 customers per call, and writes each into the report'
   expect(readFileSync(report, 'utf8').trim().split('\n')).toHaveLength(42);
 });
 
-test('a row that was not reached is sent again twice, and then stays refused', async () => {
+test('an unreached row is sent again at most twice, and then stays refused', async () => {
   const { map, report } = files(3);
   const { api, customers } = apiWith({
     cus_0: ['not_reached'],
@@ -64,7 +64,7 @@ test('a row that was not reached is sent again twice, and then stays refused', a
   expect(customers()).toEqual([['cus_0', 'cus_1', 'cus_2'], ['cus_0', 'cus_1'], ['cus_1']]);
 });
 
-test('a further run sends the customers that are missing from its report, and those that were refused', async () => {
+test('a further run sends only the customers that its report lacks or shows as refused', async () => {
   const { map, report } = files(3);
   await run(apiWith({ cus_1: ['customer_not_found'] }).api, { map, report });
   const again = apiWith();

@@ -56,7 +56,7 @@ const run = async ({ atStripe = TWO, here = [], cancels = { kind: 'done', value:
 };
 
 describe('payctl cancel-lost', () => {
-  test('cancels what the operator agrees to, under one key per subscription, and ends with 1 while one is left', async () => {
+  test('cancels each confirmed subscription under its own key, and exits with 1 while any remains', async () => {
     const { report, canceled, asked, listedSince } = await run();
     expect(listedSince).toEqual(['2026-11-26T11:50:00.000Z']);
     expect(asked).toEqual([
@@ -71,7 +71,7 @@ describe('payctl cancel-lost', () => {
     });
   });
 
-  test('ends with 0 once none is left', async () => {
+  test('exits with 0 once no lost subscription remains', async () => {
     const { report, canceled } = await run({ ask: async () => true });
     expect({ exitCode: report.exitCode, canceled: canceled.length }).toEqual({ exitCode: 0, canceled: 2 });
   });
@@ -82,7 +82,7 @@ describe('payctl cancel-lost', () => {
     expect(report).toMatchObject({ exitCode: 1, json: { found: 2, canceled: 1 } });
   });
 
-  test('never cancels a subscription that a record follows, or that due work will find', async () => {
+  test('never cancels a subscription that has a record or that due work will find', async () => {
     const followed = subscription({ id: idOf(1), status: 'active', providerSubscriptionId: 'sub_1' });
     const creating = subscription({ id: idOf(2), status: 'creating' });
     const { report, canceled } = await run({ here: [followed, creating], ask: async () => true });
@@ -90,18 +90,18 @@ describe('payctl cancel-lost', () => {
     await expect(run({ here: [followed], only: ['sub_1'] })).rejects.toThrow(/^sub_1 is not a lost subscription/);
   });
 
-  test('asks about a subscription whose record follows another one', async () => {
+  test('asks before it cancels a subscription whose record names another provider id', async () => {
     const other = subscription({ id: idOf(1), status: 'canceled', providerSubscriptionId: 'sub_0' });
     const { asked } = await run({ here: [other] });
     expect(asked[0]).toContain(`${idOf(1)} does not follow it`);
   });
 
-  test('cancels nothing without a terminal to ask at', async () => {
+  test('cancels nothing without a terminal for its question', async () => {
     await expect(run({ ask: undefined })).rejects.toThrow('--yes cancels without asking');
     expect((await run({ ask: undefined, atStripe: { kind: 'done', value: [] } })).report.exitCode).toBe(0);
   });
 
-  test('ends with 1 if the provider refuses, or cannot be listed', async () => {
+  test('exits with 1 if the provider refuses a cancellation or the list', async () => {
     const refused = await run({ ask: async () => true, cancels: { kind: 'unknown', reason: 'timeout' } });
     expect(refused.report).toMatchObject({ exitCode: 1, json: { subscriptions: [{ outcome: 'timeout' }, {}] } });
     const unlisted = await run({ atStripe: { kind: 'unknown', reason: 'timeout' } });

@@ -36,24 +36,24 @@ const restoredOf = async (...listed: readonly Restorable[]) => {
 
 describe('the charge from which a lost payment is restored', () => {
   test.each(['succeeded', 'processing', 'requires_capture'] as const)(
-    'is the one that took the money (%s), not an older one that failed',
+    'is the successful charge (%s), not an older failed charge',
     async (status) => {
       const found = await restoredOf(charge('pi_1', 'failed'), charge('pi_2', 'canceled'), charge('pi_3', status));
       expect(found).toEqual({ restored: ['pi_3'], again: [] });
     },
   );
 
-  test('is the one that took the money, not a later one that failed', async () => {
+  test('is the successful charge, not a later failed charge', async () => {
     const found = await restoredOf(charge('pi_1', 'succeeded'), charge('pi_2', 'failed'));
     expect(found).toEqual({ restored: ['pi_1'], again: [] });
   });
 
-  test('is the oldest of several that took the money, and the others are reported', async () => {
+  test('is the oldest of several successful charges, and the others are reported', async () => {
     const found = await restoredOf(charge('pi_1', 'failed'), charge('pi_2', 'succeeded'), charge('pi_3', 'succeeded'));
     expect(found).toEqual({ restored: ['pi_2'], again: ['pi_3'] });
   });
 
-  test('is the oldest if none took money', async () => {
+  test('is the oldest charge if no charge succeeded', async () => {
     const found = await restoredOf(charge('pi_1', 'failed'), charge('pi_2', 'failed'));
     expect(found).toEqual({ restored: ['pi_1'], again: [] });
   });

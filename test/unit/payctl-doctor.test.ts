@@ -37,7 +37,7 @@ const OUR_URL = 'https://pay.example.com/webhooks/provider_a';
 const endpointOf = (version: string | undefined) => ({ url: OUR_URL, isEnabled: true, version });
 
 describe('the doctor command for a stage', () => {
-  test('reports the features that settings and secrets close', async () => {
+  test('reports open features, and features closed by missing settings or secrets', async () => {
     expect(await checksOf({})).toMatchObject({
       table: 'fail: Error: not today',
       provider_a: 'closed: provider_a is closed: it is bound to no provider',
@@ -48,7 +48,7 @@ describe('the doctor command for a stage', () => {
     });
   });
 
-  test('names the variables that keep a configured URL from receiving events', async () => {
+  test('names the variables that disable a configured webhook URL', async () => {
     const outbound = async () => ({ targets: ['WEBHOOK_1'], closed: undefined, switchesOff: ['WEBHOOK_6_ENABLED'] });
     expect(await checksOf({ outbound })).toMatchObject({
       'outbound webhooks':
@@ -105,7 +105,7 @@ describe('the doctor command for a stage', () => {
       'closed: no enabled webhook endpoint ends in /webhooks/provider_a',
     ],
     [{ kind: 'refused', reason: 'HTTP_403' }, 'closed: the webhook endpoints cannot be read: HTTP_403'],
-  ])('reports the version in which Stripe sends events: %j', async (listed, expected) => {
+  ])('reports the API version of Stripe’s events: %j', async (listed, expected) => {
     const stripe = {
       can: { payments: true },
       findPayment: async () => ({ kind: 'refused', reason: 'NOT_FOUND' }),

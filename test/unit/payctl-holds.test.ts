@@ -51,12 +51,12 @@ describe('the comparison of a held payment with its provider', () => {
     });
   });
 
-  test('names a part that was captured at the provider as another status, not as another amount', () => {
+  test('reports a partial capture at the provider as another status, not as another amount', () => {
     const captured = { status: 'succeeded', amountCents: 1_800, hold: { ...hold, capturableCents: 0 } } as const;
     expect(compare(held, captured)).toMatchObject({ kind: 'status differs', there: 'succeeded' });
   });
 
-  test('finds no difference if a provider reports an automatic payment that it captures by itself as held', () => {
+  test('finds no difference if the provider reports an automatic capture as held', () => {
     expect(compare({ status: 'processing' }, {})).toBeUndefined();
   });
 });

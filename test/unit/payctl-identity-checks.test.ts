@@ -27,7 +27,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** The checks of a service that sends these answers; undefined breaks the connection. */
+/** The checks of a service with these responses; undefined breaks the connection. */
 const checksOf = async (
   answers: Partial<Answers> | ((base: string) => Partial<Answers>),
   env: Readonly<Record<string, string>> = {},
@@ -60,8 +60,8 @@ const checksOf = async (
   return Object.fromEntries(checks.map(({ check, state, detail }) => [check, `${state}: ${detail}`]));
 };
 
-describe('the checks of identity', () => {
-  test('are ok for a service that answers as it should', async () => {
+describe('the identity checks', () => {
+  test('pass for a correct identity service', async () => {
     expect(await checksOf({})).toEqual({
       'identity service': 'ok: responds, with HTTP 404 for an unknown session',
       'bearer tokens': 'ok: keys that verify them are published: 1',
@@ -99,14 +99,14 @@ describe('the checks of identity', () => {
       /returned HTTP 200 with users; it must return HTTP 200 with an empty list/,
     ],
     ['a user for unknown ids', { lookup: json(200, [null]) }, /with a list of 1/],
-  ])('fail for a broken identity service, and say what should come: %s', async (_, answers, problem) => {
+  ])('fail for a broken identity service, and state the expected response: %s', async (_, answers, problem) => {
     const { 'identity service': service } = await checksOf(answers);
     expect(service).toMatch(/^fail: /);
     expect(service).toMatch(problem);
     expect(service).not.toContain('ada@example.com');
   });
 
-  test('name every wrong answer at once', async () => {
+  test('report all wrong responses together', async () => {
     const checks = await checksOf({ session: json(200, ADMIN), email: json(500, {}), lookup: json(404, {}) });
     expect(checks['identity service']?.split('; it must return')).toHaveLength(4);
   });
@@ -145,7 +145,7 @@ describe('the checks of identity', () => {
     expect(checks['console sign-in']).toMatch(problem);
   });
 
-  test('say what is off', async () => {
+  test('report disabled and unset features', async () => {
     const off = { IDENTITY_URL: '', IDENTITY_LOOKUP: 'off', CONSOLE_OIDC_ISSUER: '', CONSOLE_OIDC_CLIENT_ID: '' };
     expect(await checksOf({}, off)).toEqual({
       'identity service': 'closed: no identity service, because IDENTITY_LOOKUP is off',

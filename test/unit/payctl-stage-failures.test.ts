@@ -12,7 +12,7 @@ const clients = { s3: new S3Client({}), lambda: new LambdaClient({}) };
 const place = { failures: stageFailures(clients, () => 'failures-of-dev') } as unknown as Installation;
 
 const recordOf = (pk: string) => ({ eventName: 'INSERT', dynamodb: { Keys: { pk: { S: pk } }, SequenceNumber: '1' } });
-/** As Lambda leaves it in a bucket. */
+/** A failed batch in the format that Lambda stores in the bucket. */
 const left = (name: string, ...pks: readonly string[]) => ({
   requestContext: { functionArn: `arn:aws:lambda:eu-central-1:123456789012:function:${name}:$LATEST` },
   version: '1.0',

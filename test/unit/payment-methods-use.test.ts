@@ -1,6 +1,6 @@
 /**
  * @module Which payment method may be charged, and the conditions of the write that claims the charge. Each condition is tried
- * on a table in the state before and after something changes between the decision and the claim.
+ * on a table before and after a change between the decision and the claim.
  */
 import { describe, expect, test } from 'vitest';
 import { type PaymentMethod, paymentMethodShape } from '../../shared/payment-methods/payment-method.ts';
@@ -37,7 +37,7 @@ const acme = { organizationId: 'org_1', userId: 'user_1', providerId: 'provider_
 const ORGANIZATION: Item = { ...organizationKey('org_1') };
 const MEMBERSHIP: Item = { ...memberKey('org_1', 'user_1'), role: 'member' };
 
-/** A table with Ada's card, its alias, her organization and her membership; a test changes one thing of them. */
+/** A table with Ada's card, its alias, her organization and her membership. A test changes one of these items. */
 const tableWith = async (fields: Partial<PaymentMethod> = {}): Promise<Table> => {
   const { table } = memoryTable({ now: () => NOON });
   await table.put(recordItem(paymentMethodShape, savedCard(fields)));
@@ -49,7 +49,7 @@ const tableWith = async (fields: Partial<PaymentMethod> = {}): Promise<Table> =>
 
 const isMet = async ({ onlyIf }: UsableMethod, table: Table): Promise<boolean> => (await table.transact(onlyIf)).ok;
 
-/** The changes that may happen between the decision and the claim. */
+/** The possible changes between the decision and the claim. */
 const CHANGES: Readonly<Record<string, (table: Table) => Promise<unknown>>> = {
   nothing: async () => undefined,
   'the method is deleted': (table) => table.remove(methodKey),
@@ -79,7 +79,7 @@ const OF_THE_METHOD = [
 const OTHER_ID = 'the method has another id at the provider';
 
 describe('a saved method that a request names', () => {
-  test('is charged for its own customer, under the id of the provider', () => {
+  test('is charged by its provider’s id, with its own customer', () => {
     const customerId = 'cust_00000000000000000000000a';
     const usable = useSaved(savedCard({ customerId }), { caller: ADA, payer: personal, slot: 'provider_a' });
     expect(usable).toMatchObject({
@@ -116,13 +116,13 @@ describe('a saved method that a request names', () => {
   });
 });
 
-test('a method of another provider is refused by the name of its field', () => {
+test('a refused method of another provider is reported under its field', () => {
   const use = () => useSaved(savedCard(), { caller: ADA, payer: personal, slot: 'provider_b' });
   expect(use).toThrow(expect.objectContaining({ details: expect.objectContaining({ path: 'payment_method_id' }) }));
 });
 
-describe('the use of no method', () => {
-  test('requires no condition on the write', () => {
+describe('a payment without a method', () => {
+  test('adds no condition to the write', () => {
     expect(useNone('cus_1')).toMatchObject({ methodRef: undefined, providerCustomerId: 'cus_1', onlyIf: [] });
   });
 });
@@ -157,7 +157,7 @@ describe('a token', () => {
     expect(() => useToken(provider(true).stands, 'pm_9', 'cus_1')).toThrow(expect.objectContaining(STORED));
   });
 
-  test('is looked up if its format shows nothing, and is refused if the provider stores it for a customer', async () => {
+  test('is looked up if its format is ambiguous, and refused if the provider stores it for a customer', async () => {
     const stored = provider(undefined, method('cus_1'));
     await expect(requireOneTime(stored.stands, token)).rejects.toMatchObject(STORED);
     expect(stored.reads).toEqual(['pm_9']);
@@ -185,7 +185,7 @@ describe('a token', () => {
   });
 });
 
-describe('the method that a record holds, charged by a caller', () => {
+describe('the method in a record, charged by a caller', () => {
   test('is claimed with its conditions and the id in the record, without a read', async () => {
     expect(await failing(async () => useHeld(ADA, personal, HELD))).toEqual([...OF_THE_METHOD, OTHER_ID]);
     expect(useHeld(ADA, personal, HELD)).toMatchObject(HELD);
@@ -196,7 +196,7 @@ describe('the method that a record holds, charged by a caller', () => {
     expect(await isMet(usable, await tableWith())).toBe(false);
   });
 
-  test('is refused to a caller who is not the payer', () => {
+  test('is refused if the caller is not the payer', () => {
     expect(() => useHeld(BEN, personal, HELD)).toThrow(expect.objectContaining({ code: 'INSUFFICIENT_PERMISSIONS' }));
   });
 
@@ -211,7 +211,7 @@ describe('the method that a record holds, charged by a caller', () => {
   });
 });
 
-describe('the method that a record holds, resolved for a caller', () => {
+describe('the method in a record, resolved for a caller', () => {
   const resolve = async (table: Table, caller = ADA, holder: Parameters<typeof requireHeld>[1] = personal) =>
     requireHeld({ table, caller }, holder, { methodRef: 'pm_1' });
 
@@ -247,7 +247,7 @@ describe('the method that a record holds, resolved for a caller', () => {
   });
 });
 
-describe('the method that a record holds, charged without a caller', () => {
+describe('the method in a record, charged without a caller', () => {
   const find = (table: Table, holder: Parameters<typeof findUnattended>[1], held: object = HELD) =>
     findUnattended(table, holder, held);
   const required = async (table: Table, holder: Parameters<typeof findUnattended>[1]): Promise<UsableMethod> => {

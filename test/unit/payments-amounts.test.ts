@@ -247,7 +247,7 @@ describe('the refundable amount', () => {
     });
   });
 
-  test('is less an open dispute, unless the refund is wanted nevertheless, and always less a lost one', () => {
+  test('excludes lost disputes, and open disputes unless the refund is requested despite them', () => {
     const disputed = paid({ disputes: [{ id: 'dsp_1', amountCents: 1_000 }] });
     expect(moneyAccount(disputed)).toMatchObject({ captured: 2_500, disputed: 1_000, lost: 0, refundable: 1_500 });
     expect(moneyAccount(disputed, { despiteDispute: true }).refundable).toBe(2_500);
@@ -342,7 +342,7 @@ describe('a report about a refund', () => {
     },
   );
 
-  test.each(ORDER)('moves any refund that failed here before a report of the provider: %s', (to) => {
+  test.each(ORDER)('may move a refund that failed here to any status: %s', (to) => {
     expect(isLaterRefund(refund({ status: 'failed' }), to)).toBe(true);
   });
 

@@ -94,7 +94,7 @@ const service = (record: Payment, provider: Part) => {
   };
 };
 
-/** An attempt of noon. The payment was created long before, because every time of an attempt counts from its claim. */
+/** An attempt at noon. The payment is much older, because all times of an attempt count from its claim. */
 const claimed = (fields: Partial<VisiblePayment> = {}) =>
   payment({
     createdAt: iso(NOON - 20 * HOUR_MS),
@@ -213,7 +213,7 @@ describe('a stale event', () => {
     const failed = payment({ status: 'failed', version: 3, attempt: 1, claimedAt: iso(NOON), ...fields });
     const { clock, sendEvent, keep, load } = service(failed, { findPayment: async () => report('succeeded') });
     clock.at = NOON + 10 * SECOND_MS;
-    // The provider's clock is behind ours, so the success of this attempt looks older than its claim.
+    // The provider's clock is slow, so the success of this attempt looks older than its claim.
     const answer = await sendEvent('payment_intent.succeeded', NOON / SECOND_MS - 2);
     expect(answer).toMatchObject({ kind: 'ignored', reason: 'stale' });
     expect((await load())?.['due_at']).toBe(iso(clock.at));

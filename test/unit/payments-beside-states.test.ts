@@ -3,7 +3,7 @@ import { DISPUTE_STATUSES, REFUND_STATUSES } from '../../shared/core/money-back.
 import { DISPUTE_TRANSITIONS, isLaterDispute, requireDisputeTransition } from '../../shared/payments/dispute-states.ts';
 import { REFUND_TRANSITIONS } from '../../shared/payments/refunds/refund-states.ts';
 
-/** The order of reports as it is promised. */
+/** The promised order of reports. */
 const REFUND_ORDER = ['pending', 'canceled', 'succeeded', 'failed'] as const;
 const DISPUTE_ORDER = ['needs_response', 'under_review', 'closed', 'won', 'lost'] as const;
 
@@ -26,7 +26,7 @@ describe('the transition table of a refund', () => {
     expect(REFUND_TRANSITIONS[from].duplicate).toEqual(['canceled']);
   });
 
-  test('lets a refusal or the limit fail only a pending refund', () => {
+  test('lets a refusal or a refund limit fail only a pending refund', () => {
     const others = REFUND_STATUSES.filter((status) => status !== 'pending');
     expect(REFUND_TRANSITIONS.pending).toMatchObject({ refusal: ['failed'], limit: ['failed'] });
     expect(REFUND_TRANSITIONS.canceled.duplicate).toBeUndefined();

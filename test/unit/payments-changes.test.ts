@@ -186,7 +186,7 @@ describe('a created payment', () => {
     });
   });
 
-  test('requires a method if it has none', () => {
+  test('has the status requires_payment_method if it has no method', () => {
     expect(publishIntent(creating, report(), LATER).status).toBe('requires_payment_method');
   });
 
@@ -226,7 +226,7 @@ describe('an update that the provider accepted', () => {
     [{ methodRef: 'pm_2' }, 'created'],
     [{ paymentMethodId: 'pmt_1' }, 'created'],
     [{}, 'requires_payment_method'],
-  ] as const)('results, with the method %j, in the status %s', (fields, status) => {
+  ] as const)('with the method %j leads to the status %s', (fields, status) => {
     expect(applyDraft(old, draft(fields), { now: LATER }).status).toBe(status);
   });
 

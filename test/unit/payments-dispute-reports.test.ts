@@ -98,7 +98,7 @@ describe('a report of a dispute', () => {
     expect(decide(was, event(T - 1)).next).toBe(was);
   });
 
-  test('counts at the provider’s own time, if the provider’s object has a time', () => {
+  test('has the time of the provider’s object, if that object has a time', () => {
     const own = { status: 'won', reportedAt: T - 1 } as const;
     expect(decide(dispute(), event(T + DAY_MS, own))).toMatchObject({ kind: 'ignore', reason: 'stale' });
     const newer = decide(dispute(), event(T - DAY_MS, { ...own, reportedAt: T + 1 }));
@@ -147,7 +147,7 @@ describe('a read of a dispute', () => {
     expect(decide(was, event(NOW, { status: 'lost' }))).toMatchObject({ kind: 'ignore', reason: 'stale' });
   });
 
-  test('counts against the dispute’s last change if the dispute has no report time', () => {
+  test('is compared with the dispute’s last change if no report time is stored', () => {
     const { reportedAt: _, reportedBy: __, ...was } = dispute();
     expect(decide(was, event(T + 500 + 5_001, { status: 'needs_response' }))).toMatchObject({
       ...{ kind: 'apply', cause: 'report', isUnclear: false },
@@ -182,7 +182,7 @@ describe('the times of a dispute', () => {
   });
 });
 
-/** A paid payment in a table, and the calls that an operation makes to it. */
+/** A paid payment in a table, and an operation's calls to the table. */
 const paidPayment = async () => {
   const { table: stored } = memoryTable({ now: () => NOW });
   const paid = payment({ id: 'pay_1', status: 'succeeded', attempt: 1 });
@@ -207,7 +207,7 @@ const paidPayment = async () => {
     recordDispute({ table: over, now: () => NOW, log: logLines().log }, { payment: paid, ...seen });
   return {
     record,
-    /** Records a report, and another one after the n-th call of the first. @returns false if the first made fewer calls */
+    /** Records a report, and another after the first's n-th call. @returns false if the first made fewer calls */
     recordInterrupted: async (seen: SeenDispute, after: number, other: SeenDispute): Promise<boolean> => {
       interrupt = { after, by: () => record(other) };
       await record(seen, table);
@@ -260,7 +260,7 @@ describe('two reports of one dispute at the same time', () => {
     { about, order: 'the newer one is interrupted', before, first: newer, second: older, newer },
   ]);
 
-  test.each(both)('make one record that the newer report decides: $about, $order', async (pair) => {
+  test.each(both)('make one record, with the values of the newer report: $about, $order', async (pair) => {
     const { before, first, second, newer } = pair;
     let isInterrupted = true;
     for (let after = 1; isInterrupted; after += 1) {
@@ -275,7 +275,7 @@ describe('two reports of one dispute at the same time', () => {
       const isOpen = !isClosedDispute(status);
       const counted = { id: stored?.id, amountCents, ...(!isOpen && { lostAt: stored?.closedAt }) };
       expect(paid?.disputes).toEqual(isOpen || status === 'lost' ? [counted] : undefined);
-      // The payment has a version for each version of its dispute, and none more.
+      // The payment has exactly one version per version of its dispute.
       expect(paid?.version).toBe(versionBefore + (stored?.version ?? 0) - before.length);
     }
   });

@@ -1,4 +1,4 @@
-/** @module The due work of a payment. Which work is done, on which record, and when it is due again. */
+/** @module The due work of a payment, its effect on the record, and its next due time. */
 import { describe, expect, test } from 'vitest';
 import type { Capabilities } from '../../shared/core/capabilities.ts';
 import { DomainError } from '../../shared/core/errors.ts';
@@ -22,7 +22,7 @@ const CAN: Capabilities = {
   subscriptions: 'service',
 };
 
-/** An attempt of noon. The payment was created long before. */
+/** An attempt at noon. The payment was created long before. */
 const claimed = (fields: Partial<VisiblePayment> = {}): VisiblePayment =>
   payment({
     ...{ createdAt: iso(CREATED), status: 'processing', version: 2, attempt: 1, claimedAt: iso(NOON) },

@@ -54,7 +54,7 @@ describe('the events of a payment’s change', () => {
     expect(names(reminded, next(reminded, 'requires_capture'))).toEqual([]);
   });
 
-  test('tell what further captures have added, and no second success', () => {
+  test('report the added amount of each further capture, but no second success', () => {
     const before = payment({ status: 'succeeded', captureMethod: 'manual', totalCents: 600 });
     const grown: Payment = { ...next(before, 'succeeded'), totalCents: 900 };
     expect(paymentEvents(before, grown)).toMatchObject([
@@ -66,7 +66,7 @@ describe('the events of a payment’s change', () => {
     expect(names(grown, next(grown, 'succeeded'))).toEqual([]);
   });
 
-  test('report a capture that did not happen only with the version that takes it back', () => {
+  test('report a failed capture only with the version that releases its claim', () => {
     const held = payment({ status: 'requires_capture', captureMethod: 'manual' });
     const call = { kind: 'capture', totalCents: 1_000, taxCents: 0, discountCents: 0, claimedAt: iso(NOON) } as const;
     const claimed = claimHoldCall(held, call);

@@ -1,4 +1,4 @@
-/** @module The later reads of a payment whose record lacks facts. They are counted, and no payer waits for them. */
+/** @module The later reads for a payment with missing facts. The reads are counted, and no payer waits for them. */
 import { describe, expect, test } from 'vitest';
 import type { MethodDetails, Settlement } from '../../shared/core/payment-facts.ts';
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
@@ -13,7 +13,7 @@ import { paymentWork, reported, type Script, UNKNOWN } from '../builders/payment
 const DETAILS: MethodDetails = { type: 'card', cardBrand: 'visa', lastFour: '4242' };
 const FEE: Settlement = { feeCents: 103, netCents: 2_397, currency: 'USD' };
 
-/** A payment of noon whose provider has reported nothing besides the outcome. */
+/** A payment of noon whose provider has reported only the outcome. */
 const outcome = (fields: Partial<VisiblePayment> = {}): VisiblePayment =>
   payment({ status: 'succeeded', version: 3, attempt: 1, factsAt: iso(NOON + MINUTE_MS), ...fields });
 
@@ -35,7 +35,7 @@ const at = async (record: VisiblePayment, script: Script, afterMs = MINUTE_MS) =
 };
 
 describe('a read for facts', () => {
-  test('stores what it finds as a version with the cause facts, and is the last if nothing lacks', async () => {
+  test('stores its findings as a version with the cause facts, and is the last if none is missing', async () => {
     const { result, stored, calls, dueAt } = await at(outcome(), telling({ details: DETAILS, settlement: FEE }));
     expect([result, calls, await dueAt()]).toEqual(['facts', ['findPayment'], undefined]);
     expect(stored).toMatchObject({ cause: 'facts', version: 4, details: DETAILS, settlement: FEE });
@@ -52,7 +52,7 @@ describe('a read for facts', () => {
     expect(asked).toMatchObject([{ intentId: 'pi_1', attemptRef: 'ch_1', status: 'succeeded', withSettlement: true }]);
   });
 
-  test('is made at most three times, after a minute, an hour and a day, if the provider tells nothing', async () => {
+  test('is made at most three times, after a minute, an hour and a day, if the provider returns no fact', async () => {
     const work = await paymentWork(outcome(), telling(undefined));
     const due: (number | undefined)[] = [];
     for (let runs = 0; runs < 5; runs += 1) {
@@ -66,7 +66,7 @@ describe('a read for facts', () => {
     expect(await work.load()).toMatchObject({ version: 3 });
   });
 
-  test('counts if it fails', async () => {
+  test('counts even if it fails', async () => {
     const { result, stored, dueAt } = await at(outcome(), { findPayment: async () => UNKNOWN });
     expect([result, await dueAt()]).toEqual(['facts unclear', NOON + HOUR_MS]);
     expect(stored).toMatchObject({ factLooks: 1, version: 3 });
@@ -114,7 +114,7 @@ describe('a read for facts', () => {
     expect(stored).toMatchObject({ status: 'succeeded', cause: 'reconciliation', details: DETAILS });
   });
 
-  test('finds the method of a declined payment, for which no settlement lacks', async () => {
+  test('finds the method of a declined payment, and expects no settlement', async () => {
     const failed = outcome({ status: 'failed', failureCode: 'do_not_honor' });
     const findPayment = async () => reported('failed', { facts: { details: DETAILS } });
     const { stored, dueAt } = await at(failed, { findPayment });
@@ -122,7 +122,7 @@ describe('a read for facts', () => {
     expect(await dueAt()).toBeUndefined();
   });
 
-  test('is made after a lookup that an event asked for, which is not repeated', async () => {
+  test('follows a lookup that an event requested, without a second lookup', async () => {
     const asked = { reconcileAt: iso(NOON), reconcileStep: 0 };
     const failed = outcome({ status: 'failed', failureCode: 'do_not_honor', ...asked });
     const work = await paymentWork(failed, { findPayment: async () => reported('failed') });
@@ -134,7 +134,7 @@ describe('a read for facts', () => {
     expect([work.calls.length, await work.dueAt()]).toEqual([2, NOON + HOUR_MS]);
   });
 
-  test('that an event with another settlement asked for stores the settlement of the provider, and is the only one', async () => {
+  test('stores the provider’s settlement after an event with another settlement, in a single read', async () => {
     const asked = outcome({ details: DETAILS, settlement: { ...FEE, feeCents: 60, netCents: 2_440 }, factLooks: 2 });
     const { result, stored, dueAt } = await at(asked, telling({ details: DETAILS, settlement: FEE }));
     expect([result, stored?.['settlement'], await dueAt()]).toEqual(['facts', FEE, undefined]);
@@ -158,7 +158,7 @@ describe('a read for facts', () => {
     expect([calls, await dueAt()]).toEqual([['findPayment'], NOON - HOUR_MS + DAY_MS]);
   });
 
-  test('ends with the slot if the slot is closed', async () => {
+  test('is not repeated after the provider’s slot is closed', async () => {
     const work = await paymentWork(outcome({ factLooks: 2 }), {});
     const { DomainError } = await import('../../shared/core/errors.ts');
     const closed = { ...work.deps.providers, require: () => Promise.reject(new DomainError('UNSUPPORTED_PROVIDER')) };

@@ -1,4 +1,4 @@
-/** @module The facts in a payment's record, which are the method, the provider's words for a decline, and its fee. */
+/** @module The facts of a payment: the method, the provider's words for a decline, and the provider's fee. */
 import { describe, expect, test } from 'vitest';
 import type { MethodDetails, PaymentFacts, Settlement } from '../../shared/core/payment-facts.ts';
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
@@ -32,7 +32,7 @@ const paid = (facts: PaymentFacts = {}): VisiblePayment => ended('succeeded', fa
 const report = (facts: PaymentFacts, attemptRef?: string) => ({ facts, attemptRef });
 
 describe('the facts of an outcome', () => {
-  test('are recorded with the outcome, each with the outcome that it belongs to', () => {
+  test('are recorded with the outcome, but a decline never with a success and a fee never with a failure', () => {
     const facts = { details: VISA, decline: DECLINE, settlement: FEE };
     expect(paid(facts)).toMatchObject({ details: VISA, decline: undefined, settlement: FEE });
     expect(ended('failed', facts)).toMatchObject({ details: VISA, decline: DECLINE, settlement: undefined });
@@ -42,7 +42,7 @@ describe('the facts of an outcome', () => {
     expect(reportedFacts(status, { details: VISA, decline: DECLINE, settlement: FEE })).toEqual({});
   });
 
-  test('replace those of an earlier attempt, also if the provider tells nothing of the later attempt', () => {
+  test('replace the facts of an earlier attempt, even if the provider reports none for the later attempt', () => {
     const failed = ended('failed', { details: VISA, decline: DECLINE });
     const again = claimAttempt(failed, { method: useNone(undefined) }, LATER);
     expect(again).toMatchObject({ details: VISA, decline: undefined, factsAt: undefined });
@@ -73,7 +73,7 @@ describe('facts that arrive later', () => {
     expect(next && paymentEvents(was, next)).toEqual([]);
   });
 
-  test('make no version if they are known, absent, or of another kind of outcome', () => {
+  test('make no version if they are known, absent, or about another kind of outcome', () => {
     const was = paid({ details: VISA, settlement: FEE });
     for (const facts of [{}, { details: VISA }, { details: { type: 'card' as const } }, { decline: DECLINE }]) {
       expect(withFacts(was, report(facts), LATER)).toBeUndefined();
@@ -81,7 +81,7 @@ describe('facts that arrive later', () => {
     expect(withFacts(was, { attemptRef: undefined }, LATER)).toBeUndefined();
   });
 
-  test('add to what is known, and never remove it', () => {
+  test('add to the known facts, and never remove any', () => {
     const { fingerprint: _, ...known } = VISA;
     const next = withFacts(paid({ details: known }), report({ details: { type: 'card', fingerprint: 'fp_1' } }), LATER);
     expect(next?.details).toEqual({ ...known, fingerprint: 'fp_1' });
@@ -107,7 +107,7 @@ describe('facts that arrive later', () => {
   });
 });
 
-describe('a second decline of a payment, whose authentication failed and made no charge', () => {
+describe('a second decline after a failed authentication without a charge', () => {
   const first: VisiblePayment = {
     ...ended('failed', { details: VISA, decline: DECLINE }),
     ...{ attemptRef: 'ch_1', failureCode: 'insufficient_funds' },
@@ -131,7 +131,7 @@ describe('a second decline of a payment, whose authentication failed and made no
     expect(next && withFactsRead(next, report({ details: VISA, decline: DECLINE }, 'ch_1'), LATER)).toBeUndefined();
   });
 
-  test('stays if the provider tells no facts of it', () => {
+  test('stays if the provider reports no facts about it', () => {
     expect(withFactsRead(first, { attemptRef: 'ch_2', failureCode: 'lost_card' }, LATER)).toBeUndefined();
   });
 });
@@ -156,7 +156,7 @@ describe('the reads for facts', () => {
     expect(afterFactLook(third)).toEqual({ factsAt: undefined, factLooks: undefined });
   });
 
-  test('go on while facts lack, and end with the last fact', () => {
+  test('continue while facts are missing, and end with the last fact', () => {
     const some = withFacts({ ...paid(), factLooks: 1 }, report({ details: VISA }), LATER);
     expect(some).toMatchObject({ factsAt: iso(NOON + MINUTE_MS), factLooks: 1 });
     const all = some && withFacts(some, report({ settlement: FEE }), LATER);
@@ -209,7 +209,7 @@ describe('the event of an outcome', () => {
     expect(JSON.stringify(event)).not.toMatch(/expiry|2030|fee|2397/);
   });
 
-  test('shows null for a method that is not known at that moment', () => {
+  test('shows null for a method that is still unknown', () => {
     expect(dataOf(ended('failed', {}))).toMatchObject([{ payload: { data: { payment_method_details: null } } }]);
   });
 });

@@ -1,4 +1,4 @@
-/** @module Looks at the capture or release of a hold whose outcome is unknown. */
+/** @module Lookups of a hold's capture or release with an unknown outcome. */
 import { describe, expect, test } from 'vitest';
 import { iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { runDuePayment } from '../../shared/payments/run-payment-due.ts';
@@ -16,7 +16,7 @@ const CALLS = {
 interface Looked {
   readonly kind: 'release' | 'capture';
   readonly at: number;
-  /** What is left of the hold, at each read in turn. */
+  /** The remaining amount of the hold at each read. */
   readonly left: readonly number[];
 }
 
@@ -37,7 +37,7 @@ const lookAt = async ({ kind, at, left }: Looked) => {
 };
 
 describe.each(['release', 'capture'] as const)('a %s with an unknown outcome', (kind) => {
-  test('ends with its failure if the provider refuses it, although a capture from elsewhere leaves nothing', async () => {
+  test('fails if the provider refuses it, even if another capture has used up the hold', async () => {
     const { stored } = await lookAt({ kind, at: MINUTE_MS, left: [2_500, 0] });
     expect(stored?.['holdCall']).toBeUndefined();
     expect(stored).toMatchObject({

@@ -14,7 +14,7 @@ const guest = { userId: undefined, guestId: 'gst_1', guestEmail: 'Ada@Example.co
 const secret = { clientSecret: 'pi_1_secret_x' };
 
 describe('the item of a payment', () => {
-  test('has a key made of its id', () => {
+  test('has a key derived from its id', () => {
     const { id } = payment();
     expect(paymentItem(payment(), NOON)).toMatchObject({ pk: `PAY#${id}`, sk: 'PAY' });
   });
@@ -187,7 +187,7 @@ describe('the payment store', () => {
     expect((await store.load(payment().id))?.status).toBe('succeeded');
   });
 
-  test('writes nothing if the transition table does not have the change of status', async () => {
+  test('writes nothing for a status change that the transition table lacks', async () => {
     const { store, memory } = await stored();
     const before = await memory.table.get(paymentKey(payment().id));
     const unpaid = advancePayment(payment(), { to: 'succeeded', now: NOON + 1, cause: 'cancel' });

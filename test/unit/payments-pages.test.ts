@@ -1,6 +1,6 @@
 /**
- * @module Pages of a payment list beyond the rows that a request skips. The counts of the days find the day that such a
- * page starts in, and the page keeps the bounds of its list.
+ * @module Pages of a payment list beyond the rows that a request can skip. The counts per day find the first day of
+ * such a page, and the page keeps the bounds of its list.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
 const SCOPE = 'USER#1#PAY';
-/** As many rows as the engine reads for one request. */
+/** The number of rows that the engine reads per request. */
 const PER_REQUEST = 4_000;
 const STATUSES = ['succeeded', 'failed'] as const;
 
@@ -23,7 +23,7 @@ interface Row {
   readonly status: (typeof STATUSES)[number];
 }
 
-/** One row per `step` of each day; every third payment failed. Oldest first. */
+/** One row per `step` of each day, oldest first. Every third payment failed. */
 const rowsOf = (days: readonly number[]): readonly Row[] =>
   days.flatMap((count, day) =>
     Array.from({ length: count }, (_, number): Row => {

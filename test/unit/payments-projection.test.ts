@@ -18,7 +18,7 @@ const GUEST = { userId: undefined, guestId: 'guest_1', guestEmail: 'gus@example.
 
 type Counters = Map<string, Map<string, number>>;
 
-/** The effect of the steps on the table, with history once per version and numbers added. */
+/** The effect of the steps on the table: one history entry per version, and added numbers. */
 const apply = (counters: Counters, history: Set<string>, steps: readonly TransactionStep[]): void => {
   for (const step of steps) {
     if ('put' in step) {
@@ -37,7 +37,7 @@ const apply = (counters: Counters, history: Set<string>, steps: readonly Transac
   }
 };
 
-/** The expected counters, counted from the records themselves; zeros left out. Users and organizations have sums. */
+/** The expected counters from the records, without zeros. Users and organizations have sums. */
 const counted = (records: readonly Payment[]): Record<string, Record<string, number>> => {
   const counts: Record<string, Record<string, number>> = {};
   const add = (scope: string, { createdAt, status }: Payment): void => {

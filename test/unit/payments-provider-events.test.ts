@@ -1,4 +1,4 @@
-/** @module A provider's event about a payment. Which payment it is about, which facts it brings, and what it may not change. */
+/** @module A provider's event about a payment: the matched payment, the new facts, and the refused changes. */
 import { describe, expect, test } from 'vitest';
 import { iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import type { VisiblePayment } from '../../shared/payments/payment.ts';
@@ -16,7 +16,7 @@ interface Sent {
   readonly record?: VisiblePayment;
   readonly type?: Type;
   readonly object?: Partial<ProviderEvent['object']>;
-  /** After noon, in seconds. */
+  /** The time of the event in seconds after noon. */
   readonly after?: number;
   readonly slot?: PaymentEvent['slot'];
   readonly isOfInterface?: true;
@@ -188,17 +188,17 @@ describe('the payment of an event', () => {
     },
   );
 
-  test('is matched if the provider’s id leads to it, although its record does not hold that id', async () => {
+  test('is matched by the provider’s id, even if its record does not contain that id', async () => {
     const { result } = await apply({ alias: { externalId: 'ch_9', kind: 'PAY' }, object: { ...other, id: 'ch_9' } });
     expect(result).toMatchObject({ kind: 'applied', status: 'succeeded' });
   });
 
-  test('is not found by an id that leads to another kind of record', async () => {
+  test('is not found by the id of another kind of record', async () => {
     const { result } = await apply({ alias: { externalId: 'pi_1', kind: 'SUB' }, object: other });
     expect(result).toEqual({ kind: 'early', isUnnamed: false });
   });
 
-  test('is early if the payment is not stored yet, and unnamed if the event has no id of ours', async () => {
+  test('counts as early if it is not stored yet, and as unnamed if the event has no id of ours', async () => {
     const named = await apply({ object: other });
     expect(named.result).toEqual({ kind: 'early', isUnnamed: false });
     const unnamed = await apply({ object: { ourPaymentId: undefined } });

@@ -1,4 +1,4 @@
-/** @module The list of all refunds, whose records lie in one partition per month. */
+/** @module The list of all refunds, which are stored in one partition per month. */
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { type Refund, refundShape } from '../../shared/payments/refunds/refund.ts';
@@ -16,7 +16,7 @@ const DAYS = 90;
 /** The rows that one request reads without a limit. A filtered page reads 200 rows and then three such requests. */
 const PER_REQUEST = 50;
 
-/** Of 1,350 refunds over three months, one has failed. */
+/** 1,350 refunds over three months, with one failed refund. */
 const refunds = Array.from(
   { length: PER_DAY * DAYS },
   (_, number): Refund => ({

@@ -45,7 +45,7 @@ const setUp = async (refund: Refund | undefined, read: Listed = listed(reported(
 };
 
 describe('the settlement of a refund', () => {
-  test('is stored with the report that tells it, and no read follows', async () => {
+  test('is stored from a report that includes it, and no read follows', async () => {
     const { deps, paid, stored } = await setUp(refunded());
     await recordReportedRefund(deps, { payment: paid, report: reported({ settlement: GIVEN_BACK }) });
     const item = await stored();
@@ -53,7 +53,7 @@ describe('the settlement of a refund', () => {
     expect(item).not.toHaveProperty('due_at');
   });
 
-  test('does not change with a report that tells nothing new', async () => {
+  test('stays unchanged after a report without news', async () => {
     const { deps, paid, stored } = await setUp(refunded({ settlement: GIVEN_BACK, factsAt: undefined }));
     for (const settlement of [undefined, GIVEN_BACK]) {
       await recordReportedRefund(deps, { payment: paid, report: reported({ settlement }) });
@@ -109,7 +109,7 @@ describe('the settlement of a refund', () => {
     expect(item).not.toHaveProperty('factsAt');
   });
 
-  test('of an event is read at the provider if the record has another, because an older event may come later', async () => {
+  test('is read at the provider if an event contradicts the record, because events may arrive late', async () => {
     const older = reported({ settlement: { ...GIVEN_BACK, feeCents: 0, netCents: -500 } });
     const known = refunded({ settlement: GIVEN_BACK, factsAt: undefined });
     const { deps, paid, stored, run, reads } = await setUp(known, listed(reported({ settlement: GIVEN_BACK })));
@@ -128,7 +128,7 @@ describe('the settlement of a refund', () => {
     expect(await stored()).toMatchObject({ settlement });
   });
 
-  test('of an earlier report is not stored with a refund that failed, whose reason stays', async () => {
+  test('of an earlier report is not stored for a failed refund, which keeps its failure reason', async () => {
     const failed = refunded({ status: 'failed', failureCode: 'lost_or_stolen_card', factsAt: undefined });
     const { deps, paid, stored } = await setUp(failed);
     for (const status of ['succeeded', 'pending', 'failed'] as const) {

@@ -171,7 +171,7 @@ describe('a field that a caller can never set', () => {
     expect(Object.keys(FORBIDDEN).filter((field) => field in kept)).toEqual([]);
   });
 
-  test('is ignored beside the guest as well', () => {
+  test('is also ignored in the guest’s data', () => {
     const guest_data = { email: 'ada@example.com', name: 'Ada', guest_id: 'gst_1', is_admin: true };
     expect(createIntentBody.parse(intentBody({ guest_data })).guest_data).toEqual({
       email: 'ada@example.com',

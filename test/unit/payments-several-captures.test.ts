@@ -4,7 +4,7 @@ import { capturesReturning, captureToRefund } from '../../shared/payments/holds/
 import type { VisiblePayment } from '../../shared/payments/payment.ts';
 import { NOON, payment } from '../builders/payment.ts';
 
-/** A payment of two captures, of 1,000 and 900. The first has the id of the payment at its provider. */
+/** A payment with two captures of 1,000 and 900. The first capture has the payment's provider id. */
 const captured = (fields: Partial<VisiblePayment> = {}): VisiblePayment =>
   payment({
     ...{ status: 'succeeded', captureMethod: 'manual', totalCents: 1_900, providerPaymentId: 'FIRST' },
@@ -19,7 +19,7 @@ const dispute = (fields: object = {}) => ({ id: 'dsp_1', amountCents: 400, ...fi
 const LOST = { lostAt: iso(NOON) };
 
 describe('captureToRefund', () => {
-  test('takes the capture with the most left', () => {
+  test('chooses the capture with the largest refundable amount', () => {
     expect(captureToRefund(captured(), 700)).toBe('FIRST');
   });
 
@@ -28,11 +28,11 @@ describe('captureToRefund', () => {
     ['of the first', dispute({ ...LOST, captureId: 'FIRST' }), 'SECOND'],
     ['of the second', dispute({ ...LOST, captureId: 'SECOND' }), 'FIRST'],
     ['that is open, which has taken nothing', dispute(), 'FIRST'],
-  ])('leaves out what was lost in a dispute %s', (_, lost, from) => {
+  ])('excludes an amount lost in a dispute %s', (_, lost, from) => {
     expect(captureToRefund(captured({ disputes: [lost] }), 700)).toBe(from);
   });
 
-  test('refuses more than one capture has left', () => {
+  test('refuses an amount above every single capture’s rest', () => {
     const lost = captured({ disputes: [dispute(LOST)] });
     expect(captureToRefund(lost, 900)).toBe('SECOND');
     expect(() => captureToRefund(lost, 901)).toThrow('send several refunds');
@@ -44,7 +44,7 @@ describe('capturesReturning', () => {
     [undefined, [300, 0]],
     ['FIRST', [300, 0]],
     ['SECOND', [0, 300]],
-  ] as const)('counts a refund of the capture %s, by default of the first', (captureId, returned) => {
+  ] as const)('counts a refund for the capture %s, by default for the first', (captureId, returned) => {
     const after = capturesReturning(captured(), { captureId }, 300);
     expect(after?.map(({ returnedCents }) => returnedCents)).toEqual(returned);
   });

@@ -48,7 +48,7 @@ interface PaymentChange {
   readonly after: Payment;
 }
 
-/** Payments and refunds that change as commits change them; every commit is one message of the stream. */
+/** Payments and refunds with realistic commits. Every commit is one message of the stream. */
 const world = () => {
   let now: Instant = NOON;
   const payments = new Map<string, Payment>();
@@ -220,7 +220,7 @@ interface Grouping {
   readonly periodOf: (day: string) => string;
 }
 
-/** The same summary, summed over the payments and refunds themselves. */
+/** The expected summary, computed from the payments and refunds themselves. */
 const summedUp = (all: World, { isListed, groupBy, periodOf }: Grouping) => {
   const entries = [...all.payments.values()]
     .filter((one) => one.status !== 'creating' && !one.withheld && isListed(one))
@@ -362,7 +362,7 @@ describe('the sums of a payment', () => {
     ]);
   });
 
-  test('do not count a refund again in a later version that still names it', () => {
+  test('count a refund once, even if a later version still names the refund', () => {
     const refund: Refund = { id: 'ref_1', amountCents: 700, status: 'succeeded', completedAt: iso(NOON) };
     const refunded = payment({ status: 'succeeded', completedAt: iso(NOON), cause: 'refund', refund });
     expect(sums(refunded, { ...refunded, version: 2, cause: 'sync' })).toEqual([]);

@@ -8,18 +8,18 @@ import { apiRequest, guest, session } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON, payment } from '../builders/payment.ts';
 
-/** Support refunds up to a sum per payment and currency. No one else who may refund has a limit. */
+/** Support may refund up to a sum per payment and currency. Other roles have no limit. */
 const LIMITS = { USD: 1_000, EUR: 500 };
 const staff = (staffRole: (typeof STAFF_ROLES)[number], isAdmin = false): Caller =>
   session({ userId: 'user_staff', email: 'staff@example.com', staffRole, isAdmin });
 
 describe('refundLimitsOf', () => {
-  test.each(STAFF_ROLES)('gives the limits to support only, and not to an admin: %s', (role) => {
+  test.each(STAFF_ROLES)('limits only support, and no admin: %s', (role) => {
     expect(refundLimitsOf(staff(role), LIMITS)).toBe(role === 'support' ? LIMITS : undefined);
     expect(refundLimitsOf(staff(role, true), LIMITS)).toBeUndefined();
   });
 
-  test('gives none to callers without a role', () => {
+  test('gives no limit to callers without a role', () => {
     const key = { id: 'key_1', scopes: ['refunds:write'], holders: ['user_1'] } as const;
     for (const caller of [session(), guest(), { kind: 'key', key } as const]) {
       expect(refundLimitsOf(caller, LIMITS)).toBeUndefined();
@@ -30,7 +30,7 @@ describe('refundLimitsOf', () => {
 /** The provider is asked for the amount only after the limit has been checked. */
 const REACHED = 'the limit permits it';
 
-/** @returns why the refund is not made */
+/** @returns the reason of the refusal */
 const refusalOf = async (caller: Caller, fields: Partial<VisiblePayment>, amount: number): Promise<string> => {
   const { table } = memoryTable({ now: () => NOON });
   const reached = (): never => {

@@ -1,4 +1,4 @@
-/** @module A sync of a payment. A response of 200 shows the payment as the provider holds it. */
+/** @module A sync of a payment. A 200 response shows the payment's state at the provider. */
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
@@ -14,7 +14,7 @@ const AWAY = { kind: 'not_done', reason: 'unreachable' } as const;
 const NO_RIGHT = { kind: 'refused', reason: 'forbidden' } as const;
 const none = { kind: 'done', value: [] } as const;
 
-/** The port of refunds and disputes with these responses, and which of them were read. */
+/** The port of refunds and disputes with these responses, and the list of reads. */
 const moneyBack = (refunds: Outcome<readonly ProviderRefund[]> = none, disputes: Outcome<readonly never[]> = none) => {
   const reads: string[] = [];
   const noted = <T>(name: string, outcome: T) => {
@@ -132,7 +132,7 @@ describe('a sync of a payment that was paid', () => {
     expect(lines.map(({ message }) => message)).toEqual(['money back not read', 'money back not read']);
   });
 
-  test('reads no refunds of a payment that was not paid, or of a provider that has none', async () => {
+  test('reads no refunds of an unpaid payment, or of a provider without refunds', async () => {
     const { port, reads } = moneyBack(UNKNOWN);
     const unpaid = await sync(payment(), { findPayment: async () => reported('created'), refunds: port });
     expect(await unpaid.reply()).toMatchObject({ status: 'created' });

@@ -27,13 +27,13 @@ import {
 } from '../../shared/payments/payment-states.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 
-/** In the order of events as it is promised. The two states before them are neither further on nor back. */
+/** The promised order of events. The two states before the confirmation have no rank. */
 const REPORTED = ['pending', 'processing', 'requires_capture', 'failed', 'canceled', 'succeeded'] as const;
 const rankOf = (status: PaymentStatus): number => REPORTED.indexOf(status as (typeof REPORTED)[number]);
 const UNSETTLED = PAYMENT_STATUSES.filter((status) => !isSettled(status));
 const pairs = PAYMENT_STATUSES.flatMap((from) => PAYMENT_STATUSES.map((to) => [from, to] as const));
 
-/** A hold ends as failed only if a read of the provider says so. */
+/** Only a read of the provider may end a hold as failed. */
 const isOfRead = (from: PaymentStatus, to: PaymentStatus): boolean => from === 'requires_capture' && to === 'failed';
 const isForward = (from: PaymentStatus, to: PaymentStatus): boolean => rankOf(to) > rankOf(from) && !isOfRead(from, to);
 /** The transitions of a cause, as `from to`. */
@@ -53,14 +53,14 @@ describe('the states of a payment', () => {
     expect(isAhead(from, to)).toBe(rankOf(to) > rankOf(from));
   });
 
-  test('are final with success and cancellation, which only a read undoes, or money that moved after a cancellation', () => {
+  test('are final after success, except for a read, and after cancellation, except for a read or moved money', () => {
     expect(PAYMENT_STATUSES.filter(isSettled).toSorted()).toEqual(['canceled', 'succeeded']);
     expect(Object.keys(PAYMENT_TRANSITIONS.succeeded)).toEqual(['read']);
     expect(PAYMENT_TRANSITIONS.canceled).toMatchObject({ answer: ['succeeded'], invoice: ['succeeded'] });
     expect(Object.keys(PAYMENT_TRANSITIONS.canceled)).toHaveLength(3);
   });
 
-  test('begin before the confirmation or with the first claim, and never again', () => {
+  test('start before the confirmation or with the first claim, and never return to the creation', () => {
     expect(PAYMENT_TRANSITIONS.creating).toEqual({
       create: ['requires_payment_method', 'created'],
       claim: ['processing'],
@@ -70,18 +70,18 @@ describe('the states of a payment', () => {
     );
   });
 
-  test('change in any way by a read of the provider, and only forward by its events', () => {
+  test('change in any direction after a read of the provider, but only forward after its events', () => {
     expect(of('read')).toHaveLength(pairs.length);
     expect(of('event')).toEqual(of('event', (from, to) => isForward(from, to) && !isSettled(from)));
   });
 
-  test('change by the response to an attempt to a later state that is not under way, and in any way during the attempt', () => {
+  test('change in any direction after the response to the open attempt, and only forward after a late response', () => {
     const answers = (from: PaymentStatus, to: PaymentStatus): boolean =>
       from === 'processing' ? rankOf(to) >= 0 : isForward(from, to) && to !== 'processing';
     expect(of('answer')).toEqual(of('answer', answers));
   });
 
-  test('change only forward by the provider’s own invoice, which neither holds nor cancels', () => {
+  test('change only forward after the provider’s own invoice, and never to held or canceled', () => {
     const byInvoice = (from: PaymentStatus, to: PaymentStatus): boolean =>
       isForward(from, to) && from !== 'requires_capture' && to !== 'requires_capture' && to !== 'canceled';
     expect(of('invoice')).toEqual(of('invoice', byInvoice));
@@ -91,14 +91,14 @@ describe('the states of a payment', () => {
     expect(of('cancel')).toEqual(of('cancel', (from, to) => to === 'canceled' && !isSettled(from)));
   });
 
-  test('allow an attempt unless one is under way, held or final, and an attempt that was not made ends where it began', () => {
+  test('allow an attempt unless one is under way, held or final, and go back after a released attempt', () => {
     const begins = (from: PaymentStatus) => rankOf(from) < rankOf('processing') || from === 'failed';
     expect(of('approval')).toEqual(of('approval', (from, to) => to === 'processing' && begins(from)));
     expect(of('claim')).toEqual(of('approval').filter((one) => !one.startsWith('pending ')));
     expect(of('release')).toEqual(of('release', (from, to) => from === 'processing' && begins(to)));
   });
 
-  test('change with a set or cleared method only between the two before the confirmation', () => {
+  test('change after a set or cleared method only between the two states before the confirmation', () => {
     expect(of('update')).toEqual(of('update', (from, to) => from !== to && rankOf(from) < 0 && rankOf(to) < 0));
   });
 });
@@ -240,7 +240,7 @@ describe('an event that races with a claim', () => {
   });
 });
 
-/** The end of a payment. The read after an event finds the furthest status that the provider has reported. */
+/** The final state of a payment. The read after an event finds the furthest reported status. */
 const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentStatus => {
   const truth = events.reduce((one, other) => (isAhead(one, other) ? other : one), start);
   return events.reduce((status, reported) => {
@@ -271,7 +271,7 @@ describe('the provider’s status from a read', () => {
     'is stored even if it moves the payment backward: %s here, %s at the provider',
     (from, to) => {
       const final = (status: PaymentStatus) => ['failed', 'canceled', 'succeeded'].includes(status);
-      // In the browser, the payer may be declined first, and then pay with another card.
+      // In the browser, the payer may first be declined and then pay with another card.
       const undone = final(from) && !final(to) && !(from === 'failed' && to === 'requires_capture');
       const swapped = isSettled(from) && final(to);
       const anomaly = undone || swapped ? `${from} here, ${to} at the provider` : undefined;

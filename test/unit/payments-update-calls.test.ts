@@ -1,4 +1,4 @@
-/** @module An update of an intent at the provider: its first call, its resends, and the look before a cancellation. */
+/** @module An update of an intent at the provider: the first call, resends, and the lookup before a cancellation. */
 import { describe, expect, test } from 'vitest';
 import { DomainError } from '../../shared/core/errors.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
@@ -23,7 +23,7 @@ interface Run {
   readonly read?: Answer;
 }
 
-/** The total or the code and the `Retry-After`, the calls to the provider, and the draft if it stays. */
+/** The total, or the error code with `Retry-After`; the provider calls; and the draft if it stays. */
 type Result = readonly [number | string | undefined, number | undefined, readonly string[], 'dropped' | 'kept'];
 
 const SENT = ['updateIntent'];

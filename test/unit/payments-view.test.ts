@@ -13,7 +13,7 @@ import {
 } from '../../shared/payments/payment-view.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 
-/** Every field that a record keeps for the service alone, each with a value to look for. */
+/** All internal fields of a record, each with a recognizable value. */
 const INTERNAL = {
   methodRef: 'CANARY-method-ref',
   providerCustomerId: 'CANARY-provider-customer',
@@ -176,7 +176,7 @@ describe('the view of a payment', () => {
     }
   });
 
-  test('shows what the merchant receives to platform admins only', () => {
+  test('shows the merchant’s net amount to platform admins only', () => {
     const known = payment({ status: 'succeeded', settlement: SETTLEMENT });
     const shown = { fee_cents: 103, net_cents: 2_397, currency: 'EUR', exchange_rate: '0.92', available_on: iso(NOON) };
     expect(paymentView(known, 'staff').settlement).toEqual(shown);

@@ -24,7 +24,7 @@ describe('an amount at PayPal', () => {
     );
   });
 
-  test('equals none of our amounts if it has fractions of a minor unit', () => {
+  test('never equals our amount if it has fractions of a minor unit', () => {
     expect(centsOf({ currency_code: 'USD', value: '1.005' })).toBe(100.5);
     expect(centsOf({ currency_code: 'USD', value: '1.0000' })).toBe(100);
     expect(centsOf({ currency_code: 'dollars', value: '1' })).toBeUndefined();

@@ -71,7 +71,7 @@ describe('a PayPal event', () => {
     });
   });
 
-  test('has no type for a completed order, whose capture can be pending or declined', () => {
+  test('has no type for a completed order, because its capture can be pending or declined', () => {
     expect(readPayPalEvent(event('CHECKOUT.ORDER.COMPLETED', ORDER))).toMatchObject({ type: undefined });
   });
 

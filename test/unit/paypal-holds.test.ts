@@ -51,7 +51,7 @@ describe('a PayPal order with an authorization', () => {
     ['PARTIALLY_CAPTURED', 'requires_capture', NOTHING_LEFT],
     ['SOMETHING_NEW', 'processing', undefined],
     ['constructor', 'processing', undefined],
-  ] as const)('that is %s, without a capture, is %s', (status, expected, hold) => {
+  ] as const)('with the status %s and no capture is %s', (status, expected, hold) => {
     const report = read(order([authorization(status)]));
     expect(report).toMatchObject({
       status: expected,
@@ -73,7 +73,7 @@ describe('a PayPal order with an authorization', () => {
     ['CREATED', ['PENDING'], 'requires_capture', 'A1'],
     ['CAPTURED', ['DECLINED', 'PENDING'], 'requires_capture', 'A1'],
     ['VOIDED', ['DECLINED'], 'canceled', 'A1'],
-  ] as const)('that is %s, with the captures %j, is %s', (...[status, captures, expected, paymentId]) => {
+  ] as const)('with the status %s and the captures %j is %s', (...[status, captures, expected, paymentId]) => {
     const taken = captures.map((one, index) => capture(`C${index + 1}`, one));
     expect(read(order([authorization(status)], taken))).toMatchObject({
       status: expected,
@@ -82,12 +82,12 @@ describe('a PayPal order with an authorization', () => {
     });
   });
 
-  test('has the captured amount once it succeeded, and keeps what was held', () => {
+  test('has the captured amount after a success, and keeps the held amount', () => {
     const report = read(order([authorization('PARTIALLY_CAPTURED')], [capture('C1', 'COMPLETED', '10.00')]));
     expect(report).toMatchObject({ amountCents: 1_000, hold: NOTHING_LEFT });
   });
 
-  test('that PayPal’s dashboard captured twice has the sum, and the fee of neither capture', () => {
+  test('with two dashboard captures has their sum, and no fee while one fee is unknown', () => {
     const fee = { paypal_fee: money('0.84'), net_amount: money('9.16') };
     const one = { ...capture('C1', 'COMPLETED', '10.00'), seller_receivable_breakdown: fee };
     const single = read(order([authorization('PARTIALLY_CAPTURED')], [one]));
@@ -97,7 +97,7 @@ describe('a PayPal order with an authorization', () => {
     expect(report.facts?.settlement).toBeUndefined();
   });
 
-  test('that PayPal’s dashboard captured twice has each capture, and the sum of the fees once each is known', () => {
+  test('with two dashboard captures has both captures, and the sum of the fees once both are known', () => {
     const settled = (one: Capture, fee: string, net: string): Capture => ({
       ...one,
       seller_receivable_breakdown: { paypal_fee: money(fee), net_amount: money(net) },
@@ -125,7 +125,7 @@ describe('a PayPal order with an authorization', () => {
     });
   });
 
-  test('that was authorized again has the newest hold', () => {
+  test('with a renewed authorization has the newest hold', () => {
     const again = authorization('CREATED', { id: 'A2', create_time: '2030-01-06T00:00:00Z' });
     for (const authorizations of [
       [authorization('VOIDED'), again],
@@ -142,7 +142,7 @@ describe('a PayPal order with an authorization', () => {
     });
   });
 
-  test('has no times that PayPal words in another form', () => {
+  test('has no time if PayPal sends an unknown time format', () => {
     const event = { id: 'WH-1', event_type: 'PAYMENT.AUTHORIZATION.CREATED', create_time: MADE };
     const resource = authorization('CREATED', { expiration_time: 'soon', create_time: 'today' });
     expect(readPayPalEvent({ ...event, resource })?.object.hold).toEqual({
@@ -152,7 +152,7 @@ describe('a PayPal order with an authorization', () => {
     });
   });
 
-  test('names the processor’s reason of a denied card', () => {
+  test('names the processor’s reason for a denied card', () => {
     const denied = authorization('DENIED', { processor_response: { response_code: '5120' } });
     expect(read(order([denied]))).toMatchObject({
       failureCode: 'insufficient_funds',
@@ -163,7 +163,7 @@ describe('a PayPal order with an authorization', () => {
 
 describe('a PayPal order without an authorization', () => {
   test.each(['CREATED', 'APPROVED', 'PAYER_ACTION_REQUIRED'])(
-    'that is %s does not undo a hold that an event has reported',
+    'with the order status %s does not undo a hold that an event has reported',
     (status) => {
       const report = read(order([], [], status), 'requires_capture');
       expect(report).toMatchObject({ status: 'requires_capture', amountCents: 2_500 });
@@ -203,7 +203,7 @@ describe('a PayPal event of an authorization', () => {
     expect(event(name, resource)).toMatchObject({ type: undefined });
   });
 
-  test('that captured it names the authorization as the attempt', () => {
+  test('about its capture names the authorization as the attempt', () => {
     const related_ids = { order_id: 'O1', authorization_id: 'A1' };
     const captured = { ...capture('C1', 'COMPLETED', '10.00'), supplementary_data: { related_ids } };
     expect(event('PAYMENT.CAPTURE.COMPLETED', captured)).toMatchObject({

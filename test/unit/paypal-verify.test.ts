@@ -71,7 +71,7 @@ describe("PayPal's verification", () => {
     expect(calls).toHaveLength(1_002);
   });
 
-  test('is called again after it was unavailable', async () => {
+  test('is called again after an outage', async () => {
     const { calls, verify } = service({ kind: 'answered no', status: 500 });
     await verify();
     await verify();

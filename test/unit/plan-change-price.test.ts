@@ -78,7 +78,7 @@ describe('the price of a change', () => {
     expect(priceOf(terms).isRoundedAway).toBe(expected);
   });
 
-  test.each(EXAMPLES)('is as worked out: $name', ({ terms, price: expected }) => {
+  test.each(EXAMPLES)('equals the worked example: $name', ({ terms, price: expected }) => {
     const { unused, part, due, forfeitedCents } = priceOf(termsOf(terms));
     expect({
       ...{ unused: unused.totalCents, part: part.totalCents },
@@ -106,7 +106,7 @@ describe('the price of a change', () => {
   });
 });
 
-/** The same sequence in every run. */
+/** Pseudo-random numbers, with the same sequence in every run. */
 const numbers = (seed: number) => {
   let state = seed;
   return (below: number): number => {
@@ -115,7 +115,7 @@ const numbers = (seed: number) => {
   };
 };
 
-/** Rounds the exact fraction by its remainder, unlike the code. */
+/** Rounds the exact fraction by its remainder. The code uses another method. */
 const exactShare = (amount: number, left: number, whole: number): number => {
   const [product, divisor] = [BigInt(amount) * BigInt(left), BigInt(whole)];
   const [quotient, remainder] = [product / divisor, product % divisor];
@@ -141,7 +141,7 @@ describe('500 random changes', () => {
     return { from: randomPrice(), to: randomPrice(), period: { start, end }, at, startsPeriod: random(4) === 0 };
   });
 
-  test('cost what exact fractions say', () => {
+  test('cost the amount that exact fractions give', () => {
     for (const terms of cases) {
       const { from, to, period, at, startsPeriod } = terms;
       const rest = (amount: number) => exactShare(amount, period.end - at, period.end - period.start);

@@ -34,9 +34,9 @@ const ENDS = [
   ['fails', (current: Subscription) => removeChange(current, 'plan_change_failed', ENDED_AT)],
 ] as const;
 
-describe('the read of a subscription after a change of its plan that', () => {
+describe('the next read of a subscription after a plan change', () => {
   test.each(ENDS)(
-    '%s: is due if the billing provider reported meanwhile, because the price of the report was left out',
+    '%s: is due immediately if the billing provider reported meanwhile, because that price was ignored',
     (_, end) => {
       expect(end(changing({ knownAt: epochSeconds(NOON) })).syncAt).toBe(iso(ENDED_AT));
     },
@@ -47,13 +47,13 @@ describe('the read of a subscription after a change of its plan that', () => {
     expect(end(changing({ knownAt: undefined })).syncAt).toBe(NEXT_READ);
   });
 
-  test.each(ENDS)('%s: is not due if the service bills', (_, end) => {
+  test.each(ENDS)('%s: is absent if the service bills', (_, end) => {
     const own = changing({ billingOwner: 'service', syncAt: undefined, knownAt: epochSeconds(NOON) });
     expect(end(own).syncAt).toBeUndefined();
   });
 });
 
-describe('the tier of a paid change whose subscription got a free trial at the billing provider meanwhile', () => {
+describe('the tier of a change during a free trial that the billing provider added', () => {
   const inFreeTrial = (change: Partial<PlanChange>): Subscription => {
     const known = changing({ status: 'trialing', trialEnd: iso(NOON + 10 * DAY_MS), activeSince: CLAIMED_AT });
     const { plan } = known.change ?? {};
@@ -72,7 +72,7 @@ describe('the tier of a paid change whose subscription got a free trial at the b
   });
 });
 
-describe('a change of a plan that waits for its payer', () => {
+describe('a plan change that waits for its payer', () => {
   const asks = payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } });
 
   const waiting = (leftMs: number, fields: Partial<Subscription> = {}): Subscription => {
@@ -94,18 +94,18 @@ describe('a change of a plan that waits for its payer', () => {
     expect(isChangeOver(known, instant(expiresAt))).toBe(true);
   });
 
-  test('keeps its time if it is looked at again later', () => {
+  test('keeps its expiry at a later lookup', () => {
     const known = waiting(HOUR_MS);
     const again = settleChange(known, asks, instant(iso(NOON + 30 * MINUTE_MS)));
     expect(again.change?.expiresAt).toBe(known.change?.expiresAt);
   });
 });
 
-describe('a change that was scheduled at the billing provider', () => {
+describe('a change scheduled at the billing provider', () => {
   const cheap = { subtotalCents: 500, taxCents: 0, discountCents: 0, totalCents: 500 };
 
   test.each(['monthly', 'yearly'] as const)(
-    'gives the provider the old price again if it is withdrawn (%s)',
+    'restores the old price at the provider if it is withdrawn (%s)',
     (interval) => {
       const known = subscription({ status: 'active', billingOwner: 'provider' });
       const plan = { ...cheap, billingInterval: interval, intervalMultiplier: 1, quantity: 1 };

@@ -34,7 +34,7 @@ const probe = async (baseUrl: string): Promise<LogFields> => {
 };
 
 describe('the health probe', () => {
-  test('asks for the health under the prefix of the routes, and counts a healthy stage as 0', async () => {
+  test('requests the health route under the configured prefix, and counts a healthy stage as 0', async () => {
     const { asked, baseUrl } = await servedAt({ status: 200 });
     const fields = await probe(baseUrl);
     await probe(`${baseUrl}/`);
@@ -62,7 +62,7 @@ describe('the health probe', () => {
     expect(metricsOf({ stage: 'prod', message: 'health probed', fields, at: 0 })).toMatchObject({ UnhealthyProbes: 1 });
   });
 
-  test('counts a response that breaks off as 1, and does not fail itself', async () => {
+  test('counts an interrupted response as 1, and does not fail itself', async () => {
     const server = createServer((_, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('{"status":', () => response.destroy());
     });

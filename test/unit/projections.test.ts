@@ -17,7 +17,7 @@ import { streamRecord } from '../builders/stream-record.ts';
 const PAYMENTS = 5;
 const MAX_STEPS = 100;
 
-/** The stream of payments that change, in order, each record with the images before and after it. */
+/** The stream of changing payments in order, with the images before and after each change. */
 const streamOf = (changes: readonly { readonly of: number; readonly status: Payment['status'] }[]) => {
   const records = Array.from(
     { length: PAYMENTS },
@@ -48,7 +48,7 @@ const streamOf = (changes: readonly { readonly of: number; readonly status: Paym
   return { stream, records, first: new Set(first.values()) };
 };
 
-/** The history, the counters and the sums; the sums of all payments from all shards, numbers of zero left out. */
+/** The history, the counters and the sums, without zeros. The sums of all payments include all shards. */
 const projected = (items: readonly Item[]) => {
   const numbers = new Map<string, number>();
   for (const { pk, sk, ...fields } of items) {
@@ -67,7 +67,7 @@ const projected = (items: readonly Item[]) => {
   };
 };
 
-/** The same from the payments themselves. @param first the first payment of each payer that succeeded */
+/** The expected values from the payments themselves. @param first each payer's first successful payment */
 const expected = (records: readonly Payment[], first: ReadonlySet<string>) => {
   const seen = records.filter(({ version }) => version > 0);
   const shares = seen.flatMap(
@@ -80,7 +80,7 @@ const expected = (records: readonly Payment[], first: ReadonlySet<string>) => {
   };
 };
 
-/** Loses the n-th write of a batch, before or after it is carried out, as a function that ends there. */
+/** Stops a batch before or after its n-th write, like a killed function. */
 const losing = (table: Table, at: number, isExecuted: boolean): Table => {
   let writes = 0;
   const lost = async <T>(write: () => Promise<T>): Promise<T> => {
@@ -190,7 +190,7 @@ describe('the projection of a batch', () => {
   });
 });
 
-describe('the words of a payment', () => {
+describe('the search words of a payment', () => {
   const CARD = { type: 'card', cardBrand: 'visa', lastFour: '4242', fingerprint: 'fp_1' } as const;
   const versions = (...fields: readonly Partial<Payment>[]): readonly DynamoDBRecord[] => {
     const stored = fields.map((some, index) => paymentItem({ ...payment(), ...some, version: index + 1 }, NOON));
@@ -233,7 +233,7 @@ describe('the words of a payment', () => {
     expect(await written(changes, [1, 1, 1, 1])).toMatchObject({ 'PAY#PEOPLE': { v: 3 }, 'PAY#PROVIDER': { v: 3 } });
   });
 
-  test('are replaced if they change and change back between two batches that repeat', async () => {
+  test('are replaced correctly if they change and change back in repeated batches', async () => {
     const changes = versions({ referenceCode: 'A' }, { referenceCode: 'B' }, { referenceCode: 'A' });
     const [first, second, third] = changes;
     const repeated = [first, second, second, third].filter((change) => change !== undefined);

@@ -6,8 +6,8 @@ import { SQUARE_CURRENCIES, squareAmounts } from '../../shared/providers/square/
 import { STRIPE_CURRENCIES, stripeAmounts } from '../../shared/providers/stripe/currencies.ts';
 
 /**
- * An independent copy of each provider's documented list, with the minor units of one unit of a currency by ISO 4217
- * and at the provider. A currency that is not special has 100 in both.
+ * An independent copy of each provider's documented list, with the minor units per unit of each currency by ISO
+ * 4217 and at the provider. Ordinary currencies have 100 in both.
  */
 const STRIPE =
   'AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CVE CZK DJF DKK DOP DZD EGP ETB EUR FJD FKP GBP GEL GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR ISK JMD JOD JPY KES KGS KHR KMF KRW KWD KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SEK SGD SHP SLE SOS SRD SZL THB TJS TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW';

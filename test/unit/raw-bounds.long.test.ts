@@ -11,8 +11,8 @@ import { hostileTexts } from '../builders/hostile-text.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
 /**
- * A bound stands before any work whose cost depends on the length of the input. The processor time of the same requests is
- * measured by `npm run bench -- hostile`.
+ * A bound is checked before any work whose cost depends on the input's length. `npm run bench -- hostile` measures the
+ * processor time of the same requests.
  */
 type Schema = z.core.$ZodType;
 
@@ -39,7 +39,7 @@ const unboundedIn = (schema: Schema, path: string): readonly string[] => {
   return PLAIN.some((kind) => schema instanceof kind) ? [] : [`${path}: ${schema._zod.def.type} without a bound`];
 };
 
-/** A list or record must come after its bound. The members of a record are any JSON of the caller. */
+/** Lists and records must be bounded before they are read. The members of a record are any JSON of the caller. */
 const unboundedInPipe = (pipe: z.ZodPipe, path: string): readonly string[] => {
   const { in: first, out } = pipe._zod.def;
   if (!(first instanceof z.ZodTransform)) return unboundedIn(first, path);
@@ -92,7 +92,7 @@ const WORKING = [
 /** Metadata, of 16 KB at most, is the longest text that any reader accepts. */
 const LONGEST_READ = 16 * 1024;
 
-/** Calls `seen` with the name and the text of every call of the method, until the result is called. */
+/** Calls `seen` with the name and the text of every call of the method. @returns a function that stops this */
 const watch = (prototype: object, name: string, seen: (text: string) => void): (() => void) => {
   const original: (...given: unknown[]) => unknown = Reflect.get(prototype, name);
   const watched = function (this: unknown, ...given: unknown[]): unknown {
@@ -122,7 +122,7 @@ const longReadsOf = async (task: () => Promise<unknown>): Promise<readonly strin
 };
 
 describe('the detector of reads of long texts', () => {
-  test('reports each method', async () => {
+  test('reports every method that reads a long text', async () => {
     const long = 'x'.repeat(LONGEST_READ + 1);
     expect(await longReadsOf(async () => long.trim().normalize())).toEqual(['trim', 'normalize']);
     expect(await longReadsOf(async () => /y/.test(long))).toContain('test');
@@ -131,7 +131,7 @@ describe('the detector of reads of long texts', () => {
 });
 
 describe('an oversized text in a request', () => {
-  // Longer than any reader accepts; the bench sends the longest that a body can be.
+  // Texts longer than any reader accepts. The benchmark sends the longest possible body.
   const texts = hostileTexts(2 * LONGEST_READ);
   const byRoute = Object.entries(Object.groupBy(HOSTILE_PLACES, ({ endpoint }) => endpoint.id));
 

@@ -35,7 +35,7 @@ const secretName = fc.constantFrom(
 );
 const plainName = fc.constantFrom('id', 'data', 'object', 'note', 'items', 'card', 'metadata', 'billing_details', '0');
 
-/** Puts a value somewhere within objects and lists, beside others. */
+/** Nests a value within objects and lists with other values. */
 const wrapping: fc.Arbitrary<(value: unknown) => unknown> = fc
   .array(fc.option(plainName, { nil: undefined }), { maxLength: 8 })
   .map(

@@ -5,7 +5,7 @@ import { discountCountKey, discountUseKey } from '../../shared/platform/keys.ts'
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** What the stream may report of one use, in any order and any number of times. */
+/** The possible stream reports of one use, in any order and number. */
 const REPORTS = { paid: redeem, back: giveBackUse } as const;
 type Report = keyof typeof REPORTS;
 
@@ -19,7 +19,7 @@ const SEQUENCES = Array.from({ length: 4 }, (_, more) => more + 1).flatMap((leng
 const CODE = 'SPRING';
 const PAYER = 'USER#u';
 
-/** The counts after these reports of a use that a create has reserved. */
+/** The counts of a reserved use after these reports. */
 const countsAfter = async (reports: readonly Report[], use: Redemption) => {
   const { table } = memoryTable({ now: () => NOON });
   if (use.isCounted) await table.put({ ...discountCountKey(CODE), taken: 1 });
@@ -29,7 +29,7 @@ const countsAfter = async (reports: readonly Report[], use: Redemption) => {
   return { ...discountCountOf(counter), used: Number(used?.['count'] ?? 0) };
 };
 
-/** A paid use stays paid. A use that was given back is taken again once it is paid. */
+/** A paid use stays paid. A returned use counts again after its payment. */
 const expected = (reports: readonly Report[], { isCounted, payer }: Redemption) => {
   const isPaid = reports.includes('paid');
   return { taken: isCounted && isPaid ? 1 : 0, redeemed: isCounted && isPaid ? 1 : 0, used: payer && isPaid ? 1 : 0 };

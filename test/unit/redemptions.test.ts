@@ -11,22 +11,22 @@ const namesOf = ({ paid, back }: ReturnType<typeof ofPayment>) => ({
   back: back.map(({ redemption }) => redemption),
 });
 
-describe('the payer of a use', () => {
-  test.each(['A+1@x.example', 'a@x.example', 'a+2+3@X.example'])('is one for all tags and cases (%s)', (email) => {
+describe('the payer of a discount use', () => {
+  test.each(['A+1@x.example', 'a@x.example', 'a+2+3@X.example'])('ignores e-mail tags and case (%s)', (email) => {
     expect(guestPayer(email)).toBe(guestPayer('a@x.example'));
   });
 
-  test('is another for another address, and keeps an address that begins with a plus', () => {
+  test('differs per e-mail address, even if the address begins with a plus', () => {
     expect(guestPayer('b@x.example')).not.toBe(guestPayer('a@x.example'));
     expect(guestPayer('+a@x.example')).not.toBe(guestPayer('+b@x.example'));
   });
 
-  test('is the organization that pays', () => {
+  test('is the paying organization', () => {
     expect(payerOfDiscount({ kind: 'organization', organizationId: 'org_1' })).toBe('ORG#org_1');
   });
 });
 
-describe('the uses that a change of a payment decides about', () => {
+describe('the discount uses that a payment’s change marks as paid or returned', () => {
   const created = payment({ status: 'created', ...held('one') });
 
   test.each([
@@ -37,12 +37,12 @@ describe('the uses that a change of a payment decides about', () => {
     ['is declined', created, { ...created, status: 'failed' as const }, { paid: [], back: [] }],
     ['is refused by its provider', { ...created, status: 'creating' as const }, undefined, { paid: [], back: ['one'] }],
     ['is removed after it was paid', { ...created, status: 'succeeded' as const }, undefined, { paid: [], back: [] }],
-  ])('if the payment %s', (_, before, after, expected) => {
+  ])('are correct if the payment %s', (_, before, after, expected) => {
     expect(namesOf(ofPayment(before, after))).toEqual(expected);
   });
 });
 
-describe('the uses that a change of a subscription decides about', () => {
+describe('the discount uses that a subscription’s change marks as paid or returned', () => {
   const full = { subtotalCents: 1_900, taxCents: 0, discountCents: 0, totalCents: 1_900 };
   const made = subscription({ discount: { ...use('one'), full } });
   const pending = { ...made, status: 'past_due' as const };
@@ -66,7 +66,7 @@ describe('the uses that a change of a subscription decides about', () => {
       { ...pending, status: 'canceled' as const, discount: undefined },
       { paid: [], back: ['one'] },
     ],
-  ])('if the subscription %s', (_, before, after, expected) => {
+  ])('are correct if the subscription %s', (_, before, after, expected) => {
     expect(namesOf(ofSubscription(before, after))).toEqual(expected);
   });
 });

@@ -1,4 +1,4 @@
-/** @module The pages that a release must keep true. */
+/** @module The pages that each release must update. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -20,13 +20,13 @@ describe('a release', () => {
     expect([locked.version, locked.packages[''].version]).toEqual([version, version]);
   });
 
-  test('has a section that leads from the version before it', () => {
+  test('has an upgrade section from the previous version', () => {
     expect(textOf('docs/upgrade.md')).toContain(`## From ${before} to ${newest}\n`);
   });
 });
 
 describe('the pages of deployment and upgrade', () => {
-  test('deploy a single stack with warnings, because a check for prod would stop it before later steps can pass', () => {
+  test('deploy a single stack with CHECKS=warn, because full prod checks pass only after later steps', () => {
     const commands = ['docs/deployment.md', 'docs/upgrade.md'].flatMap((file) => [
       ...textOf(file).matchAll(/`([^`]*npm run cdk -- deploy [^`]*)`/g),
     ]);
@@ -46,7 +46,7 @@ describe('the page of key rotation', () => {
     expect([...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 
-  test('says for each secret how it is checked, or that nothing has to be checked', () => {
+  test('says for each secret how to check it, or that it needs no check', () => {
     const sections = page.split('\n## ').slice(1);
     expect(sections.length).toBeGreaterThan(8);
     for (const section of sections) expect(section, section.split('\n')[0]).toMatch(/[Cc]heck|Nothing else changes/);

@@ -11,7 +11,7 @@ import {
 const NOW = Date.parse('2026-11-26T12:00:00Z');
 const PAYMENT = 'pay_0123456789abcdef01234567';
 
-/** An order of PayPal that names our payment. */
+/** A PayPal order that names our payment. */
 const order = (amountCents: number): Restorable => {
   const restorable = asRestorable({
     slot: 'provider_b',
@@ -43,14 +43,14 @@ const order = (amountCents: number): Restorable => {
 const RENEWAL: KnownOfRestored = { userId: 'user_1', subtotalCents: 2_000, taxCents: 100, discountCents: 200 };
 
 describe('restoredPayment', () => {
-  test('has the prices of its subscription if they add up to what was paid', () => {
+  test('has the prices of its subscription if they add up to the paid amount', () => {
     const { anomaly, subtotalCents, totalCents } = restoredPayment(order(1_900), RENEWAL, NOW);
     expect({ anomaly, subtotalCents, totalCents }).toEqual({
       ...{ anomaly: undefined, subtotalCents: 2_000, totalCents: 1_900 },
     });
   });
 
-  test('of a renewal is marked if another amount was paid, because a payer can choose both at PayPal', () => {
+  test('is marked if a renewal paid another amount, because PayPal payers can choose both', () => {
     const { anomaly, subtotalCents, totalCents } = restoredPayment(order(1), RENEWAL, NOW);
     expect({ anomaly, subtotalCents, totalCents }).toEqual({
       anomaly: 'restored with another amount than its subscription',
@@ -63,7 +63,7 @@ describe('restoredPayment', () => {
   });
 });
 
-/** A payment that is captured or released at the provider, and then refunded, as its record changes from a version on. */
+/** The record versions of a payment that is captured or released at the provider and then refunded. */
 const changesFrom = (first: VisiblePayment): readonly VisiblePayment[] => {
   const { refund, ...held } = { ...first, status: 'requires_capture', authorizedCents: 1_900 } as const;
   const taken = { ...held, cause: 'event', status: 'succeeded' } as const;
@@ -89,7 +89,7 @@ describe('the events of a restored payment', () => {
   const restored = restoredPayment(order(1_900), RENEWAL, NOW);
   const later = changesFrom({ ...restored, version: restored.version + 1 });
 
-  test('have no id of an event of the lost record, whatever its version was', () => {
+  test('reuse no event id of the lost record, whatever its version', () => {
     const ids = eventIdsOf([restored, ...later]);
     expect(ids.map((id) => id.split(':')[2])).toEqual(
       expect.arrayContaining(['payment.capture_due', 'payment.succeeded', 'payment.refunded']),
@@ -100,7 +100,7 @@ describe('the events of a restored payment', () => {
     }
   });
 
-  test('do not repeat those of its creation and its outcome', () => {
+  test('exclude its creation and its outcome', () => {
     expect(paymentEvents(undefined, restored)).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { setHost } from '../../shared/host.ts';
 import type { AdapterOptions } from '../../shared/providers/adapter.ts';
 import { dispatchDeps, methodDeps, moneyDeps, receiverDeps, webDeps } from '../../shared/runtime.ts';
 
-/** The options with which an adapter was opened, as a provider or as a receiver. */
+/** The options of an opened adapter, either a provider or a receiver. */
 const { opened } = vi.hoisted(() => ({ opened: [] as AdapterOptions[] }));
 const noting =
   <T>(open: (options: AdapterOptions) => T) =>
@@ -64,7 +64,7 @@ describe('the keys of a provider', () => {
     expect(opened.map(({ settings }) => settings.API_KEY)).toEqual(['sk_test_one', 'sk_test_two']);
   });
 
-  test('stay in use while the secret cannot be read again, which is tried every minute', async () => {
+  test('stay in use while the secret is unreadable, with a retry every minute', async () => {
     holding('{"API_KEY":"sk_test_one"}');
     const first = await open();
     manager.on(GetSecretValueCommand, { SecretId: 'arn:a' }).rejects(new Error('unavailable'));
@@ -185,7 +185,7 @@ describe('the ids that only the deployment can compute', () => {
     await expect(stage({ ID_SECRET_ARN: 'arn:i' }).networkHash('203.0.113.7')).rejects.toThrow('ID_SECRET');
   });
 
-  test('never say which network a guest came from', async () => {
+  test('never reveal a guest’s network', async () => {
     const ids = stage({ ID_SECRET: SECRET });
     const hash = await ids.networkHash('203.0.113.7');
     expect(hash).toMatch(/^[0-9a-f]{24}$/);

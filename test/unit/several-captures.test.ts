@@ -11,7 +11,7 @@ import { payment } from '../builders/payment.ts';
 
 const cents = (max: number) => fc.integer({ min: 0, max });
 
-/** A hold with a price, and what was taken of it. */
+/** A hold with a price, and its captured amounts. */
 const taken = fc
   .record({ subtotal: cents(10_000_000), tax: cents(10_000_000), discount: cents(10_000_000), part: cents(1_000_000) })
   .map(({ subtotal, tax, discount, part }) => {
@@ -25,7 +25,7 @@ const taken = fc
   .filter(({ totalCents }) => totalCents > 0);
 
 describe('the prices of several captures', () => {
-  test('add up to what was taken, and are never negative', () => {
+  test('add up to the captured amount, and are never negative', () => {
     fc.assert(
       fc.property(taken, ({ totalCents, ...hold }) => {
         const prices = pricesInProportion(payment({ ...hold, totalCents: hold.authorizedCents }), totalCents);
@@ -35,7 +35,7 @@ describe('the prices of several captures', () => {
     );
   });
 
-  test('are those of the hold once everything is taken', () => {
+  test('equal the prices of the hold once everything is captured', () => {
     fc.assert(
       fc.property(taken, (hold) => {
         const { authorizedCents, subtotalCents, taxCents, discountCents } = hold;
@@ -57,7 +57,7 @@ describe('the captures of a payment', () => {
   ]);
   const several = { ...single, totalCents: 900, captures };
 
-  test('know what was given back of each', () => {
+  test('include the refunded amount of each capture', () => {
     expect(captures).toEqual([
       { id: 'FIRST', amountCents: 600, returnedCents: 150 },
       { id: 'SECOND', amountCents: 300, returnedCents: 0 },
@@ -67,7 +67,7 @@ describe('the captures of a payment', () => {
     expect(capturesOfNext(several, third)).toEqual(captures);
   });
 
-  test('are refunded from the one with the most left', () => {
+  test('are refunded from the capture with the largest rest', () => {
     expect(captureToRefund(several, 450)).toBe('FIRST');
     expect(() => captureToRefund(several, 451)).toThrow(
       expect.objectContaining({
@@ -85,11 +85,11 @@ describe('the captures of a payment', () => {
     [{ id: 'FIRST', amountCents: 600 }, 'known'],
     [{ id: 'FIRST', amountCents: 500 }, 'other amount'],
     [{ id: 'THIRD', amountCents: 600 }, 'unknown'],
-  ] as const)('make the event of a capture %j %s', (object, news) => {
+  ] as const)('classify the event of a capture %j as %s', (object, news) => {
     expect(captureNews(several, { intentId: 'ORDER', ...object })).toBe(news);
   });
 
-  test('are not looked for in the event of an intent, or of the only capture', () => {
+  test('are not searched for the event of an intent or of the only capture', () => {
     expect(captureNews(several, { id: 'ORDER', intentId: undefined, amountCents: 900 })).toBeUndefined();
     expect(captureNews(single, { id: 'FIRST', intentId: 'ORDER', amountCents: 600 })).toBeUndefined();
     expect(captureNews(single, { id: 'SECOND', intentId: 'ORDER', amountCents: 300 })).toBe('unknown');

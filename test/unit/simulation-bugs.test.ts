@@ -14,7 +14,7 @@ describe('the planted bugs of the simulation', () => {
     expect(replacement).not.toBe(text);
   });
 
-  test('are counted in docs/simulation.md, which names only existing ones', () => {
+  test('are counted in docs/simulation.md, which names only existing bugs', () => {
     const page = readFileSync('docs/simulation.md', 'utf8');
     expect(page).toContain(`holds ${BUGS.length} planted mistakes`);
     expect(page).toContain(`of the ${BUGS.length} planted mistakes`);

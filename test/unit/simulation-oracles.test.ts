@@ -37,8 +37,7 @@ import { ORACLES } from '../simulation/oracles/oracles.ts';
 import { BEN } from '../simulation/world/people.ts';
 
 /**
- * Each sentence of the simulation fails on a small history that breaks it, and holds on a similar history that does
- * not.
+ * Each sentence of the simulation fails for a small broken history, and holds for a similar correct history.
  */
 const DAY_SECONDS = 86_400;
 const CREATED = `${PAYMENT}:1:payment.created`;
@@ -365,7 +364,7 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 describe('the sentences of the simulation', () => {
-  test('each have a broken and a sound history', () => {
+  test('each have a failing and a passing history', () => {
     expect(Object.keys(CASES).sort()).toEqual(ORACLES.map(({ sentence }) => sentence).sort());
   });
 
@@ -407,7 +406,7 @@ describe('the sentences of the simulation', () => {
     expect(dunning?.violations(retried(1.25))).not.toEqual([]);
   });
 
-  test('forbid a retry of a renewal after its method was removed, and require it with another method', () => {
+  test('forbid a renewal’s retry after its method was removed, and require a retry with another method', () => {
     const changed = (change: { readonly day: number; readonly to?: string }) =>
       renewal({ days: [1, 3, 7], until: 14, end: GIVEN_UP, change });
     const [dunning] = ORACLES.filter(({ sentence }) => sentence.includes('on each planned day that has passed'));

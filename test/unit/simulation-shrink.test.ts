@@ -6,7 +6,7 @@ const PEOPLE = ['ada', 'ben'];
 const OPERATIONS = Array.from({ length: 20 }, (_, index) => `operation ${Math.floor(index / 4)}.${index % 4}`);
 const EVENTS = ['kill 1', 'delay 2', 'answer lost 3', 'kill 4', 'answer lost 5'];
 
-/** A history that fails as long as all of these happen. */
+/** A history that fails if all of these names happen. */
 const historyThatNeeds = (needed: readonly string[]) => {
   const run = async ({ seed, off = new Set() }: RunOptions): Promise<RunResult> => {
     const happens = (name: string): boolean => !off.has(name) && !off.has(name.replace(/ \d+$/, ''));
@@ -40,7 +40,7 @@ describe('shrinking a failed history', () => {
     });
   });
 
-  test('returns the names that repeat the smaller history', async () => {
+  test('returns the options that repeat the smaller history', async () => {
     const run = historyThatNeeds(['operation 0.0']);
     const { options, tries } = await shrink(await run({ seed: 7 }), { seed: 7, off: new Set(['ben']) }, run);
     expect((await run(options)).happened.operations).toEqual(['operation 0.0']);

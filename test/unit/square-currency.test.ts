@@ -29,7 +29,7 @@ describe('the currency of a Square location', () => {
     expect(asked).toEqual([['GET', '/v2/locations/L%2F1']]);
   });
 
-  test('is not read for an amount that Square never accepts', async () => {
+  test('is not read if Square never accepts the amount', async () => {
     const { asked, checkAmount } = square(located('EUR'));
     expect(await checkAmount({ amountCents: 1, currency: 'CHF' })).toEqual({ kind: 'currency' });
     expect(asked).toEqual([]);
@@ -82,7 +82,7 @@ describe('an amount in a provider’s format', () => {
     ['usd', '1.00', undefined, undefined],
     ['USDX', '1.00', undefined, undefined],
     ['EURO', '1.00', undefined, undefined],
-  ])('is read from PayPal for %s, %s as %s, and as refunded money as %s', (...[currency_code, value, cents, whole]) => {
+  ])('in %s is read from PayPal’s %s as %s, and as a refund as %s', (...[currency_code, value, cents, whole]) => {
     expect(centsOf({ currency_code, value })).toEqual(cents);
     expect(wholeCentsOf({ currency_code, value })).toBe(whole);
   });

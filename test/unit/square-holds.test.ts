@@ -140,7 +140,7 @@ describe('a payment that holds an amount at Square', () => {
   });
 
   test.each([undefined, null, 'Two books', 'Order of the day', 'An Order O1'])(
-    'is not seen in the event of another payment, with the note %j',
+    'is not found in the event of another payment, with the note %j',
     (note) => {
       const read = answeredBy().provider.readEvent(eventOf({ ...PAYMENT, note }));
       expect(read).toMatchObject({ type: 'payment_intent.processing', object: { intentId: 'O-of-square' } });
@@ -157,7 +157,7 @@ describe('a payment that holds an amount at Square', () => {
 });
 
 describe('a capture at Square', () => {
-  test('of all completes the version that was read', async () => {
+  test('of the full amount completes the payment version that it read', async () => {
     const { provider, sent } = answeredBy(paid(), paid({ status: 'COMPLETED' }));
     expect(await capture(provider, 2_500)).toMatchObject({ value: { status: 'succeeded', amountCents: 2_500 } });
     expect(sent.map(({ call, body }) => [call, body])).toEqual([
@@ -166,7 +166,7 @@ describe('a capture at Square', () => {
     ]);
   });
 
-  test('of a part lowers the amount under a key of its own, then completes the lowered version', async () => {
+  test('of a part lowers the amount under a separate key, then completes the lowered version', async () => {
     const keys: unknown[] = [];
     for (const version_token of ['v1', 'v1', 'v2']) {
       const lowered = { amount_money: usd(1_000), version_token: 'v9' };
@@ -191,12 +191,12 @@ describe('a capture at Square', () => {
     ['meets a rate limit', [429, refusal('RATE_LIMITED')], { kind: 'unknown' }],
     ['gets a server error', [500, {}], { kind: 'unknown' }],
     ['is refused', [400, refusal('BAD_REQUEST')], { kind: 'refused', reason: 'BAD_REQUEST' }],
-  ])('of a part whose completion %s has lowered the amount', async (_, reply, expected) => {
+  ])('of a part reports the correct outcome if its completion %s', async (_, reply, expected) => {
     const { provider } = answeredBy(paid(), paid({ amount_money: usd(1_000) }), reply, reply);
     expect(await capture(provider, 1_000)).toMatchObject(expected);
   });
 
-  test('of a part that was lowered before only completes it', async () => {
+  test('of an already lowered amount only completes the payment', async () => {
     const lowered = { amount_money: usd(1_000) };
     const { provider, sent } = answeredBy(paid(lowered), paid({ ...lowered, status: 'COMPLETED' }));
     await capture(provider, 1_000);
@@ -217,10 +217,10 @@ describe('a capture at Square', () => {
   });
 });
 
-describe('a hold at Square whose payment the record does not know', () => {
+describe('a hold at Square without a stored payment id', () => {
   const foreign = { payments: [{ id: 'cash' }, { ...PAYMENT, id: 'P0', reference_id: 'pay_2' }] };
 
-  test('is looked for by our reference among the payments of its amount, on every page', async () => {
+  test('is searched by our reference among the payments of its amount, on every page', async () => {
     const failed = { ...PAYMENT, id: 'P0', status: 'FAILED', approved_money: undefined };
     const { provider, sent } = answeredBy(
       { order: ORDER },
@@ -251,7 +251,7 @@ describe('a hold at Square whose payment the record does not know', () => {
     expect(await provider.findPayment(UNSEEN)).toEqual({ kind: 'unknown', reason: 'error' });
   });
 
-  test('is not lost by a cancellation of its order', async () => {
+  test('is not canceled with its order', async () => {
     const cancel = (...replies: readonly Reply[]) => {
       const { provider, sent } = answeredBy(...replies);
       const outcome = provider.cancelIntent({ ...UNSEEN, idempotencyKey: 'pay_1:cancel' });

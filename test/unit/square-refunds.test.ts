@@ -329,7 +329,7 @@ describe('the disputes of a Square payment', () => {
     });
   });
 
-  test('are found on every page, oldest first, among unreadable disputes', async () => {
+  test('are found on every page, oldest first, and unreadable disputes are skipped', async () => {
     const at = (id: string, second: number) => ({ ...DISPUTE, id, created_at: `2030-01-01T00:00:0${second}Z` });
     const others = [{ id: 'X' }, { ...DISPUTE, id: 'Y', disputed_payment: { payment_id: 'P2' } }];
     const sent: Sent[] = [];

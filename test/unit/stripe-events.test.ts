@@ -232,7 +232,7 @@ describe('a Stripe event', () => {
     expect([plain?.attemptRef, plain?.failureCode, plain?.ourPaymentId]).toEqual([undefined, undefined, undefined]);
   });
 
-  test('names no attempt if the authentication failed, which made no charge, and the charge of the error otherwise', () => {
+  test('names the error’s charge as the attempt, but no attempt after a failed authentication', () => {
     const attemptOf = (last_payment_error: object) => {
       const failed = paymentIntent({ status: 'requires_payment_method', latest_charge: 'ch_1', last_payment_error });
       const event = readStripeEvent(own('payment_intent.payment_failed', failed));
@@ -304,7 +304,7 @@ describe('a Stripe event', () => {
 });
 
 describe('a Stripe intent', () => {
-  // A PaymentIntent of the wire, as the SDK hands it on.
+  // A PaymentIntent in wire format, as the SDK returns it.
   const report = (fields: object = {}): ProviderPayment =>
     readStripePayment(paymentIntent({ ...fields }) as unknown as Stripe.PaymentIntent);
 

@@ -5,7 +5,7 @@ import { stripeHoldings } from '../../shared/providers/stripe/holdings.ts';
 import type { StripeCall } from '../../shared/providers/stripe/outcome.ts';
 import type { ProviderInvoice, SubscriptionsPort } from '../../shared/providers/subscription-port.ts';
 
-/** Stripe, with a customer whose running period was paid, and then refunded in part. */
+/** Stripe with a customer whose current period was paid and then partly refunded. */
 const [TOTAL, REFUNDED] = [90_000, 30_000];
 const PERIOD = 1_790_000_000;
 
@@ -49,7 +49,7 @@ const heldIn = async (currency: string, invoice: Partial<ProviderInvoice> = {}) 
 };
 
 test.each([...STRIPE_CURRENCIES.keys()])(
-  'a price and a refund before the import are read in the units of %s',
+  'prices and refunds from before the import are converted from the units of %s',
   async (currency) => {
     expect(await heldIn(currency)).toMatchObject({
       listCents: TOTAL,

@@ -47,7 +47,7 @@ const NEXT = NOON + 31 * DAY_MS;
 const first = { anchor: iso(NOON), period: 0, start: NOON, end: NEXT };
 const settlement = { now: NOON + HOUR_MS, policy: DUNNING };
 
-/** A paid month, whose renewal is being charged since its end. */
+/** A subscription with a paid first month and an open renewal charge. */
 const renewing = (fields: Partial<Subscription> = {}): Subscription => {
   const running = recordPaid(openCharge(subscription(), first, { cause: 'create', now: NOON }), NOON);
   return { ...openNextPeriod(running, { now: NEXT, policy: DUNNING }), ...fields };
@@ -292,7 +292,7 @@ describe('a failed renewal', () => {
 });
 
 describe('a failed first charge', () => {
-  test('declines a new subscription, which is kept for a day like its Idempotency-Key', () => {
+  test('declines a new subscription, and keeps the record for a day like its Idempotency-Key', () => {
     const declined = recordFailed(opening('create', { busyUntil: iso(NOON) }), failure(), settlement);
     expect(declined).toMatchObject({
       ...{ status: 'declined', declineCode: 'insufficient_funds', ttl: (NOON + DAY_MS) / 1_000 },
@@ -431,7 +431,7 @@ describe('a charge that ends without retries', () => {
     expect(abandonCharge(subscription({ lapsed: 3 }), NEXT)).toEqual({ charge: undefined, lapsed: 3 });
   });
 
-  test('gives the next charge another payment after a dropped charge, and otherwise keeps the count', () => {
+  test('increments the payment generation when it is dropped, if it was open', () => {
     expect(dropCharge(opening())).toMatchObject({ charge: undefined, lapsed: 1 });
     const again = { ...opening(), charge: { ...(opening().charge as Charge), generation: 4 } };
     expect(dropCharge(again).lapsed).toBe(5);
@@ -478,7 +478,7 @@ describe('a subscription command', () => {
     });
   });
 
-  test('does not cause the pause of a trial that ends without a method', () => {
+  test('plays no part when a trial ends in a pause without a method', () => {
     const ended = pauseAfterTrial(trial(2, { status: 'trialing' }), NOON + 2 * DAY_MS);
     expect(ended).toMatchObject({ status: 'paused', reason: 'paused' });
   });

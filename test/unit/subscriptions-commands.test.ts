@@ -21,7 +21,7 @@ const REFUSED: Outcome<never> = { kind: 'refused', reason: 'invalid' };
 const NOT_DONE: Outcome<never> = { kind: 'not_done', reason: 'unreachable' };
 const DECLINED: Outcome<never> = { kind: 'declined', code: 'expired_card', attemptRef: undefined };
 
-/** Due work looks a command up whose outcome the caller does not know. */
+/** Due work looks up a command if the caller got no outcome. */
 test.each([
   ['without a response', { sent: UNKNOWN, read: UNKNOWN }, 'PROVIDER_TIMEOUT', 'cancel'],
   ['refused by a provider that then cannot be read', { sent: REFUSED, read: UNKNOWN }, 'PROVIDER_TIMEOUT', 'cancel'],

@@ -19,7 +19,7 @@ import { NOON } from '../builders/payment.ts';
 import { savedCard } from '../builders/saved-card.ts';
 import { subscription } from '../builders/subscription.ts';
 
-/** A canceled subscription, whose provider creates another one for its reactivation. */
+/** A canceled subscription. Its reactivation creates a new subscription at the provider. */
 const ended = subscription({
   billingOwner: 'provider',
   status: 'canceled',
@@ -58,14 +58,14 @@ const stage = async (created: Outcome<never>, now: Instant = NOON + MINUTE_MS) =
   return { deps, keys, load };
 };
 
-test('a reactivation that due work cannot send now keeps its charge, because the first call may have arrived', async () => {
+test('an unsent reactivation keeps its charge, because the first call may have arrived', async () => {
   const { deps, keys, load } = await stage(NOT_DONE);
   expect(await runDueSubscription(deps, ended.id)).toBe('PROVIDER_UNAVAILABLE');
   expect(keys).toEqual([`${ended.id}:create:2`]);
   expect(await load()).toMatchObject({ status: 'canceled', version: 3, charge: claimed.charge });
 });
 
-test('a reactivation that due work could not send within the time of resends is dropped, and an event reports it', async () => {
+test('a reactivation still unsent after the time for resends is dropped, and an event reports it', async () => {
   const within = await stage(NOT_DONE, NOON + RESEND_WITHIN_MS);
   expect(await runDueSubscription(within.deps, ended.id)).toBe('PROVIDER_UNAVAILABLE');
   expect(await within.load()).toMatchObject({ version: 3, charge: claimed.charge });
@@ -77,7 +77,7 @@ test('a reactivation that due work could not send within the time of resends is 
   expect(charge).toBeUndefined();
 });
 
-test('a reactivation that the provider refuses to due work is dropped, and an event reports it', async () => {
+test('a reactivation that the provider refuses during due work is dropped, and an event reports it', async () => {
   const { deps, load } = await stage(REFUSED);
   await runDueSubscription(deps, ended.id);
   expect(await load()).toMatchObject({ status: 'canceled', version: 4, reason: 'reactivate_failed', lapsed: 1 });

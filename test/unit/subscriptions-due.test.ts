@@ -32,7 +32,7 @@ const transfer = {
   lookAt: iso(NOON + HOUR_MS),
 };
 
-/** The step that is due first, and when. */
+/** The first due step and its time. */
 const dueOf = (one: Subscription): readonly [string | undefined, string | undefined] => {
   const at = nextSubscriptionDue(one);
   if (at === undefined) return [undefined, undefined];
@@ -164,7 +164,7 @@ describe('the notice of a trial’s end', () => {
 });
 
 describe('the transitions of a subscription', () => {
-  /** Every legal change, by its cause, as `from > to`. */
+  /** Every legal change by its cause, as `from > to`. */
   const LEGAL: Readonly<Record<string, readonly string[]>> = {
     open: ['creating > trialing', 'creating > active'],
     charge: [

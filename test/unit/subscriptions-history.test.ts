@@ -21,7 +21,7 @@ const USER = { requestId: '0a64ed5a-9284-4f50-aea1-2eecf799c7d5', actor: { type:
 const ADMIN = { requestId: 'req_2', actor: { type: 'admin', id: 'user_9' } } as const;
 const WORKER = { requestId: 'msg_3', actor: { type: 'system', id: 'run-due' } } as const;
 
-/** A table whose changes are kept as records of the stream. */
+/** A table that records its changes as stream records. */
 const recorded = () => {
   const { table } = memoryTable(clock);
   const key = recordKey('SUB', subscription().id);
@@ -37,7 +37,7 @@ const recorded = () => {
 };
 
 describe('the actor of a version', () => {
-  test('is stored in few bytes, and is kept if readers do not see the next commit', async () => {
+  test('is stored in few bytes, and stays through commits that readers do not see', async () => {
     const { table, key } = recorded();
     const store = subscriptionStore(table);
     const made = subscription({ status: 'active', version: 1 });

@@ -11,8 +11,8 @@ const active = (fields: Partial<Subscription> = {}): Subscription =>
   subscription({ status: 'active', anchor: iso(start(0)), period: 2, ...fields });
 const idOf = (month: number, generation: number): string => periodPaymentId(active().id, iso(start(month)), generation);
 
-describe('the payments that a subscription may have had since its record was written', () => {
-  test.each([0, 1, 3])('count from the payments that have lapsed: %i', (lapsed) => {
+describe('the possible payments of a subscription since its restored record was written', () => {
+  test.each([0, 1, 3])('cover five generations from the number of lapsed payments on: %i', (lapsed) => {
     const found = possiblePayments(active({ lapsed }), start(4));
     for (const month of [2, 3, 4]) {
       const generations = [-1, 0, 1, 2, 3, 4, 5].filter((step) => found.has(idOf(month, lapsed + step)));
@@ -20,14 +20,14 @@ describe('the payments that a subscription may have had since its record was wri
     }
   });
 
-  test('are of the periods from the record’s until now', () => {
+  test('cover the periods from the record’s period until now', () => {
     const monthsAt = (now: number) =>
       [0, 1, 2, 3, 4, 5].filter((month) => possiblePayments(active(), now).has(idOf(month, 0)));
     expect(monthsAt(start(4) - 1)).toEqual([2, 3]);
     expect(monthsAt(start(4))).toEqual([2, 3, 4]);
   });
 
-  test('include the open charge, whose period may be another', () => {
+  test('include the open charge, even of another period', () => {
     const charge = { paymentId: 'pay_1', start: iso(NOON), cause: 'resume', attempts: 0 } as Subscription['charge'];
     expect(possiblePayments(active({ charge }), start(2)).has(periodPaymentId(active().id, iso(NOON), 0))).toBe(true);
   });
@@ -35,7 +35,7 @@ describe('the payments that a subscription may have had since its record was wri
   test.each([
     ['the provider bills', { billingOwner: 'provider' }],
     ['nothing costs', { totalCents: 0 }],
-  ] as const)('are none if %s', (_, fields) => {
+  ] as const)('are absent if %s', (_, fields) => {
     expect(possiblePayments(active(fields), start(4)).size).toBe(0);
   });
 });

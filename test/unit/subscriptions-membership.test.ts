@@ -7,7 +7,7 @@ import { subscription } from '../builders/subscription.ts';
 
 const day = (days: number): string => iso(NOON + days * DAY_MS);
 
-/** Active from noon on, and paid until day 31. */
+/** A subscription that is active since noon and paid until day 31. */
 const paid = (fields: Partial<Subscription> = {}): Subscription =>
   subscription({
     status: 'active',
@@ -23,7 +23,7 @@ const charge: Charge = {
   ...{ paymentId: 'pay_1', generation: 0, attempts: 0 },
 };
 
-/** The membership that a subscription gives, and its end. */
+/** The status and end of a subscription's membership. */
 const CASES: readonly (readonly [what: string, Partial<Subscription>, status: string, endsAt: string | undefined])[] = [
   ['that is paid', {}, 'active', day(31)],
   ['whose renewal is retried', { status: 'past_due', currentPeriodEnd: day(62) }, 'active', day(31)],

@@ -25,7 +25,7 @@ describe('the notice of a renewal', () => {
     ['monthly', 6, 6],
     ['weekly', 52, 0],
     ['daily', 400, 0],
-  ] as const)('of %s times %i is for periods of at least the months of the setting', (...[unit, times, months]) => {
+  ] as const)('of %s times %i needs a period of the configured months', (...[unit, times, months]) => {
     const one = active({ billingInterval: unit, intervalMultiplier: times });
     for (const renewalMinMonths of [1, 3, 5, 6, 7, 12, 13]) {
       const found = noticeAt(NOON, one, undefined, { ...POLICY, renewalMinMonths });
@@ -36,7 +36,7 @@ describe('the notice of a renewal', () => {
     }
   });
 
-  test('is due so many days before the renewal, and is not sent from the renewal on', () => {
+  test('is due the configured days before the renewal, and is not sent from the renewal on', () => {
     expect(noticeAt(NOON)).toMatchObject({ reason: 'renewal_due', at: END - 14 * DAY_MS });
     expect(noticeAt(END - 1)).toMatchObject({ at: END - 14 * DAY_MS });
     expect(noticeAt(END)).toBeUndefined();
@@ -48,16 +48,16 @@ describe('the notice of a renewal', () => {
   });
 });
 
-describe('the notice of the end of a card', () => {
+describe('the notice of an expiring card', () => {
   const monthly = active({ billingInterval: 'monthly' });
 
-  test('is due so many days before the month after the card’s last, and is not sent from then on', () => {
+  test('is due the configured days before the card expires, and is not sent after the expiry', () => {
     expect(noticeAt(NOON, monthly, card)).toMatchObject({ reason: 'method_expiring', at: CARD_ENDS - 30 * DAY_MS });
     expect(noticeAt(CARD_ENDS - 1, monthly, card)?.reason).toBe('method_expiring');
     expect(noticeAt(CARD_ENDS, monthly, card)).toBeUndefined();
   });
 
-  test('is sent once per card and month, and again for another card of the same month', () => {
+  test('is sent once per card and expiry month', () => {
     const expiryNoticed = noticeAt(NOON, monthly, card)?.sent.expiryNoticed;
     const noticed = active({ billingInterval: 'monthly', expiryNoticed });
     expect(noticeAt(NOON, noticed, card)).toBeUndefined();

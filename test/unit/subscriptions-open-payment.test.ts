@@ -104,7 +104,7 @@ describe('the confirmation of a subscription’s payment', () => {
   ])('is refused for a subscription %s', async (_, of) => {
     expect(await refused(of)).toMatchObject({
       code: 'INVALID_STATE',
-      message: 'The subscription no longer waits for this payment',
+      message: 'This is no longer the open payment of the subscription',
       details: { subscription_id: subscriptionId },
     });
   });

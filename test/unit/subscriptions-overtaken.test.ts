@@ -8,7 +8,7 @@ import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 
-/** Another commit comes between the read of a subscription and the call that its provider, which bills it, would get. */
+/** Another commit happens between the read of a subscription and the call to its billing provider. */
 const read = subscription({
   billingOwner: 'provider',
   status: 'active',
@@ -18,7 +18,7 @@ const read = subscription({
   methodRef: 'pm_a',
 });
 
-/** The record by now; every call to a provider fails the test. */
+/** A table with the changed record. Every call to a provider fails the test. */
 const overtakenBy = async (changed: Partial<Subscription>): Promise<BillingDeps> => {
   const { table } = memoryTable({ now: () => NOON });
   await table.put(recordItem(subscriptionShape, { ...read, ...changed, lock: read.lock + 1 }));
@@ -31,7 +31,7 @@ const overtakenBy = async (changed: Partial<Subscription>): Promise<BillingDeps>
   return { table, now: () => NOON, dunning, providers } as unknown as BillingDeps;
 };
 
-test('the removal of a method that the subscription no longer has makes no provider call', async () => {
+test('the removal of an already replaced method makes no provider call', async () => {
   const deps = await overtakenBy({ paymentMethodId: 'pmt_b', methodRef: 'pm_b' });
   expect(await removeMethodFrom(deps, read, 'pmt_a')).toMatchObject({ paymentMethodId: 'pmt_b', status: 'active' });
 });

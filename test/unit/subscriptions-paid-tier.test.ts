@@ -27,12 +27,12 @@ describe('a tier', () => {
     ['no tier', {}, undefined, day(9)],
     ['the same tier, which is paid for', {}, 'gold', undefined],
     ['the same tier, which is not', { tierUnpaidSince: day(0) }, 'gold', day(9)],
-  ] as const)('is unpaid from the beginning of a plan with %s', (...[, fields, tierId, expected]) => {
+  ] as const)('counts as unpaid from the start of a plan with %s', (...[, fields, tierId, expected]) => {
     const after = unpaidByPlan(subscription(fields), { tierId }, NOON + 9 * DAY_MS);
     expect(after).toEqual({ tierUnpaidSince: expected });
   });
 
-  test('is paid for by a period that costs something, and by no free period', () => {
+  test('is paid by a period with a price, but not by a free period', () => {
     const unpaid = { tierUnpaidSince: day(0) };
     expect(unpaidOncePaid(subscription(unpaid)).tierUnpaidSince).toBeUndefined();
     expect(unpaidOncePaid(subscription({ ...unpaid, totalCents: 0 }))).toEqual(unpaid);
@@ -54,7 +54,7 @@ describe('a tier', () => {
     expect(tierUnpaidSince).toBe(isPaid ? undefined : fields.tierUnpaidSince);
   });
 
-  test('stays paid for whatever is reported', () => {
+  test('stays paid after any report', () => {
     expect(unpaidAfterReport(subscription(), { isPaid: false }).tierUnpaidSince).toBeUndefined();
   });
 });

@@ -14,7 +14,7 @@ import { DUNNING, subscription } from '../builders/subscription.ts';
 const daily = (): Subscription =>
   recordPaid(startFirstPeriod(subscription({ billingInterval: 'daily' }), 'create', NOON), NOON);
 
-/** Bills, and is paid immediately, until nothing more is due. @returns when the billed periods start. */
+/** Bills and pays periods until none is due. @returns the starts of the billed periods */
 const catchUp = (running: Subscription, now: Instant): string[] => {
   const starts: string[] = [];
   let current = running;
@@ -30,7 +30,7 @@ describe('the billing after an outage', () => {
     expect(catchUp(daily(), NOON + 3 * DAY_MS + HOUR_MS)).toEqual([1, 2, 3].map((day) => iso(NOON + day * DAY_MS)));
   });
 
-  test('bills only the last twelve missed periods, so it never charges for a whole year of daily periods in one step', () => {
+  test('bills at most the last twelve missed periods, even of a year of daily periods', () => {
     const late = NOON + 365 * DAY_MS + HOUR_MS;
     expect(missedPeriods(daily(), late)).toBe(365 - MAX_MISSED_PERIODS);
     const starts = catchUp(daily(), late);
@@ -44,7 +44,7 @@ describe('the billing after an outage', () => {
 
 describe('a period that begins now', () => {
   const LATE = NOON + 100 * DAY_MS + HOUR_MS;
-  /** Its first month was paid at noon; it was paused or canceled afterwards. */
+  /** A subscription whose first month was paid at noon, and which was then paused or canceled. */
   const ended = (fields: Partial<Subscription>): Subscription => ({
     ...recordPaid(startFirstPeriod(subscription(), 'create', NOON), NOON),
     ...{ canceledAt: iso(NOON + DAY_MS), ...fields },

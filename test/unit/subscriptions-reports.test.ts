@@ -17,7 +17,7 @@ const NEXT_END = END + 30 * DAY_MS;
 const seconds = epochSeconds;
 const first = { anchor: iso(NOON), period: 0, start: NOON, end: END };
 
-/** A paid month that the provider bills; the provider is read an hour after its end, if no event arrives. */
+/** A paid month that the provider bills. Without an event, the provider is read an hour after the month's end. */
 const running = (fields: Partial<Subscription> = {}): Subscription =>
   subscription({
     ...{
@@ -179,7 +179,7 @@ describe('a report about a trial', () => {
     expect(reported(running(), { ...month, status: 'past_due', trialEnd: seconds(NOON) }).status).toBe('past_due');
   });
 
-  test('counts as a trial without an end time', () => {
+  test('counts as a trial even without an end time', () => {
     expect(reported(trial(9, { billingOwner: 'provider', status: 'trialing' }), { status: 'trialing' }).status).toBe(
       'trialing',
     );
@@ -379,7 +379,7 @@ describe('a subscription on hold without a method', () => {
     expect(reported({ ...held, trialEnd: undefined }, { status: 'paused' }).status).toBe('trialing');
   });
 
-  test('takes its status from any other report, and is paused if it has no hold', () => {
+  test('follows any report except a pause, which counts only without a hold', () => {
     expect(reported(held, { ...month, status: 'canceled' }).status).toBe('canceled');
     expect(reported(running(), paused).status).toBe('paused');
   });
@@ -464,7 +464,7 @@ describe('a report about a former subscription', () => {
 describe('the price in a report', () => {
   const price = { amountCents: 500, currency: 'USD' };
 
-  test('is the price from then on if the seller has set it', () => {
+  test('replaces the stored price if the seller has changed it', () => {
     expect(reported(running(), { ...month, price })).toMatchObject({ totalCents: 500, subtotalCents: 500 });
   });
 
@@ -482,7 +482,7 @@ describe('the price in a report', () => {
     ['gets to the provider', { priceUpdate: { id: 'chg_1', claimedAt: iso(NOON), lookAt: iso(NOON) } }],
   ];
 
-  test.each(OTHER_PLANS)('is not the price of the present period while another plan %s', (_, fields) => {
+  test.each(OTHER_PLANS)('does not replace the current period’s price while another plan %s', (_, fields) => {
     expect(reported(running(fields), { ...month, price })).toMatchObject({ totalCents: 1_900, subtotalCents: 1_900 });
   });
 });

@@ -69,7 +69,7 @@ describe('the subscription store', () => {
     ['active', 'declined'],
     ['declined', 'active'],
   ] as const)(
-    'refuses a change from %s to %s, which the transition table does not have, and writes nothing',
+    'refuses a change from %s to %s, which the transition table lacks, and writes nothing',
     async (from, to) => {
       const was = await insert(subscription({ status: from }));
       const before = await everything();
@@ -81,7 +81,7 @@ describe('the subscription store', () => {
     },
   );
 
-  test('stores a change that the transition table has, and counts the commit', async () => {
+  test('stores an allowed change, and counts the commit', async () => {
     const was = await insert(subscription({ status: 'active', lock: 4 }));
     const changed = await store.change(was, (current) => ({ ...current, status: 'paused' }));
     expect(changed).toMatchObject({ status: 'paused', lock: 5 });
@@ -239,7 +239,7 @@ describe('the claim of a period', () => {
     expect(await store.load(id)).toMatchObject({ tags: 'first' });
   });
 
-  test('does not exist if the provider bills', async () => {
+  test('is not made if the provider bills', async () => {
     const was = await insert(opening({ billingOwner: 'provider' }));
     expect(await isStored(FIRST)).toBe(false);
     await table.put({ ...FIRST, cause: 'create' });

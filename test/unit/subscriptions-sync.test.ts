@@ -13,13 +13,13 @@ import { subscription } from '../builders/subscription.ts';
 
 const running = { billingOwner: 'provider', status: 'active', providerSubscriptionId: 'sub_1' } as const;
 
-/** Another commit has come first, so every write finds this record instead. */
+/** Another commit came first, so every write finds this record. */
 const overtakenBy = (found: Subscription) =>
   ({
     transact: async () => ({ ok: false, failed: [0], found: [recordItem(subscriptionShape, found)] }),
   }) as unknown as Table;
 
-test('a read of a former provider subscription is ignored after another one has replaced it', async () => {
+test('a read of a former provider subscription is ignored after its replacement', async () => {
   const report: ProviderSubscription = {
     subscriptionId: 'sub_1',
     ourSubscriptionId: undefined,
@@ -42,7 +42,7 @@ test('a read of a former provider subscription is ignored after another one has 
   expect(await storeReport(deps, subscription(running), report)).toEqual(again);
 });
 
-test('a reactivation charges nothing while its former subscription cannot be read, and only a refusal means that it is gone', async () => {
+test('a reactivation fails if its former subscription is unreadable, but not if the read is refused', async () => {
   const canceled = subscription({ ...running, status: 'canceled' });
   const read = (outcome: Outcome<never>) => {
     const providers = { find: async () => ({ subscriptions: { find: async () => outcome } }) };

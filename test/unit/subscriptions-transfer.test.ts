@@ -1,4 +1,4 @@
-/** @module Each step's calls, in order, and the payer when a subscription moves to another customer of its provider. */
+/** @module The calls and the payer at each step when a subscription moves to another customer at its provider. */
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { DAY_MS, epochSeconds, HOUR_MS, type Instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
@@ -215,7 +215,7 @@ describe('the successor of a transfer', () => {
     expect(inputOf('create')).toMatchObject({ isBridge: false });
   });
 
-  test('is free until the end of a period that the former subscription was charged for in the meantime, if that end is later', async () => {
+  test('is free until the end of a later period that the former subscription has paid in the meantime', async () => {
     const renewed = {
       latestInvoice: invoice({ periodStart: epochSeconds(MONTH_END), periodEnd: epochSeconds(later) }),
     };
@@ -312,7 +312,7 @@ describe('a transfer that its provider does not carry out', () => {
     await expect(failed).rejects.toMatchObject({ details: { decline_code: 'expired_card' } });
   });
 
-  test('continues although an invoice is pending, if the payer has no action to take', async () => {
+  test('continues despite a pending invoice if the payer needs no action', async () => {
     const script = { pause: done(at({ status: 'paused', owed: [invoice({ status: 'pending' })] })) };
     const { deps, names } = await service(running(), script);
     await startTransfer(deps, running(), { method: METHOD }).catch(() => undefined);
@@ -426,7 +426,7 @@ describe('a repeated transfer', () => {
     expect((await away.load())?.transfer).toBeDefined();
   });
 
-  test('counts the search for a successor from its first look if an older version has claimed it', async () => {
+  test('searches for successors since its first lookup if an older release has stored no claim time', async () => {
     const { claimedAt: _, ...transfer } = moving().transfer ?? expect.fail();
     const claimed = moving({ transfer });
     const { deps, inputOf } = await service(claimed, { findOurs: done([at(), SUCCESSOR]) }, LATE);

@@ -6,7 +6,7 @@ import { abandonCharge, openCharge } from '../../shared/subscriptions/billing/su
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 
-/** A subscription that is canceled or paused, whose payer withdraws a return. */
+/** A canceled or paused subscription whose payer withdraws its reactivation or resume. */
 const ended = subscription({ status: 'canceled', version: 3, canceledAt: iso(NOON) });
 
 describe('the withdrawal of a reactivation', () => {

@@ -13,7 +13,7 @@ const unreadable = new Error('throughput exceeds the limit');
 const conflict = new Error('a transaction is under way');
 const dueItem = (pk: string): Item => ({ pk, sk: 'PAY', due_at: '2026-01-01T00:00:00.000Z' });
 
-/** Sweeps the records of each partition. @returns the ids that were queued, and the error of the sweep */
+/** Sweeps the records of each partition. @returns the queued ids and the sweep's error */
 const sweep = async (
   partitions: Readonly<Record<string, () => readonly Item[]>>,
   isLocked: (pk: string) => boolean = () => false,
@@ -91,7 +91,7 @@ test('a sweep reads no further page after 40 seconds, and leaves the rest to the
 });
 
 describe('the lease of the sweep', () => {
-  /** A record that is due at noon, in a table whose reads a test may delay. */
+  /** A record due at noon, in a table whose reads a test may delay. */
   const rig = async () => {
     const clock = { at: NOON };
     const now = () => clock.at;

@@ -6,7 +6,7 @@ interface Counter {
   readonly version: number;
 }
 
-/** A store whose first commits are overtaken, each by one version. */
+/** A store whose first commits each lose to a concurrent version. */
 const overtaken = (times: number) => {
   let stored: Counter = { version: 0 };
   let left = times;

@@ -4,7 +4,7 @@ import { type Changes, type Clause, expression } from '../../shared/platform/exp
 
 const NOW = 1_773_144_000;
 
-/** Any names and values that a caller could give, above all text with a meaning in an expression. */
+/** Any names and values of a caller, above all text with a meaning in expressions. */
 const hostile = fc.constantFrom(
   'pk',
   'status',
@@ -56,7 +56,7 @@ const changes: fc.Arbitrary<Changes> = fc.record(
   { requiredKeys: [] },
 );
 
-/** All parts that an expression may have, once its placeholders are removed. */
+/** All permitted parts of an expression without its placeholders. */
 const GRAMMAR =
   /^(?:SET|REMOVE|ADD|AND|OR|IN|BETWEEN|attribute_exists|attribute_not_exists|contains|<=|>=|<>|[=<>(),. ])*$/;
 const withoutPlaceholders = (written: string): string => written.replaceAll(/#n\d+|:v\d+/g, '');

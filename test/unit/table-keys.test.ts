@@ -26,7 +26,7 @@ describe('a key of the table', () => {
     );
   });
 
-  test('hides the address of a rate limit', () => {
+  test('hides the client address of a rate limit', () => {
     expect(JSON.stringify(rateKey('guest-create-email', 'ada@example.com'))).not.toContain('ada');
     expect(rateKey('guest-create-ip', '203.0.113.7').pk).not.toContain('203');
   });
@@ -68,7 +68,7 @@ describe('a cursor', () => {
   const AT = '2026-03-10T12:00:00.000Z';
   const row = { pk: 'PAY#pay_1', sk: 'PAY', sort: `${AT}#pay_1` };
   const made = (...parts: unknown[]): string => Buffer.from(JSON.stringify(parts)).toString('base64url');
-  /** The first member of a cursor names its list. */
+  /** The first element of a cursor names its list. */
   const [name] = JSON.parse(Buffer.from(encodeCursor(row, LIST.list), 'base64url').toString());
 
   test('leads back to its row', () => {
@@ -108,7 +108,7 @@ describe('a cursor', () => {
     expect(refusal).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'cursor' }] });
   });
 
-  test('is refused in another list, and outside the requested range', () => {
+  test('is refused in another list or outside the requested range', () => {
     const cursor = encodeCursor(row, LIST.list);
     expect(refusalOf(() => decodeCursor(cursor, { list: 'USER#other#PAY' }))).toMatchObject({
       details: [{ path: 'cursor', rule: 'cursor', message: 'is the next_cursor of another list' }],

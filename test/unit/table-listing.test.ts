@@ -10,7 +10,7 @@ interface Row {
   readonly wanted: boolean;
 }
 
-/** The rows that the engine reads from a partition in one response without a limit. */
+/** The number of rows that the engine reads from a partition per unlimited request. */
 const PAGE_ROWS = 250;
 
 const tableOf = (partitions: ReadonlyMap<string, readonly Row[]>): { table: Table; reads: () => number } => {
@@ -37,7 +37,7 @@ const rowsOf = (count: number, isWanted: (number: number) => boolean): Row[] =>
   Array.from({ length: count }, (_, number) => ({ sort: sortOf(number), wanted: isWanted(number) }));
 const WANTED = [{ equals: ['f.x', 1] as const }];
 
-/** Follows `next` from page to page. @returns every row that was shown, and the number of empty pages before the last. */
+/** Follows `next` from page to page. @returns all shown rows, and the number of empty pages before the last page */
 const followed = async (rows: readonly Row[], limit: number): Promise<{ shown: string[]; emptyPages: number }> => {
   const { table } = tableOf(new Map([['P', rows]]));
   const list = { index: 'owner', partition: 'P', descending: true, filter: WANTED, offset: 0, limit } as const;

@@ -73,13 +73,13 @@ describe('getMany', () => {
     expect(engine.commandCalls(BatchGetCommand).length).toBeLessThanOrEqual(10);
   });
 
-  test('requests unprocessed keys again only after longer and longer waits, of a few seconds at most', async () => {
+  test('requests unprocessed keys again after growing delays of at most a few seconds', async () => {
     engine.on(BatchGetCommand).resolves({ UnprocessedKeys: { records: { Keys: keys(1) } } });
     const waits = await waitsOf(() => table.getMany(keys(1)).catch(() => undefined));
     expect(waits).toEqual([25, 50, 100, 200, 400, 800, 1_600, 2_500, 2_500]);
   });
 
-  test('fails as soon as the time of the function is nearly over', async () => {
+  test('fails shortly before the function’s timeout', async () => {
     engine.on(BatchGetCommand).resolves({ UnprocessedKeys: { records: { Keys: keys(1) } } });
     const waits = await waitsOf(() => inTime(1_000, () => table.getMany(keys(1)).catch(() => undefined)));
     expect(waits).toEqual([25, 50, 100, 200]);
@@ -132,7 +132,7 @@ describe('a write to the table', () => {
     expect(await table.put(item, [{ exists: true }])).toEqual({ ok: false, found: undefined });
   });
 
-  test('throws, instead of a failed condition, if the table has no capacity', async () => {
+  test('throws if the table has no capacity, instead of reporting a failed condition', async () => {
     engine.on(UpdateCommand).rejects(new ProvisionedThroughputExceededException(said));
     await expect(table.update(item, { set: { a: 1 } })).rejects.toThrow(ProvisionedThroughputExceededException);
   });
@@ -220,7 +220,7 @@ describe('a transaction on the table', () => {
     expect(tokens()).toHaveLength(1);
   });
 
-  test('is retried only after longer and longer waits, within the time of the function', async () => {
+  test('is retried after growing delays, within the function’s timeout', async () => {
     engine.on(TransactWriteCommand).rejects(canceled('ThrottlingError'));
     const transact = () => table.transact([step]).catch(() => undefined);
     expect(await waitsOf(transact)).toEqual([25, 50, 100, 200, 400, 800, 1_600, 2_500, 2_500]);

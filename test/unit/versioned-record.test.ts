@@ -80,7 +80,7 @@ describe('a change of times', () => {
     expect(await stored()).toMatchObject({ lookAt: minute(5), due_at: dueAt });
   });
 
-  test('can put off the due time alone, and is then undone by a change of no time', async () => {
+  test('can postpone only the due time, which any later change of times resets', async () => {
     const record = await insert({ lookAt: minute(2) });
     expect(await store.putOff(record, minute(9))).toBe(true);
     expect(await stored()).toMatchObject({ lookAt: minute(2), due_at: minute(9) });

@@ -8,7 +8,7 @@ import { refusalIn } from '../builders/refusal.ts';
 
 type Standing = { readonly role: Role | undefined; readonly exists?: boolean };
 
-/** The role of the caller in every organization. A write must not ask the cache. */
+/** The role of the caller in every organization. A write must not use the cache. */
 const standingsOf = ({ role, exists = true }: Standing): Standings => ({
   cached: () => Promise.reject(new Error('an event is sent by a standing that may be outdated')),
   consistent: async (_, organizationId) => ({ organizationId, exists, role }),
@@ -17,8 +17,8 @@ const standingsOf = ({ role, exists = true }: Standing): Standings => ({
 const send = (caller: Caller, organizationId: string | undefined, standing: Standing): Promise<void> =>
   requireSender({ standings: standingsOf(standing) }, caller, organizationId);
 
-describe('the caller who may replay an event', () => {
-  test.each(['owner', 'admin'] as const)('belongs to the %s of the event’s organization', async (role) => {
+describe('a caller who may replay an event', () => {
+  test.each(['owner', 'admin'] as const)('can be the %s of the event’s organization', async (role) => {
     await send(session(), 'org_1', { role });
   });
 
@@ -27,24 +27,24 @@ describe('the caller who may replay an event', () => {
     [{ role: 'member' }, 'INSUFFICIENT_PERMISSIONS'],
     [{ role: undefined }, 'ORGANIZATION_ACCESS_DENIED'],
     [{ role: 'owner', exists: false }, 'ORGANIZATION_ACCESS_DENIED'],
-  ] as const)('is never a caller with the standing %j', async (standing, code) => {
+  ] as const)('cannot have the standing %j', async (standing, code) => {
     expect((await refusalIn(send(session(), 'org_1', standing))).code).toBe(code);
   });
 
-  test('is a platform admin, even if the event has no organization', async () => {
+  test('can be a platform admin, even if the event has no organization', async () => {
     const admin = session({ isAdmin: true });
     await send(admin, 'org_1', { role: undefined });
     await send(admin, undefined, { role: undefined });
   });
 
-  test('is never a user if the event has no organization, not even for their own event', async () => {
+  test('cannot be a user if the event has no organization, even for the user’s own event', async () => {
     expect(await refusalIn(send(session(), undefined, { role: 'owner' }))).toMatchObject({
       code: 'INSUFFICIENT_PERMISSIONS',
       details: { required: 'platform admin' },
     });
   });
 
-  test('is never a guest', async () => {
+  test('cannot be a guest', async () => {
     expect((await refusalIn(send(guest(), 'org_1', { role: 'owner' }))).code).toBe('AUTHENTICATION_REQUIRED');
   });
 });

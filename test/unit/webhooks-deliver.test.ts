@@ -90,7 +90,7 @@ describe('a webhook delivery', () => {
     expect(answers).toEqual([5, 10, 20, 0].map((retryAfterSeconds) => ({ retryAfterSeconds })));
   });
 
-  test('uses an attempt for each response of a busy target after the tenth, and waits half a minute each time', async () => {
+  test('uses up an attempt per busy response after the tenth, with a delay of half a minute', async () => {
     const { deliver, sent } = rig({ ...OK, status: 429, retryAfter: '1' });
     expect(await deliver({ postponed: { times: 9, attempts: 1 } })).toBe('done');
     expect(sent).toMatchObject([{ group: 'WEBHOOK_1', delaySeconds: 30 }]);
@@ -160,7 +160,7 @@ describe('a delivery of a provider’s event as received', () => {
     return { ...made, deliver, waiting, kinds, entry };
   };
 
-  test('is not stored, and its log entry names what a replay sends again', async () => {
+  test('is not stored, and its log entry names the event for a replay', async () => {
     const { deliver, kinds, entry, table } = await raws();
     await deliver({ traceparent: TRACE });
     expect(kinds()).toEqual(['EVT', 'LOG']);
@@ -171,7 +171,7 @@ describe('a delivery of a provider’s event as received', () => {
     });
   });
 
-  test('is stored while it waits long, and no longer waits after a replay that its target accepted', async () => {
+  test('is stored during a long delay, and ends with a replay that its target accepts', async () => {
     const made = await raws({ ...OK, status: 500 }, [3_600]);
     expect(await made.deliver()).toBe('done');
     expect(await made.waiting()).toMatchObject({ due: 'DUE#DLV', postponed: { times: 0, attempts: 1 }, ...RECEIVED });
@@ -180,7 +180,7 @@ describe('a delivery of a provider’s event as received', () => {
     expect(Object.keys(present(await made.waiting()))).not.toContain('due');
   });
 
-  test('that was tried before can be replayed from the entry of a removed target', async () => {
+  test('can be replayed from the log entry of a removed target after its first attempt', async () => {
     const made = rig(OK, []);
     const sources = () => made.items().map(({ sourceId }) => sourceId);
     await made.deliver(RECEIVED);

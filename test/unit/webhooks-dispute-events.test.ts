@@ -20,7 +20,7 @@ const report = (status: ProviderDispute['status']): ProviderDispute => ({
   ...{ evidenceDueBy: undefined, createdAt: NOON / SECOND_MS, reportedAt: undefined },
 });
 
-test('an event of a dispute has it read if another event of the same second is stored meanwhile', async () => {
+test('a dispute event triggers a read if another event of the same second is stored concurrently', async () => {
   const { table } = memoryTable({ now: () => NOW });
   const common = { now: () => NOW, log: logLines().log };
   const record = (status: ProviderDispute['status'], at: number) =>
@@ -32,7 +32,7 @@ test('an event of a dispute has it read if another event of the same second is s
   let reads = 0;
   const get: Table['get'] = async (asked, ...rest) => {
     if (asked.pk === key.pk) reads += 1;
-    // The first read asks whether the order is clear, and the second one begins the change.
+    // The first read checks whether the order is clear. The second read begins the change.
     if (asked.pk === key.pk && reads === 2) await record('lost', NOON);
     return table.get(asked, ...rest);
   };

@@ -13,7 +13,7 @@ const PAYLOADS: readonly unknown[] = [
   { long: 'x'.repeat(100_000) },
 ];
 
-/** As stored on 2026-11-29. */
+/** The stored form of 2026-11-29. */
 const STORED = 'ASOn54uzbWiohCOY0HxeWwsA';
 const STORED_PAYLOAD = {
   event: 'payment.created',
@@ -22,7 +22,7 @@ const STORED_PAYLOAD = {
 };
 
 describe('the payload of a log entry', () => {
-  test.each(PAYLOADS)('is read as it was written: %j', (payload) => {
+  test.each(PAYLOADS)('is unchanged after it is written and read: %j', (payload) => {
     expect(payloadOf(packedPayload(payload))).toEqual(payload);
   });
 

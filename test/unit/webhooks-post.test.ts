@@ -74,24 +74,24 @@ describe('a webhook POST', () => {
 
   const timedOut = { kind: 'failed', reason: 'timeout', detail: 'no response in time', durationMs: expect.any(Number) };
 
-  test('ends in time if the name is never resolved', async () => {
+  test('ends at its time limit if the name is never resolved', async () => {
     const resolve = vi.fn(() => new Promise<never>(() => undefined));
     const post = openPost({ timeoutMs: 150, allowPrivate: false, resolve });
     expect(await post(posted('https://hooks.example/in'))).toEqual(timedOut);
     expect(resolve).toHaveBeenCalledOnce();
   });
 
-  test('ends in time if the TLS handshake never ends', async () => {
+  test('ends at its time limit if the TLS handshake never ends', async () => {
     const silent = await listening(createTcpServer((socket) => void socket.on('error', () => undefined)));
     expect(await openPost(SHORT)(posted(`https://${silent}/in`))).toEqual(timedOut);
   });
 
-  test('ends in time without a response', async () => {
+  test('ends at its time limit without a response', async () => {
     const url = await target(() => undefined);
     expect(await openPost(SHORT)(posted(url))).toEqual(timedOut);
   });
 
-  test('ends in time if a response never ends', async () => {
+  test('ends at its time limit if a response never ends', async () => {
     const url = await target((_, response) => {
       response.writeHead(200);
       response.write('{');

@@ -28,8 +28,8 @@ const rig = async ({ during = async () => undefined }: { during?: () => Promise<
   return { table, sent, deps: { table, queues: { send } } };
 };
 
-describe('a delivery that waits', () => {
-  test('is queued with the attempts that were made, and waits no longer', async () => {
+describe('a waiting delivery', () => {
+  test('is queued with its number of attempts, and waits no longer', async () => {
     const { table, sent, deps } = await rig();
     await waitLong({ table, now: () => NOON }, DELIVERY, wait(5, HOUR_MS));
     expect(await table.get(KEY)).toMatchObject({ due: 'DUE#DLV', due_at: iso(NOON + HOUR_MS) });
@@ -58,7 +58,7 @@ describe('a delivery that waits', () => {
     expect(await table.get(KEY)).toMatchObject({ due: 'DUE#DLV' });
   });
 
-  test('waits no longer after a replay that its target accepted', async () => {
+  test('stops waiting after a replay that its target accepted', async () => {
     const { table, sent, deps } = await rig();
     await waitLong({ table, now: () => NOON }, DELIVERY, wait(5, HOUR_MS));
     await endWait(table, DELIVERY);
@@ -66,7 +66,7 @@ describe('a delivery that waits', () => {
     expect(sent).toEqual([]);
   });
 
-  test('that is not stored cannot wait, so its message is received again', async () => {
+  test('must be stored, or its message is received again', async () => {
     const { table } = memoryTable({ now: () => NOON });
     await expect(waitLong({ table, now: () => NOON }, DELIVERY, wait(5, HOUR_MS))).rejects.toThrow('not stored');
     expect(await table.get(KEY)).toBeUndefined();

@@ -1,5 +1,5 @@
-// The API document as tools of a model: `node docs/examples/agent/tools.mjs payments:read` writes one tool per GET that a
-// service key with these scopes may call.
+// Turns the API document into tools for a model. `node docs/examples/agent/tools.mjs payments:read` writes one tool per
+// GET route that a service key with these scopes may call.
 import { argv, env, stdout } from 'node:process';
 
 const PAYMENTS_URL = env.PAYMENTS_URL ?? 'http://127.0.0.1:3000';
@@ -10,7 +10,7 @@ const document = await (await fetch(`${PAYMENTS_URL}/openapi.json`)).json();
 const parameterOf = (parameter) =>
   parameter.$ref ? document.components.parameters[parameter.$ref.split('/').at(-1)] : parameter;
 
-/** The path and query parameters as one flat object; headers are the program's. */
+/** The path and query parameters as one flat object. The program sets the headers. */
 const inputOf = ({ parameters = [] }) => {
   const sent = parameters.map(parameterOf).filter((parameter) => parameter.in === 'path' || parameter.in === 'query');
   return {

@@ -13,7 +13,7 @@ const PORT = Number(env.PORT ?? 4000);
 const PRICE = { total_cents: 2500, currency: 'USD', description: 'One blue mug' };
 const PROVIDERS = ['provider_a', 'provider_b'];
 
-/** The shop's database: the payment of each order, and the token that reads it. */
+/** The shop's database stores the payment of each order, and the token for reading that payment. */
 const orders = new Map();
 
 const callPayments = async (path, { headers = {}, body } = {}) => {

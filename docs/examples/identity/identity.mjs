@@ -1,4 +1,4 @@
-// An identity service in Node 24, without packages: `node identity.mjs`. Replace the two maps by your own database.
+// An identity service in Node 24, without packages: `node identity.mjs`. Replace the two maps with your own database.
 import { createServer } from 'node:http';
 import { env, stdout } from 'node:process';
 

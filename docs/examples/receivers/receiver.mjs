@@ -1,5 +1,5 @@
 // A receiver of webhooks in Node 24: `npm install standardwebhooks`, then `node receiver.mjs`.
-// It verifies each event, applies it once, and keeps the newest state for any order of arrival.
+// It verifies each event, applies each event once, and keeps the newest state, even if events arrive out of order.
 import { createServer } from 'node:http';
 import { env, stdout } from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
@@ -21,7 +21,7 @@ const keepNewest = database.prepare(`
   WHERE $at > as_of OR ($at = as_of AND status NOT IN ('succeeded', 'failed'))`);
 const readPayment = database.prepare('SELECT id, status, refunded_cents, as_of FROM payments WHERE id = ?');
 
-/** In one transaction: an event that fails half-way is not remembered, and its retry is applied. */
+/** Uses one transaction, so a half-applied event is not remembered, and its retry is applied. */
 const applyOnce = (webhookId, { timestamp, data }) => {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -67,7 +67,7 @@ server.listen(PORT, '127.0.0.1', async () => {
   stdout.write(`The receiver listens on ${url}\n`);
 });
 
-/** As `stripe listen --forward-to`: the local host sends a copy of every event here. */
+/** The local host sends a copy of every event here, like `stripe listen --forward-to`. */
 const forwardFrom = async (localHost, url) => {
   const body = JSON.stringify({ forward_to: url });
   const { ok } = await fetch(`${localHost}/_local/sink/default/behaviour`, { method: 'POST', body });

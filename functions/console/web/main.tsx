@@ -1,6 +1,6 @@
 /**
- * @module The start of the console, with its pages by path and the app that shows the sign-in page or the page of the
- * address bar.
+ * @module The start of the console. It maps paths to pages, and shows the sign-in page or the page of the current
+ * address.
  */
 
 import './view/language.ts';
@@ -40,14 +40,14 @@ import { Layout, type NavigationItem } from './view/layout.tsx';
 import { go, matchPath, place } from './view/route.tsx';
 import './styles.css';
 
-/** A page, by its path below /console. Pages with a `name` appear in the navigation, in this order. */
+/** A page at a path below /console. Pages with a `name` appear in the navigation in this order. */
 interface Page extends Partial<NavigationItem> {
   readonly path: string;
-  /** Set if the page shows the records of all owners, so that the user needs this scope. */
+  /** The scope that every user needs, because the page shows the records of all owners. */
   readonly scope?: Scope;
-  /** The scope that staff need. A payer needs none, because the page shows the payer's own records. */
+  /** The scope that staff need. Payers need no scope, because they see only their own records. */
   readonly staffScope?: Scope;
-  /** True if only platform admins may read the data of the page, because no scope permits it. */
+  /** True if only platform admins may read the page's data, because no scope allows it. */
   readonly isForAdmins?: true;
   readonly show: (parameters: Readonly<Record<string, string>>) => ReturnType<typeof PaymentsPage>;
 }
@@ -102,7 +102,7 @@ const pageShown = () => {
 const App = () => {
   const isSignedIn = session.value !== undefined;
   const isAtRoot = place.value.path === '/';
-  // Pages compare times with the clock, so on the local host the clock is read first.
+  // Pages compare times with the service's clock, so the local host's clock is read first.
   const [isClockRead, setClockRead] = useState(!site.isLocal);
   useEffect(() => {
     void readClock()

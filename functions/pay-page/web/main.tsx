@@ -1,4 +1,4 @@
-/** @module The start of the hosted page: what its token opens decides what it shows. */
+/** @module The start of the hosted page. The token decides whether it shows a payment, a subscription or a link. */
 
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -17,7 +17,7 @@ import './styles.css';
 
 const arrival = arrive();
 
-/** Another link in the same tab differs by its fragment only, so the browser does not load the page again. */
+/** Another link in the same tab changes only the fragment, and the browser does not reload the page for that. */
 addEventListener('hashchange', () => location.reload());
 
 const titleOf = (state: PageState): string => {
@@ -27,8 +27,8 @@ const titleOf = (state: PageState): string => {
 };
 
 /**
- * The service reads the secret of an old payment from the provider once a minute, and says null in between. The page
- * keeps it, so that the card form stays as it is.
+ * For an old payment, the service reads the client secret from the provider at most once a minute, and returns null in
+ * between. The page keeps the secret to keep the card form open.
  */
 const withSecret = (now: PageState, before: PageState | undefined): PageState => {
   const isSame = now.kind === 'payment' && before?.kind === 'payment' && now.payment_id === before.payment_id;

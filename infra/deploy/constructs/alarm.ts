@@ -3,7 +3,7 @@ import { Alarm, ComparisonOperator, type IMetric, MathExpression, TreatMissingDa
 import type { Construct } from 'constructs';
 import type { Stage } from '../stage/settings.ts';
 
-/** The stage, and the topic of its alarms. */
+/** The topic that receives the alarms of a stage. */
 export interface Alarms {
   readonly topicArn: string;
   readonly stage: Stage;
@@ -11,26 +11,26 @@ export interface Alarms {
 
 export interface ServiceAlarmProps {
   readonly alarms: Alarms;
-  /** The alarm's name in docs/operations.md. */
+  /** The alarm's name, as in docs/operations.md. */
   readonly name: string;
   readonly metric: IMetric;
-  /** The failure, and its impact on the business. */
+  /** The failure and its business impact. */
   readonly description: string;
   readonly threshold: number;
-  /** True if the value must exceed the threshold; by default the threshold itself raises the alarm. */
+  /** True if only a value above the threshold raises the alarm. By default, the threshold itself does. */
   readonly exceeds?: boolean;
-  /** Consecutive periods; 1 by default. */
+  /** Consecutive periods over the threshold; 1 by default. */
   readonly periods?: number;
   /**
-   * A state (a depth, an age, a rate) ends, and its end is mailed. An occurrence has no end, so only the occurrence is
-   * mailed.
+   * A state (a depth, an age, a rate) also sends an e-mail when it returns to normal. An occurrence never returns to
+   * normal, so it sends only the alarm.
    */
   readonly watches: 'state' | 'occurrence';
-  /** With `silence`, missing data raises the alarm, for work that must happen regularly. */
+  /** With `silence`, missing data raises the alarm. For work that must happen regularly. */
   readonly alarmsOn?: 'much' | 'silence';
 }
 
-/** An alarm with its impact. */
+/** Creates an alarm that describes its impact. */
 export const serviceAlarm = (scope: Construct, id: string, props: ServiceAlarmProps): Alarm => {
   const { alarms, name, metric, description, threshold, watches, periods = 1, alarmsOn = 'much' } = props;
   const much = props.exceeds
@@ -54,19 +54,19 @@ export const serviceAlarm = (scope: Construct, id: string, props: ServiceAlarmPr
 /** Minimum number of calls for a meaningful rate. One or two failures may be chance. */
 const ENOUGH = 3;
 
-/** The calls to one function or API, and the failures among them, as sums over the same period. */
+/** Call and failure counts of one function or API, as sums over the same period. */
 export interface Sampled {
   readonly asked: IMetric;
-  /** Failures of different kinds, which are added. */
+  /** Failures of different kinds, added up. */
   readonly failed: readonly IMetric[];
-  /** Calls that do not count as asked, because this service makes them itself. */
+  /** Calls by this service itself, which are subtracted from `asked`. */
   readonly left?: IMetric | undefined;
 }
 
 /**
- * 1 while more than half of at least three calls of a period fail, for any of the samples, else 0. It rises at night, when
- * 19 of 19 requests fail and are too few for a rate of many. Compares products,
- * because a division by zero would leave a period without data.
+ * Returns 1 if more than half of a period's calls fail, with at least three calls, for any of the samples; else 0. It
+ * also detects 19 failures of 19 requests at night, too few calls for a rate alarm. It compares products, because a
+ * division by zero would leave a period without data.
  */
 export const mostFail = (samples: readonly Sampled[], period: Duration): MathExpression => {
   const usingMetrics: Record<string, IMetric> = {};

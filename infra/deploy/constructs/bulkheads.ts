@@ -3,12 +3,12 @@ import type { Trigger } from '../../../shared/platform/trigger.ts';
 import type { Bulkheads } from '../stage/settings.ts';
 
 /**
- * Reserved concurrency. A reservation keeps instances for one function and also caps it, so a flood of one kind of work
- * cannot use up the account's limit.
+ * Reserved concurrency. A reservation guarantees instances to one function and also caps it, so a flood of one kind of
+ * work cannot use up the account's limit.
  */
 type Reservation = number | undefined;
 
-/** A schedule starts one run at a time. The second instance is for a run that overlaps the next run. */
+/** A schedule starts one run at a time. The second instance is for overlapping runs. */
 const SCHEDULE = 2;
 /**
  * A stream has up to four readers per shard (`batchesAtOnce`), and an on-demand table starts with about four shards.
@@ -34,7 +34,7 @@ interface Functions {
   readonly triggers: readonly Trigger[];
 }
 
-/** AWS always keeps this many instances of an account for the functions without a reservation. */
+/** AWS requires an account to keep this many instances unreserved. */
 export const UNRESERVED = 100;
 
 /** The sum of all reservations of a stage. */

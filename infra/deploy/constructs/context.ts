@@ -5,13 +5,13 @@ import type { PaymentSlot, ProviderSlot } from '../../../shared/core/settings.ts
 import type { DeploymentSettings } from '../stage/settings.ts';
 import type { Alarms } from './alarm.ts';
 
-/** The resources with data, as another stack refers to them. */
+/** The resources that hold data, as references for other stacks. */
 export interface KeptResources {
-  /** The table in use, which may be a restored one. */
+  /** The table in use, such as a restored table. */
   readonly table: { readonly name: string; readonly arn: string; readonly streamArn: string };
   readonly bus: { readonly name: string; readonly arn: string };
   readonly providerSecretArn: (slot: ProviderSlot) => string;
-  /** The secrets that verify the events of each provider. */
+  /** The secret that verifies the events of a provider. */
   readonly signatureSecretArn: (slot: PaymentSlot) => string;
   readonly guestTokenSecretArn: string;
   readonly idSecretArn: string;
@@ -26,14 +26,14 @@ export interface QueueReference {
   readonly url: string;
 }
 
-/** Everything that a function of the service may get a right to or a setting for, as its own stack refers to it. */
+/** The resources and settings of all functions in one stack. */
 export interface ServiceContext {
   readonly kept: KeptResources;
   /** The folder of the bundles, with one folder per id. */
   readonly codeDir: string;
   /** The dead-letter queue of asynchronous invocations that exhausted their retries. */
   readonly undone: IQueue;
-  /** Settings of the operator, and the base URL. */
+  /** The operator's settings and the base URL. */
   readonly environment: Readonly<Record<string, string>>;
   readonly queues: ReadonlyMap<QueueName, QueueReference>;
   readonly settings: DeploymentSettings;

@@ -27,8 +27,8 @@ export const hasOwnUrl = ({ auth }: Endpoint, { functionUrls }: Pick<DeploymentS
   auth === 'provider-signature' && functionUrls;
 
 /**
- * The function and the route of one endpoint. A provider's webhook also has a URL that the throttle of other callers
- * cannot affect.
+ * The function and the route of one endpoint. A provider's webhook also has its own URL, which the throttle of other
+ * callers does not affect.
  */
 export class EndpointFunction extends Construct {
   readonly functionName: string;

@@ -18,8 +18,8 @@ export interface FunctionRoleProps {
 }
 
 /**
- * A role with exactly these rights, in one managed policy. A function runs only after its rights exist, and constructs that
- * CDK connects later add none.
+ * Creates a role with exactly these rights, in one managed policy. CDK deploys the rights before the function, and no
+ * later construct adds rights to the role.
  */
 export const functionRole = (scope: Construct, props: FunctionRoleProps): IRole => {
   const { context, logGroup, uses, statements = [], description } = props;
@@ -43,7 +43,7 @@ export const functionRole = (scope: Construct, props: FunctionRoleProps): IRole 
   }).withoutPolicyUpdates();
 };
 
-/** The roles of the endpoints of one stack. */
+/** The shared roles of one stack's endpoints. */
 export class SharedRoles extends Construct {
   readonly #made = new Map<string, IRole>();
   readonly #of: Pick<FunctionRoleProps, 'context' | 'logGroup'>;
@@ -53,7 +53,7 @@ export class SharedRoles extends Construct {
     this.#of = of;
   }
 
-  /** The logical id follows from the rights, so a role stays the same when functions come and go. */
+  /** The logical id derives from the rights, so a role survives when functions are added or removed. */
   roleFor(declared: readonly Right[]): IRole {
     const uses = [...new Set(declared)].toSorted();
     const key = uses.join(', ');

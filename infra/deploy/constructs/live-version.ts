@@ -16,10 +16,10 @@ import type { TableInUse } from '../stage/settings.ts';
 import { type Alarms, serviceAlarm } from './alarm.ts';
 import { allow } from './rights.ts';
 
-/** The resources that the canaries of one stack share. */
+/** The resources that one stack's canaries share. */
 export interface Canaries {
   readonly application: LambdaApplication;
-  /** The alarm on 5xx responses of the whole API. */
+  /** The alarm on the API's 5xx responses. */
   readonly answers5xx: IAlarmRef;
   readonly alarms: Alarms;
 }
@@ -58,16 +58,16 @@ export interface LiveVersionProps {
   readonly tableInUse: TableInUse | undefined;
 }
 
-/** Number of warm instances. Concurrent requests beyond it cause cold starts. */
+/** Number of warm instances. Additional concurrent requests cause cold starts. */
 const WARM_INSTANCES = 1;
 
-/** A version of a function under the alias `live`, which its route calls. It may be kept warm, and have a canary. */
+/** A version of a function under the alias `live`, which its route calls. It may be kept warm or have a canary. */
 export class LiveVersion extends Construct {
   readonly alias: IFunction;
 
   constructor(scope: Construct, id: string, { lambda, canaries, isWarm, name, tableInUse }: LiveVersionProps) {
     super(scope, id);
-    // The template is the same for another table, but a version keeps the name of the table that it was published with.
+    // A published version keeps its table name, so publish a new version for another table.
     if (tableInUse) lambda.invalidateVersionBasedOn(tableInUse.streamArn);
     const { currentVersion: version } = lambda;
     if (!isVersion(version)) throw new Error('a function has a current version');
@@ -114,7 +114,7 @@ const shift = (scope: Construct, { lambda, alias, canaries, name }: Shift): void
   });
 };
 
-/** CDK's classes do not fit its interfaces under exactOptionalPropertyTypes. */
+/** CDK's classes do not match its interfaces under exactOptionalPropertyTypes. */
 const isVersion = (value: unknown): value is IVersion => value instanceof Version;
 const isFunction = (value: unknown): value is IFunction => value instanceof FunctionBase;
 

@@ -19,7 +19,7 @@ import { constructId, ServiceFunction } from './service-function.ts';
 /** AWS recommends a visibility timeout of six times the function's timeout. */
 const VISIBILITY_PER_TIMEOUT = 6;
 const RETENTION = Duration.days(4);
-/** Longer than the queue's own retention, since a dead letter's age counts from when the message was first sent. */
+/** Longer than the queue's own retention, because a dead letter's age counts from its first send. */
 const DEAD_LETTER_RETENTION = Duration.days(14);
 
 export interface ConsumedQueueProps {
@@ -51,7 +51,7 @@ export class ConsumedQueue extends Construct {
   }
 }
 
-/** A target that restarts leaves a few dead letters, which wait for this many, or for an hour. */
+/** A restart of a target leaves a few dead letters. They raise an alarm above this number, or after an hour. */
 const MANY = 10;
 const LONG = { period: Duration.minutes(5), periods: 12 };
 
@@ -62,8 +62,8 @@ interface DeadLetters {
 }
 
 /**
- * An hour is watched by the number of dead letters and not by the age of the oldest, because SQS leaves messages out of
- * that age that were received three times.
+ * The one-hour alarm uses the number of dead letters, not the age of the oldest. SQS excludes messages with three or
+ * more receives from that age.
  */
 const alarmOnDeadLetters = (scope: Construct, { deadLetters, trigger, alarms }: DeadLetters): void => {
   const { queue, impact, deadLettersCanWait: canWait } = trigger;
@@ -96,7 +96,7 @@ interface Feed {
   readonly rule: QueueTrigger['rules'][number];
 }
 
-/** Events that the bus cannot deliver go to the consumer's dead-letter queue, because they are the same messages. */
+/** Undeliverable events go to the consumer's dead-letter queue, because they are the same messages. */
 const feed = (scope: Construct, { busName, queue, deadLetters, rule }: Feed): void => {
   const { attrArn } = new CfnRule(scope, `Rule${constructId(rule.name)}`, {
     eventBusName: busName,
@@ -126,7 +126,7 @@ const FAILURE_PERIOD = Duration.minutes(5);
 
 export interface ConsumerMetrics {
   readonly calls: Metric;
-  /** Calls that failed as a whole, and messages that failed within a call. */
+  /** Calls that failed as a whole, and failed messages within calls. */
   readonly failures: readonly Metric[];
 }
 
@@ -136,7 +136,7 @@ interface WatchedConsumer {
   readonly functionName: string;
 }
 
-/** The metrics of a consumer, by the name of its function. */
+/** The metrics of a consumer, by its function name. */
 export const consumerMetrics = ({ stage, trigger, functionName }: WatchedConsumer): ConsumerMetrics => {
   const counted = { period: FAILURE_PERIOD, statistic: 'Sum' };
   const ofLambda = (metricName: string) =>
@@ -157,8 +157,8 @@ export const consumerMetrics = ({ stage, trigger, functionName }: WatchedConsume
 };
 
 /**
- * The function that consumes a queue. A failed message is retried alone, then goes to the dead-letter queue. Its alarm
- * rises long before that, if most messages fail.
+ * The function that consumes a queue. A failed message is retried alone, then goes to the dead-letter queue. If most
+ * messages fail, its alarm rises long before that.
  */
 export class QueueConsumer extends Construct {
   readonly trigger: QueueTrigger;
@@ -186,9 +186,9 @@ export class QueueConsumer extends Construct {
       target: lambda,
       eventSourceArn: queue.queueArn,
       batchSize: trigger.batchSize,
-      // Always given, because CloudFormation need not take back a `false` that the template no longer has.
+      // Always set, because CloudFormation may keep a `false` that is removed from the template.
       enabled: trigger.isPaused !== true,
-      // More pollers than instances would use up the messages' receives.
+      // With more pollers than instances, throttled receives would exhaust the messages' retries.
       maxConcurrency: reserved ?? trigger.maxConcurrency,
       reportBatchItemFailures: true,
     });

@@ -53,7 +53,7 @@ export const statementsOf = (right: Right, context: ServiceContext): readonly Po
   }
 };
 
-/** `ForAllValues` also holds for a request without partition keys, which `Null` excludes. */
+/** `ForAllValues` also matches a request without partition keys, so `Null` excludes such requests. */
 const onKeys = (right: KeyedRight, { kept: { table } }: ServiceContext): PolicyStatement => {
   const { actions, keys } = KEYED_ACTIONS[right];
   return new PolicyStatement({
@@ -66,7 +66,10 @@ const onKeys = (right: KeyedRight, { kept: { table } }: ServiceContext): PolicyS
   });
 };
 
-/** A function that could write a service key could give itself any scope. Without a right to the table it cannot. */
+/**
+ * A function that can write a service key can grant itself any scope, so other functions are denied that write. A
+ * function without table rights needs no denial.
+ */
 export const denialsOf = (uses: readonly Right[], { kept: { table } }: ServiceContext): readonly PolicyStatement[] =>
   uses.includes('table:keys') || !uses.some((right) => right.startsWith('table:'))
     ? []
@@ -81,7 +84,7 @@ export const denialsOf = (uses: readonly Right[], { kept: { table } }: ServiceCo
 
 const readSecret = (arn: string): PolicyStatement => allow(['secretsmanager:GetSecretValue'], [arn]);
 
-/** Functions may use the key for secrets, but not for other data that it encrypts. */
+/** Allows functions to decrypt secrets with the key, but no other data. */
 const useKeyForSecrets = ({ kept: { key } }: ServiceContext): PolicyStatement =>
   new PolicyStatement({
     actions: ['kms:Decrypt'],
@@ -89,7 +92,7 @@ const useKeyForSecrets = ({ kept: { key } }: ServiceContext): PolicyStatement =>
     conditions: { StringEquals: { 'kms:ViaService': `secretsmanager.${Aws.REGION}.amazonaws.com` } },
   });
 
-/** The settings that a function with this right needs. */
+/** The settings that this right requires. */
 export const environmentOf = (right: Right, context: ServiceContext): Readonly<Record<string, string>> => {
   switch (right) {
     case 'table:read':
@@ -140,7 +143,10 @@ const receivingSlotOf = (right: `signatures:${PaymentSlot}`): PaymentSlot => {
   return slot;
 };
 
-/** The ARN of the one secret that an event receiver may read. PayPal's events are verified by a call that uses PayPal's keys. */
+/**
+ * The ARN of the only secret that an event receiver may read. PayPal's events are verified by an API call, which needs
+ * PayPal's keys.
+ */
 const secretForEvents = (slot: PaymentSlot, { kept, settings }: ServiceContext): string =>
   verifiesWithKeys(settings.adapters[slot]) ? kept.providerSecretArn(slot) : kept.signatureSecretArn(slot);
 

@@ -11,7 +11,7 @@ import { reservedForTrigger } from './bulkheads.ts';
 import type { ServiceContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
 
-/** The next run does the work of a failed run, so only several failures in a row raise an alarm. */
+/** The next run repeats failed work, so only several failures in a row raise an alarm. */
 const RUNS_UNTIL_ALARM = 3;
 
 export interface ScheduledJobProps {
@@ -37,7 +37,7 @@ export const jobMetrics = ({ everyMinutes }: ScheduleTrigger, functionName: stri
   return { runs: count('Invocations'), failures: count('Errors') };
 };
 
-/** A function that runs regularly, with alarms for failed and for missing runs. */
+/** A scheduled function, with alarms for failed and missing runs. */
 export class ScheduledJob extends Construct {
   readonly trigger: ScheduleTrigger;
   readonly functionName: string;
@@ -52,7 +52,7 @@ export class ScheduledJob extends Construct {
       logGroup,
       reserved: reservedForTrigger(trigger, context.settings.bulkheads),
     });
-    // The queue's own policy admits every schedule of the stage.
+    // No grant is needed, because the queue's own policy admits every schedule of the stage.
     const { undone } = context;
     new Rule(this, 'Schedule', {
       schedule: Schedule.rate(every),

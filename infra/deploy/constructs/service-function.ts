@@ -28,14 +28,14 @@ export interface FunctionSpec {
 export interface ServiceFunctionProps {
   readonly context: ServiceContext;
   readonly spec: FunctionSpec;
-  /** One log group per stack, so that a stack of many functions stays within CloudFormation's 500 resources. */
+  /** One log group per stack, to stay within CloudFormation's limit of 500 resources. */
   readonly logGroup: ILogGroup;
-  /** Roles that functions with the same rights share. If undefined, the function has its own. */
+  /** Roles shared by functions with the same rights. If undefined, the function has its own role. */
   readonly roles?: SharedRoles;
-  /** Rights that the event source of a function with its own role needs, in addition to the declared rights. */
+  /** Rights for the event source, in addition to the declared rights. Only for a function with its own role. */
   readonly statements?: readonly PolicyStatement[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Reserved concurrency. If undefined, the function shares the account's. */
+  /** Reserved concurrency. If undefined, the function uses the account's shared concurrency. */
   readonly reserved?: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export const constructId = (id: string): string =>
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('');
 
-/** One function, whose role holds exactly the declared rights. */
+/** One function, with a role for exactly its declared rights. */
 export class ServiceFunction extends Construct {
   readonly lambda: LambdaFunction;
 
@@ -64,7 +64,7 @@ export class ServiceFunction extends Construct {
       memorySize: spec.memoryMb,
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       role: roles ? roles.roleFor(spec.uses) : functionRole(this, own),
-      // Given also if it is off, because CloudFormation need not take back a value that the template no longer has.
+      // Always set, because CloudFormation may keep a value that is removed from the template.
       tracing: context.settings.tracing ? Tracing.ACTIVE : Tracing.PASS_THROUGH,
       deadLetterQueue: context.undone,
       logGroup,

@@ -4,11 +4,11 @@ import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 
 /**
- * The encryption key of a stage. To read a secret, a log or a failure object, a role needs the right to read it and the
- * right to use the key. The key's whole policy is here; functions get the right to use the key through their own roles.
+ * The encryption key of a stage. To read a secret, a log or a failed record, a role needs two rights: to read it and to
+ * use the key. The key's whole policy is here. Functions get the right to use the key through their own roles.
  */
 export class ServiceKey extends Construct {
-  /** A reference, so that encrypted resources add nothing to the key's policy. */
+  /** A reference without the key's policy, so encrypted resources cannot extend the policy. */
   readonly reference: IKey;
 
   constructor(scope: Construct, id: string, { removalPolicy }: { readonly removalPolicy: RemovalPolicy }) {
@@ -23,7 +23,7 @@ export class ServiceKey extends Construct {
   }
 }
 
-/** AWS's default. Without it, a key that no role may manage cannot be repaired. */
+/** AWS's default statement. Without it, a key that no role may manage cannot be repaired. */
 const governedByAccount = new PolicyStatement({
   principals: [new AccountRootPrincipal()],
   actions: ['kms:*'],
@@ -51,7 +51,7 @@ const usedByLogs = new PolicyStatement({
   },
 });
 
-/** CloudWatch publishes to the encrypted topic. */
+/** Allows CloudWatch to publish to the encrypted topic. */
 const usedByAlarms = new PolicyStatement({
   principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
   actions: ['kms:Decrypt', 'kms:GenerateDataKey'],

@@ -1,6 +1,6 @@
 /**
- * @module Values that stacks share. A stack writes a value to a parameter in SSM, and later stacks read the parameter when
- * they are deployed. A parameter can change or vanish at any time; an export cannot while another stack imports it.
+ * @module Values that stacks share. A stack writes a value to an SSM parameter, and later stacks read it during
+ * deployment. Unlike an export, a parameter can change or be removed while other stacks use its value.
  */
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
@@ -9,7 +9,7 @@ import { constructId } from './service-function.ts';
 
 interface SharedName {
   readonly stage: Stage;
-  /** The part of the stack that writes the value. */
+  /** The part of the writing stack. */
   readonly part: string;
   readonly name: string;
 }
@@ -20,6 +20,6 @@ export const writeShared = (scope: Construct, at: SharedName, value: string): vo
   new StringParameter(scope, `Shared${constructId(at.name)}`, { parameterName: parameterName(at), stringValue: value });
 };
 
-/** The stack that writes the value must be deployed first. A stack has one template parameter for each value it reads. */
+/** Reads a value of a stack that was deployed earlier. A stack has one template parameter per value. */
 export const readShared = (scope: Construct, at: SharedName): string =>
   StringParameter.valueForStringParameter(scope, parameterName(at));

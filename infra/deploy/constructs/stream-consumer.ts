@@ -23,9 +23,9 @@ export interface StreamConsumerProps {
 }
 
 export interface StreamMetrics {
-  /** The maximum delay behind the stream. */
+  /** The maximum lag behind the stream. */
   readonly age: Metric;
-  /** The numbers of the consumer's records by result. */
+  /** Counts of the consumer's records, by result. */
   readonly counts: readonly Metric[];
   readonly givenUp: MathExpression;
 }
@@ -52,8 +52,8 @@ export const streamMetrics = ({
 };
 
 /**
- * A function that reads the changes of each item in order from the table's stream. A record that fails ten times is
- * kept in a bucket and raises an alarm.
+ * A function that reads changes from the table's stream, in order per item. A record that fails ten times is stored in
+ * a bucket and raises an alarm.
  */
 export class StreamConsumer extends Construct {
   readonly trigger: StreamTrigger;
@@ -117,7 +117,7 @@ export class StreamConsumer extends Construct {
   }
 }
 
-/** The function gets only insertions and changes of its records, and the removals that it declares. */
+/** Passes on insertions and changes of the trigger's records, and the removals that it declares. */
 const filtersOf = ({ sortKeys, removalsOf }: StreamTrigger) => [
   filterOf(['INSERT', 'MODIFY'], sortKeys),
   ...(removalsOf ? [filterOf(['REMOVE'], removalsOf)] : []),

@@ -21,13 +21,13 @@ export interface TableBackupsProps {
   readonly tableArn: string;
   /** Encrypts the backups. */
   readonly key: IKey;
-  /** The ARN of a vault in another region or account; empty: no copies. */
+  /** The ARN of a vault in another region or account. If empty, backups are not copied. */
   readonly copyTo: string;
   readonly alarms: Alarms;
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** The backups of the table by AWS Backup. They remain if the table is deleted; its point-in-time recovery does not. */
+/** Backups of the table by AWS Backup. Unlike point-in-time recovery, they remain if the table is deleted. */
 export class TableBackups extends Construct {
   constructor(scope: Construct, id: string, props: TableBackupsProps) {
     super(scope, id);
@@ -87,7 +87,7 @@ const jobsOf = (stage: Stage, metricName: string, period?: Duration): Metric =>
   });
 
 export interface BackupCounts {
-  /** Backups that failed, did not start in time or were stopped, and copies that failed. */
+  /** Backups that failed, expired before their start or were aborted, and failed copies. */
   readonly failed: MathExpression;
   readonly completed: Metric;
 }
@@ -107,7 +107,7 @@ export const backupCounts = (stage: Stage): BackupCounts => ({
   completed: jobsOf(stage, 'NumberOfBackupJobsCompleted', Duration.days(1)),
 });
 
-/** Backups of a table, and their copies in other regions, get the tags of the table. */
+/** The table's tags also apply to its backups and their copies in other regions. */
 const RECOVERY_POINTS = `arn:${Aws.PARTITION}:backup:*:${Aws.ACCOUNT_ID}:recovery-point:*`;
 
 interface BackedUp {
@@ -116,7 +116,7 @@ interface BackedUp {
   readonly vaults: readonly IBackupVault[];
 }
 
-/** The rights of AWS's own policy for backups, limited to this table and these vaults. */
+/** The rights of AWS's own backup policy, limited to this table and these vaults. */
 const roleOf = (scope: Construct, { tableArn, key, vaults }: BackedUp): Role => {
   const rights = new ManagedPolicy(scope, 'Rights', {
     description: 'Backs up the table',

@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../stage/acknowledged.ts';
 import { type Alarms, serviceAlarm } from './alarm.ts';
 
-/** The next run repeats the work of a failed run, so its dead letter is only evidence, and expires. */
+/** The next run repeats failed work, so its dead letter is only evidence and may expire. */
 const KEPT = Duration.days(1);
 
 export interface UndoneInvocationsProps {
@@ -16,8 +16,8 @@ export interface UndoneInvocationsProps {
 }
 
 /**
- * The dead-letter queue of the scheduled runs, asynchronous invocations and alarm e-mails that AWS starts itself. Every
- * function uses it, so that no event is lost without a trace.
+ * The dead-letter queue for work that AWS starts itself: scheduled runs, asynchronous invocations and alarm e-mails.
+ * Every function uses it, so no event is lost without a trace.
  */
 export class UndoneInvocations extends Construct {
   readonly queue: Queue;
@@ -57,7 +57,7 @@ export class UndoneInvocations extends Construct {
         'Due work of payments and subscriptions runs a minute late, or an alarm was not delivered.',
     });
     if (alarmEmail !== '') {
-      // By its ARN only, because the queue's own policy admits the topic.
+      // Refers to the queue by ARN, because the queue's own policy already admits the topic.
       const deadLetterQueue = Queue.fromQueueArn(this, 'Reference', this.queue.queueArn);
       const topic = Topic.fromTopicArn(this, 'Alarms', alarms.topicArn);
       const mail = { topic, protocol: SubscriptionProtocol.EMAIL, endpoint: alarmEmail };

@@ -26,8 +26,8 @@ export interface ApiStackProps {
 }
 
 /**
- * The HTTP API without a stage, the routes of payers and of a shop's backend, the default route, and the queue of the
- * invocations that failed permanently. It is deployed before the queues, so none of its functions may send to them.
+ * The HTTP API without a stage, the routes of payers and of a shop's backend, the default route, and the queue of
+ * permanently failed invocations. The stack is deployed before the queues, so its functions may not send to them.
  */
 export class ApiStack extends ServiceStack {
   constructor(scope: Construct, { settings, codeDir, defaultId, endpoints }: ApiStackProps) {
@@ -98,7 +98,7 @@ interface DefaultFunction {
   readonly roles: SharedRoles;
 }
 
-/** The API's own address, which a custom domain disables, but which an export may still name. */
+/** The API's own address. An export may still name it, although a custom domain disables it. */
 const endpointOf = ({ node: { defaultChild } }: HttpApi): string => {
   if (!(defaultChild instanceof CfnApi)) throw new Error('an HTTP API has no resource');
   return defaultChild.attrApiEndpoint;

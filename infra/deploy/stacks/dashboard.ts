@@ -28,7 +28,7 @@ export interface DashboardProps {
   readonly api: IHttpApi;
   readonly queues: readonly ShownQueue[];
   readonly undone: IQueue;
-  /** By the ids of their triggers. */
+  /** Each reader, job and consumer has the id of its trigger. */
   readonly readers: readonly ({ readonly id: string } & StreamMetrics)[];
   readonly jobs: readonly ({ readonly id: string } & JobMetrics)[];
   readonly consumers: readonly ({ readonly id: string } & ConsumerMetrics)[];
@@ -38,7 +38,7 @@ export interface DashboardProps {
   readonly alarms: IAlarm[];
 }
 
-/** One page with every alarm, and below them the metrics that they watch. @returns the dashboard's name. */
+/** One page with every alarm and, below, the metrics behind them. @returns the dashboard's name. */
 export const addDashboard = (scope: Construct, props: DashboardProps): string => {
   const name = `payments-${props.stage}`;
   const board = new MonitoringFacade(scope, 'Monitoring', {

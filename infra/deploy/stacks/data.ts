@@ -22,7 +22,7 @@ import { acknowledge } from '../stage/acknowledged.ts';
 import { type DeploymentSettings, type Stage, type TableInUse, webhookSecretName } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
-/** The resources with data, which are the table, the bus, the key, the secrets, and the topic of the alarms. */
+/** The resources that hold data or are shared: the table, the bus, the key, the secrets, and the alarm topic. */
 export class DataStack extends ServiceStack {
   constructor(scope: Construct, { stage, tableInUse, backupCopyTo }: DeploymentSettings) {
     super(scope, { stage, part: 'data', description: 'Payments: table, event bus, secrets' });
@@ -49,7 +49,7 @@ export class DataStack extends ServiceStack {
     }
   }
 
-  /** The secrets by the names of their shared values. */
+  /** The secrets by shared-value name. */
   #secrets(stage: Stage, key: IKey): ReadonlyMap<string, Secret> {
     const ofProviders = PROVIDER_SLOTS.map((slot) => [slot, this.#providerSecret(slot, key)] as const);
     const ofSignatures = PAYMENT_SLOTS.map((slot) => [slot, this.#signatureSecret(slot, key)] as const);
@@ -77,7 +77,7 @@ export class DataStack extends ServiceStack {
       enforceSSL: true,
       masterKey: key,
     });
-    // This policy replaces the default policy, which admits the whole account and thereby CloudWatch.
+    // This policy replaces the default policy, which admits CloudWatch along with the whole account.
     topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],

@@ -23,7 +23,7 @@ import { ServiceStack } from './service-stack.ts';
 
 /** A stream supports two consumers. A third consumer would throttle all of them. */
 const STREAM_CONSUMERS = 2;
-/** The function whose environment holds all settings of the service, because it runs every kind of due work. */
+/** This function's environment holds all settings of the service, because it runs every kind of due work. */
 const OPERATED = 'workers.run-due';
 const FAILURES_KEPT = Duration.days(90);
 
@@ -35,7 +35,7 @@ export interface EventsStackProps {
 
 type Consumed = ReadonlyMap<QueueName, ConsumedQueue>;
 
-/** Background work, with stream readers, queues with their consumers, and schedules. */
+/** Background work: stream readers, queue consumers and schedules. */
 export class EventsStack extends ServiceStack {
   constructor(scope: Construct, { settings, codeDir, triggers }: EventsStackProps) {
     const { stage } = settings;
@@ -77,7 +77,7 @@ export class EventsStack extends ServiceStack {
     }
   }
 
-  /** Outputs that payctl reads. */
+  /** The outputs for payctl. */
   #tellOperators(failures: Bucket, consumed: Consumed): void {
     for (const [name, { queue }] of consumed) new CfnOutput(this, queueOutput(name), { value: queue.queueUrl });
     for (const [name, { deadLetters }] of consumed) {
@@ -114,7 +114,7 @@ export class EventsStack extends ServiceStack {
     }
   }
 
-  /** The bucket of failed records. It holds whole changes, which contain personal data. */
+  /** The bucket of failed records. It stores whole changes, including personal data. */
   #failures(encryptionKey: IKey): Bucket {
     const kept: BucketProps = {
       encryption: BucketEncryption.KMS,

@@ -11,8 +11,8 @@ import { ServiceStack } from './service-stack.ts';
 import { STAGE_THROTTLE, THROTTLED_REQUESTS, type Throttle, throttleOf } from './throttling.ts';
 
 /**
- * Logs the caller's address, because no attack can be traced without it, and the route's key. It never logs the path or
- * query, which hold ids, e-mail addresses and tokens.
+ * Logs the route's key and the caller's address, which is needed to trace an attack. It never logs the path or query,
+ * because they contain ids, e-mail addresses and tokens.
  */
 const ACCESS_LOG = {
   requestId: '$context.requestId',
@@ -27,7 +27,7 @@ const ACCESS_LOG = {
   integrationError: '$context.integrationErrorMessage',
 };
 
-/** Counts requests to which the gateway returned 429 without calling a function, because AWS has no metric for them. */
+/** Counts the gateway's own 429 responses, because AWS has no metric for them. */
 const throttledRequests = (stage: string) => ({
   filterPattern: FilterPattern.all(
     FilterPattern.stringValue('$.status', '=', '429'),
@@ -45,7 +45,7 @@ export interface FrontStackProps {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** The stage that callers reach. It is deployed last, because its limits may only name existing routes. */
+/** The public stage of the API. It is deployed last, because its limits may only name existing routes. */
 export class FrontStack extends ServiceStack {
   constructor(scope: Construct, { settings, endpoints }: FrontStackProps) {
     super(scope, { stage: settings.stage, part: 'front', description: 'Payments: stage, limits, domain' });

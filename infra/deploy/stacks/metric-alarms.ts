@@ -1,5 +1,5 @@
 /**
- * @module The alarms of the service as a whole. Consumers have their own alarms. Each alarm has a row in
+ * @module The alarms of the service as a whole. Consumers have separate alarms. Each alarm has a row in
  * docs/operations.md.
  */
 
@@ -162,7 +162,7 @@ const aboutUrls = ({ urlErrors, urlsFail }: ServiceMetrics): readonly MetricAlar
         },
       ];
 
-/** No alarm if nothing probes the stage. A probe that does not run has the alarms of its schedule. */
+/** No alarm if nothing probes the stage. A missing probe raises the alarms of its schedule. */
 const aboutHealth = ({ unhealthyProbes }: ServiceMetrics): readonly MetricAlarm[] =>
   unhealthyProbes === undefined
     ? []

@@ -1,4 +1,4 @@
-/** @module What a stack needs of the stacks before it, read from their shared values when it is first used. */
+/** @module Reads the shared values of earlier stacks, each on first use. */
 import { HttpApi, type IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { type IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
@@ -63,14 +63,14 @@ export const apiIn = (stack: ServiceStack): IHttpApi =>
 export const undoneIn = (stack: ServiceStack): IQueue =>
   Queue.fromQueueArn(stack, 'Undone', stack.shared('api', 'undone-arn'));
 
-/** The address of the API that follows from the settings. If empty, it is the API's own address. */
+/** The API's address according to the settings. If empty, the API's own address applies. */
 export const configuredBaseUrl = ({ publicBaseUrl, customDomain, basePath }: DeploymentSettings): string =>
   publicBaseUrl || (customDomain === '' ? '' : `https://${customDomain}${basePath}`);
 
 export const baseUrlIn = (stack: ServiceStack, settings: DeploymentSettings): string =>
   configuredBaseUrl(settings) || stack.shared('api', 'base-url');
 
-/** The names of the shared values of a queue, of a function and of an event source. */
+/** The names of the shared values of queues, functions and event sources. */
 export const queueValue = (queue: QueueName, attribute: 'arn' | 'url' | 'dead-letters-arn'): string =>
   `${queue}-queue-${attribute}`;
 export const functionValue = (id: string): string => `${id}-function`;

@@ -1,4 +1,4 @@
-/** @module The functions and routes of endpoints, and which of the two stacks has them. */
+/** @module The functions and routes of endpoints, and their assignment to the two API stacks. */
 import type { IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
@@ -14,18 +14,18 @@ import { apiIn, baseUrlIn, functionValue, keptIn, queuesIn, undoneIn } from './r
 import { ServiceStack } from './service-stack.ts';
 
 /**
- * The stack of the receivers of provider events, whose URLs must not change, and of all other endpoints that operators call
- * or that send to a queue. It is deployed after the queues.
+ * The stack of the receivers of provider events, whose URLs must not change. It also has the endpoints for operators
+ * and those that send to a queue. It is deployed after the queues.
  */
 export const OPERATOR_ROUTES = 'api-webhooks';
 
 /**
- * The folders of its entries. The endpoints of all other folders are in the stack `api`. In version 0.2.0 the stacks of these
- * folders were deployed after `api-webhooks`, or did not exist, so a rollback creates no route that another stack still has.
+ * The folders of this stack's endpoints. All other folders are in the stack `api`. In version 0.2.0 the stacks of these
+ * folders were deployed after `api-webhooks`, or did not exist, so a rollback creates no duplicate route.
  */
 const OPERATOR_FOLDERS: readonly string[] = ['webhooks', 'admin', 'api', 'console', 'payment-links'];
 
-/** The part in the name of the endpoint's stack. */
+/** The name part of the endpoint's stack. */
 export const routesPart = (endpoint: Pick<Endpoint, 'id'>): 'api' | typeof OPERATOR_ROUTES =>
   OPERATOR_FOLDERS.includes(routeGroupOf(endpoint)) ? OPERATOR_ROUTES : 'api';
 

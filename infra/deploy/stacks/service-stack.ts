@@ -28,8 +28,8 @@ export class ServiceStack extends Stack {
   }
 
   /**
-   * Resources with data are retained in prod, and deleted elsewhere. If the first deployment fails, it removes them
-   * again, so that the next deployment can create them.
+   * In prod, resources with data are retained; elsewhere, they are deleted. A failed first deployment always deletes
+   * them, so that the next deployment can create them.
    */
   get removalPolicy(): RemovalPolicy {
     return this.production ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
@@ -44,14 +44,14 @@ export class ServiceStack extends Stack {
     return this.getLogicalId(defaultChild);
   }
 
-  /** Writes values for the stacks that are deployed after this stack. */
+  /** Publishes values for later stacks. */
   share(values: Readonly<Record<string, string>>): void {
     for (const [name, value] of Object.entries(values)) {
       writeShared(this, { stage: this.#stage, part: this.#part, name }, value);
     }
   }
 
-  /** Reads a value of a stack that is deployed before this stack. */
+  /** Reads a value of an earlier stack. */
   shared(part: string, name: string): string {
     return readShared(this, { stage: this.#stage, part, name });
   }

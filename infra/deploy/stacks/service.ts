@@ -21,8 +21,8 @@ export interface ServiceProps {
 }
 
 /**
- * The whole service as stacks, deployed in the order data, api, events, api-webhooks, operations, front. They are deployed
- * in turn, because each reads values of the stacks before it.
+ * All stacks of the service, deployed in the order data, api, events, api-webhooks, operations, front. Each reads
+ * values of earlier stacks.
  */
 export const addStacks = (app: App, { settings, codeDir, defaultId, ...declared }: ServiceProps): void => {
   const endpoints = installedEndpoints(declared.endpoints, {
@@ -36,9 +36,9 @@ export const addStacks = (app: App, { settings, codeDir, defaultId, ...declared 
     new ApiStack(app, { settings, codeDir, defaultId, endpoints: inPart('api') }),
     new EventsStack(app, { settings, codeDir, triggers }),
     new OperatorRoutesStack(app, { settings, codeDir, endpoints: inPart(OPERATOR_ROUTES), triggers }),
-    // It lists the alarms of all stacks above.
+    // Lists the alarms of all stacks above.
     new OperationsStack(app, { settings, endpoints, triggers }),
-    // The front is deployed last, so callers find every route and its alarms exist.
+    // The front is deployed last, so all routes and alarms exist before callers arrive.
     new FrontStack(app, { settings, endpoints }),
   ];
   for (const [at, stack] of stacks.entries()) {
@@ -47,13 +47,13 @@ export const addStacks = (app: App, { settings, codeDir, defaultId, ...declared 
   }
 };
 
-/** The stacks, which the rule packs check. */
+/** Adds the stacks and the rule packs that check them. */
 export const addService = (app: App, props: ServiceProps): void => {
   addStacks(app, props);
   Validations.of(app).addPlugins(...packs(app));
 };
 
-/** The rule packs that must have no open finding. */
+/** Rule packs without open findings. */
 export const packs = (app: App) => [
   new AwsSolutionsChecks(app, { verbose: true }),
   new ServerlessChecks(app, { verbose: true }),

@@ -6,21 +6,21 @@ export interface Throttle {
   readonly burst: number;
 }
 
-/** The metric of requests that these limits refused. */
+/** The metric of requests that exceeded these limits. */
 export const THROTTLED_REQUESTS = 'ThrottledRequests';
 
-/** The default of the stage. A route with these limits has no settings of its own. */
+/** The stage's default. A route with the default limits has no settings of its own. */
 export const STAGE_THROTTLE: Throttle = { rate: 300, burst: 600 };
 
 /** A payer's browser reads the payment several times for each payment that it starts. */
 const CHECKOUT_READS: Throttle = { rate: 1_000, burst: 2_000 };
 
-/** A shop captures what it ships and refunds what comes back, so no other admin request takes from these limits. */
+/** Separate limits, so that other admin requests cannot block a shop's captures and refunds. */
 const CAPTURES_AND_REFUNDS: Throttle = { rate: 100, burst: 200 };
 
 /**
- * The gateway's limit for a route, over all its callers. It bounds the cost, and the load on providers and the table.
- * The service itself limits requests per caller.
+ * The gateway's limit for a route, across all callers. It bounds the cost, and the load on providers and the table.
+ * Limits per caller are in the service itself.
  */
 export const throttleOf = ({ auth, method, rateClass }: Pick<Endpoint, 'auth' | 'method' | 'rateClass'>): Throttle => {
   if (rateClass === 'money') return CAPTURES_AND_REFUNDS;

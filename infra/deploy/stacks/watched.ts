@@ -10,14 +10,14 @@ import type { Stage } from '../stage/settings.ts';
 import type { THROTTLED_REQUESTS } from './throttling.ts';
 
 const FIVE_MINUTES = Duration.minutes(5);
-/** Providers send few events at a time and retry after minutes. */
+/** Long, because providers send few events at a time and retry after minutes. */
 const URL_PERIOD = Duration.minutes(15);
 
-/** A rate needs at least this many samples. */
+/** Minimum numbers of samples for a rate. */
 const ENOUGH_DECISIONS = 20;
 const ENOUGH_CALLS = 10;
 const ENOUGH_REQUESTS = 20;
-/** With fewer calls to a provider, no rate of failures says that the provider is down. */
+/** A provider counts as down only if it fails for at least this many calls. */
 const FEW_CALLS = 3;
 
 type Line = Metric | MathExpression;
@@ -34,24 +34,24 @@ export interface ServiceMetrics {
   readonly ofProvider: (name: MetricName, slot: ProviderSlot, how: Sampling) => Metric;
   /** One metric for each function with its own URL. */
   readonly ofUrls: (name: UrlMetric, period?: Duration) => readonly Metric[];
-  /** Events that a try left over, and tries that failed. */
+  /** Events that an attempt did not publish, and failed attempts. */
   readonly publishFailures: Line;
-  /** In percent, for the provider with the highest rate. */
+  /** Percentage of the provider with the highest rate. */
   readonly declineRate: Line;
   readonly providerErrorRate: Line;
-  /** The same rate, also of few calls. */
+  /** Same as providerErrorRate, but for fewer calls. */
   readonly providerFailureRate: Line;
   readonly requestErrorRate: Line;
-  /** 1 while most of the requests fail, however few they are. */
+  /** 1 while most requests fail, even if there are few. */
   readonly requestsFail: Line;
   readonly requestLatency: Line;
   /** Undefined if nothing probes the health of the stage. */
   readonly unhealthyProbes: Metric | undefined;
   /** The sum over all functions with their own URL; undefined if no function has one. */
   readonly urlErrors: Line | undefined;
-  /** 1 while most of the requests to one of these URLs fail; undefined if no function has one. */
+  /** 1 while most requests to one of these URLs fail; undefined if no function has a URL. */
   readonly urlsFail: Line | undefined;
-  /** For the whole account in this region, because its functions share one limit. */
+  /** Covers the whole account in this region, because its functions share one limit. */
   readonly functionThrottles: Line;
   /** The sum over the table and its indexes. */
   readonly tableThrottles: Line;
@@ -154,9 +154,7 @@ const sumOf = (metrics: readonly Metric[], label: string, period = FIVE_MINUTES)
     period,
   });
 
-/**
- * The metric is 0 or 1 per call and provider, so its average is the rate and its sample count is the number of calls.
- */
+/** The metric is 0 or 1 per call and provider. Its average is the rate, and its sample count the number of calls. */
 const worstRate = (
   ofProvider: ServiceMetrics['ofProvider'],
   { name, enough, period }: { readonly name: MetricName; readonly enough: number; readonly period: Duration },

@@ -1,4 +1,4 @@
-/** @module Facts of the AWS account and of the deployed stage that the checks before a deployment need. */
+/** @module Reads the facts about the AWS account and the deployed stage for the checks before a deployment. */
 
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
@@ -24,9 +24,9 @@ export interface AccountFacts {
   /** Concurrent executions of Lambda in the account and region. */
   readonly concurrency: number | undefined;
   readonly quotas: Readonly<Record<QuotaName, number | undefined>>;
-  /** Names of the values that each secret of the stage holds; undefined if the stage is not deployed yet. */
+  /** The value names in each secret of the stage; undefined before the first deployment. */
   readonly secrets: StoredSecrets | undefined;
-  /** Facts that could not be read, each with its reason. */
+  /** Facts that could not be read, with reasons. */
   readonly unread: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export const accountClients = (account: { readonly region: string; readonly prof
   secrets: new SecretsManagerClient(account),
 });
 
-/** Reads no value of a secret into the facts, only the names of the values. */
+/** Reads the names of a secret's values, but never keeps the values. */
 export const readAccount = async (clients: AccountClients, stage: Stage): Promise<AccountFacts> => {
   const unread: string[] = [];
   const unlessRefused = async <T>(fact: string, read: Promise<T>): Promise<T | undefined> =>
@@ -71,7 +71,7 @@ export const readAccount = async (clients: AccountClients, stage: Stage): Promis
 const readConcurrency = async ({ lambda }: AccountClients): Promise<number | undefined> =>
   (await lambda.send(new GetAccountSettingsCommand({}))).AccountLimit?.ConcurrentExecutions;
 
-/** A quota that was never changed may have only AWS's default. */
+/** Falls back to AWS's default, because an unchanged quota may have no applied value. */
 const readQuota = async ({ quotas }: AccountClients, name: QuotaName): Promise<number | undefined> => {
   const applied = await quotas.send(new GetServiceQuotaCommand(QUOTAS[name])).catch((error: unknown) => {
     if (error instanceof Error && error.name === 'NoSuchResourceException') return undefined;
@@ -101,7 +101,7 @@ const readSecrets = async (clients: AccountClients, stage: Stage): Promise<Store
   return { keys, signatures };
 };
 
-/** A text that is no JSON object counts as empty, so that a check names it. The functions refuse every call with it. */
+/** A secret without a JSON object counts as empty, so a check reports it. Functions then refuse every call. */
 const namesOf = (text: string | undefined): readonly string[] => {
   try {
     const values = valuesSchema.parse(JSON.parse(text || '{}'));
@@ -111,7 +111,7 @@ const namesOf = (text: string | undefined): readonly string[] => {
   }
 };
 
-/** @returns undefined if the stack does not exist, or was never created in full and therefore has no output. */
+/** @returns undefined if the stack does not exist, or has no output because its creation failed. */
 const outputsOfData = async (
   { cloudFormation }: AccountClients,
   stage: Stage,

@@ -2,8 +2,8 @@ import { Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /**
- * The rules of cdk-nag that this service does not follow, and why; everything else in its packs (AwsSolutions, Serverless,
- * PCI DSS 3.2.1) holds. Each is acknowledged only for the resources to which it applies.
+ * The cdk-nag rules that this service does not follow, with reasons. All other rules of its packs (AwsSolutions,
+ * Serverless, PCI DSS 3.2.1) hold. Each exception applies to named resources only.
  */
 const REASONS = {
   'AwsSolutions-APIG4':
@@ -34,7 +34,7 @@ const REASONS = {
 
 type AcknowledgedRule = keyof typeof REASONS;
 
-/** @param finding of a rule that has several on one resource, such as `Resource::*` */
+/** @param finding names one of several findings of the rule on one resource, such as `Resource::*` */
 export const acknowledge = (scope: IConstruct, rule: AcknowledgedRule, finding?: string): void => {
   Validations.of(scope).acknowledge({ id: finding ? `${rule}[${finding}]` : rule, reason: REASONS[rule] });
 };

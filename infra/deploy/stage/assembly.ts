@@ -1,21 +1,21 @@
-/** @module The stacks that the last synth wrote to `cdk.out`, read for the checks and for the deployment. */
+/** @module Reads the stacks of the last synth in `cdk.out`, for the checks and for the deployment. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 
-/** The built stacks of a stage, counted as AWS's limits count them. */
+/** The built stacks of a stage, in numbers that AWS limits. */
 export interface BuiltStage {
-  /** Resources by the name of the stack. */
+  /** Number of resources per stack name. */
   readonly resources: ReadonlyMap<string, number>;
-  /** The stack of each route of the API, such as `GET /payments`. */
+  /** The stack of each API route, such as `GET /payments`. */
   readonly routes: ReadonlyMap<string, string>;
   readonly integrations: number;
   /** The names of all alarms. */
   readonly alarms: ReadonlySet<string>;
   /** The rules of the service's own bus. */
   readonly rules: number;
-  /** The routes that have their own limits in the new stage. */
+  /** Routes with their own limits in the new stage. */
   readonly routeSettings: ReadonlySet<string>;
 }
 

@@ -1,4 +1,4 @@
-/** @module The stacks that the last synth wrote to `cdk.out`, in the order in which they are deployed. */
+/** @module Reads the stacks of the last synth in `cdk.out`, in deployment order. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const manifestSchema = z.object({
 });
 type Artifacts = z.infer<typeof manifestSchema>['artifacts'];
 
-/** Each stack after the stacks that it depends on. @throws if `folder` holds no synthesized app. */
+/** @returns each stack after its dependencies. @throws if `folder` holds no synthesized app. */
 export const readBuiltStacks = (folder: string): readonly BuiltStack[] => {
   const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
   const { artifacts } = manifestSchema.parse(JSON.parse(read('manifest.json')));

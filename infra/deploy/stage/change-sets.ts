@@ -7,7 +7,7 @@ import {
   DescribeChangeSetCommand,
 } from '@aws-sdk/client-cloudformation';
 
-/** The name of a change set that `--plan` makes and deletes. */
+/** The name of the change set that `--plan` creates and deletes. */
 export const PLANNED = 'payments-plan';
 
 /**

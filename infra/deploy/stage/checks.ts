@@ -1,6 +1,6 @@
 /**
- * @module The checks before a deployment, in one table. The checks of settings also run before every synth. A check
- * without its facts finds nothing, so that a synth needs no account and no network.
+ * @module The table of checks before a deployment. The checks of settings also run before every synth. A check without
+ * facts finds nothing, so a synth needs no account and no network.
  */
 
 import { type AdapterName, PAYMENT_SLOTS, PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
@@ -14,37 +14,37 @@ import type { DeploymentSettings, Stage } from './settings.ts';
 export interface CheckedFacts {
   readonly settings: DeploymentSettings;
   readonly catalogue: { readonly endpoints: readonly Endpoint[]; readonly triggers: readonly Trigger[] };
-  /** The stacks that were built; undefined before the build. */
+  /** The built stacks; undefined before the build. */
   readonly built?: BuiltStage;
-  /** The account; undefined without credentials. */
+  /** Facts about the account; undefined without credentials. */
   readonly account?: AccountFacts;
 }
 
 interface Check {
   readonly name: string;
-  /** When the check applies, in words. */
+  /** When the check applies, as a phrase. */
   readonly applies: string;
-  /** What the check asks, in words. */
+  /** The condition that the check tests, as a phrase. */
   readonly asks: string;
-  /** What the operator does about a finding. */
+  /** How the operator fixes a finding. */
   readonly remedy: string;
-  /** The stages that a finding stops. In other stages the finding is a warning. */
+  /** The stages in which a finding stops the deployment. Elsewhere it is a warning. */
   readonly refuses: readonly Stage[];
-  /** @returns one sentence for each finding. */
+  /** @returns one sentence per finding. */
   readonly find: (facts: CheckedFacts) => readonly string[];
 }
 
 const PROD: readonly Stage[] = ['prod'];
-/** AWS would refuse the deployment halfway. */
+/** For mistakes that would make AWS refuse the deployment halfway. */
 const EVERY_STAGE: readonly Stage[] = ['dev', 'staging', 'prod'];
 const NO_STAGE: readonly Stage[] = [];
 
-/** The values without which an adapter makes no call, or verifies no event. */
+/** The values that an adapter needs to make calls and to verify events. */
 interface Needs {
-  /** Settings and secrets of the calls. */
+  /** Settings and secrets for calls. */
   readonly settings: readonly string[];
   readonly keys: readonly string[];
-  /** Settings and secrets by which events are verified. */
+  /** Settings and secrets for verifying events. */
   readonly eventSettings: readonly string[];
   readonly signature: readonly string[];
 }
@@ -63,7 +63,10 @@ export const NEEDS_OF: Readonly<Record<AdapterName, Needs>> = {
 
 const QUOTA_OF_INTEGRATIONS = 300;
 const RESOURCES_OF_A_STACK = 500;
-/** A renewal makes two calls to its provider, and publishes about five events: three of its own, two of the provider. */
+/**
+ * A renewal makes two calls to its provider and publishes about five events: three by the service, two for the
+ * provider's webhooks.
+ */
 const EVENTS_PER_CALL = 2.5;
 
 const inUse = ({ settings }: CheckedFacts, slots: readonly ProviderSlot[] = PROVIDER_SLOTS) =>
@@ -291,7 +294,7 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
-/** The calls of due work per second, times the events of a call. */
+/** The events from due work: calls per second, times events per call. */
 const eventsPerSecond = (facts: CheckedFacts): number =>
   Math.ceil(
     inUse(facts, PAYMENT_SLOTS).reduce(
@@ -301,13 +304,13 @@ const eventsPerSecond = (facts: CheckedFacts): number =>
   );
 
 export interface CheckResult {
-  /** True if a finding stops this stage. */
+  /** True if a finding stops the deployment of this stage. */
   readonly refused: boolean;
-  /** Every finding, one line each; empty without findings. */
+  /** Every finding, one line each; empty if there are none. */
   readonly text: string;
 }
 
-/** Runs every check. All findings are in one text, those that stop the stage first. */
+/** Runs every check. The text lists the findings that stop the stage first. */
 export const runChecks = (facts: CheckedFacts, checks: readonly Check[] = CHECKS): CheckResult => {
   const { stage, checks: mode } = facts.settings;
   if (mode === 'off') return { refused: false, text: '' };

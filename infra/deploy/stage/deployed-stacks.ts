@@ -12,7 +12,7 @@ import type { Stage } from './settings.ts';
 import { compareStack, type StackChange } from './stack-changes.ts';
 import { parseTemplate, type StackTemplate } from './template.ts';
 
-/** A stack of the stage whose first creation failed. It has to be deleted before it can be created. */
+/** A stack whose first creation failed. It must be deleted before it can be created again. */
 export interface FailedStack {
   readonly name: string;
   readonly id: string;
@@ -25,13 +25,13 @@ export interface ComparedStage {
   readonly failed: readonly FailedStack[];
   /** Reasons why no deployment can start now, one line each. */
   readonly blocked: readonly string[];
-  /** The built stacks whose termination protection a change set would change. */
+  /** Built stacks whose change set would turn termination protection on or off. */
   readonly protectionChanges: readonly string[];
 }
 
-/** CDK deletes these stacks too, but AWS refuses it for a stack with termination protection. */
+/** CDK also deletes these stacks, but AWS refuses that under termination protection. */
 const FAILED_CREATION: readonly string[] = ['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
-/** A change set was made for a stack that does not exist yet. */
+/** The stack has a change set but was never created. */
 const ONLY_REVIEWED = 'REVIEW_IN_PROGRESS';
 
 /**

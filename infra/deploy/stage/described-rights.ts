@@ -1,9 +1,12 @@
-/** @module Describes changes of rights briefly. Roles with equal changes share a paragraph, and actions share a line. */
+/**
+ * @module Describes changes of rights briefly. Roles with equal changes share a paragraph. Actions on one resource
+ * share a line.
+ */
 
 import { withoutHashes } from './template.ts';
 import type { RightsChange, TemplateRight } from './template-rights.ts';
 
-/** More resources than this get a line each. */
+/** Above this number, each resource gets its own line. */
 const ON_ONE_LINE = 8;
 
 /** @returns one line per right, under the roles that get or lose it; empty without changes. */
@@ -29,7 +32,7 @@ interface SignedRight {
 const signed = (sign: SignedRight['sign'], rights: readonly TemplateRight[]): readonly SignedRight[] =>
   rights.map((right) => ({ sign, right }));
 
-/** Joins the actions on one resource, then the resources of equal actions. */
+/** Groups the actions per resource, then the resources with equal actions. */
 const rightLines = (rights: readonly SignedRight[]): readonly string[] => {
   const actionsOn = grouped(rights, ({ sign, right: { effect, on, action } }) => ({
     key: { what: `${sign} ${effect}`, on },

@@ -1,4 +1,4 @@
-/** @module Who deploys, and into which account, before anything is built. Each reason to stop is one line. */
+/** @module Identifies the caller and the account before anything is built. Each reason to stop is one line. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -7,21 +7,21 @@ import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { Environment } from '../../../shared/core/setting.ts';
 
-/** The AWS profile and region, the same for all steps. */
+/** The AWS profile and region of all steps. */
 export interface Account {
   /** If undefined, the SDK finds the credentials itself. */
   readonly profile?: string;
   readonly region: string;
 }
 
-/** A reason to stop that the operator can remove. Its message is one line. */
+/** A reason to stop that the operator can fix. Its message is one line. */
 export class AccountError extends Error {}
 
 const TIMEOUTS = { connectionTimeout: 2_000, requestTimeout: 5_000 };
 
 /**
- * @param given the options of the command, which precede the variables
- * @throws AccountError if the profile is unknown, or without a region: CDK would use us-east-1 while the SDK fails.
+ * @param given the command's options, which override the variables
+ * @throws AccountError if the profile is unknown or has no region. CDK would then use us-east-1, while the SDK fails.
  */
 export const accountOf = async (
   given: { readonly profile?: string; readonly region?: string },
@@ -70,7 +70,7 @@ export const requireRegion = (region: string): void => {
   );
 };
 
-/** @returns the account and the caller, as words. @throws AccountError if AWS does not accept the caller. */
+/** @returns the account and the caller, as a phrase. @throws AccountError if AWS rejects the caller. */
 export const identifyCaller = async (account: Account): Promise<string> => {
   const client = new STSClient({ ...account, maxAttempts: 2, requestHandler: TIMEOUTS });
   try {
@@ -82,7 +82,7 @@ export const identifyCaller = async (account: Account): Promise<string> => {
   }
 };
 
-/** Errors before AWS has answered. */
+/** Errors before AWS responds. */
 const UNREACHABLE: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'];
 const EXPIRED: readonly string[] = ['ExpiredToken', 'ExpiredTokenException', 'TokenRefreshRequired'];
 

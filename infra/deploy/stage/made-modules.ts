@@ -1,6 +1,6 @@
 /**
- * @module The build computes the modules with the table of routes, the API document, and the files of the console and of the
- * hosted page. No function carries the code that computes them.
+ * @module Computes modules at build time: the table of routes, the API document, and the files of the console and the
+ * hosted page. The code that computes them is in no function.
  */
 import { dirname, join, resolve } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
@@ -10,7 +10,7 @@ import { apiDocumentAt } from '../../../functions/api/document.ts';
 import { consoleEntry, consoleFiles } from '../../../functions/console/bundle.ts';
 import { payPageEntry, payPageFiles } from '../../../functions/pay-page/bundle.ts';
 
-/** An import of one of the files gets the module of this name instead, which has the same exports. */
+/** Replaces an import of one of these files with the built module of this name, which has the same exports. */
 export const madeModules: Plugin = {
   name: 'made-modules',
   setup: ({ onResolve, onLoad }) => {
@@ -30,7 +30,7 @@ const MADE = 'made';
 const routeTable = (): string =>
   `export const endpoints = ${JSON.stringify(endpoints.map(({ method, path, serves }) => ({ method, path, serves })))};`;
 
-/** The document is kept compressed (a tenth of its size) and unpacked at the first request. */
+/** The document is stored compressed (a tenth of its size) and unpacked at the first request. */
 const document = (): string => `
   import { brotliDecompressSync } from 'node:zlib';
   const packed = '${brotliCompressSync(JSON.stringify(apiDocumentAt(''))).toString('base64')}';

@@ -1,6 +1,6 @@
 /**
- * @module Routes that move to another stack, because the build no longer has their stack. API Gateway refuses a second route
- * with the same key, so a former route is deleted right before its new stack is deployed. Until then it is served.
+ * @module Moves routes to another stack when the build removes their stack. API Gateway refuses a second route with the
+ * same key, so the old route is deleted right before its new stack is deployed.
  */
 import { type ApiGatewayV2Client, DeleteRouteCommand } from '@aws-sdk/client-apigatewayv2';
 import {
@@ -21,13 +21,13 @@ interface Clients {
 
 export interface MovedRoute {
   readonly id: string;
-  /** The stack of the build that gets this route. */
+  /** The new stack of this route. */
   readonly stack: string;
 }
 
 export interface MovedRoutes {
   readonly routes: readonly MovedRoute[];
-  /** Why the new stacks cannot be deployed beside the former stacks, one sentence each, with what to do. */
+  /** Why the new stacks cannot be deployed beside the old ones, with the remedy, one sentence each. */
   readonly obstacles: readonly string[];
 }
 
@@ -39,7 +39,7 @@ const templateSchema = z.object({
 });
 type Resources = z.output<typeof templateSchema>['Resources'];
 
-/** Deletes these routes. CloudFormation later deletes the former stacks without them. The limits of the routes stay. */
+/** Deletes these routes, but keeps their limits. CloudFormation can still delete the old stacks afterwards. */
 export const deleteMovedRoutes = async (
   { cloudFormation, gateway }: Clients,
   stage: Stage,
@@ -50,14 +50,14 @@ export const deleteMovedRoutes = async (
   for (const { id: RouteId } of routes) await unlessMissing(gateway.send(new DeleteRouteCommand({ ApiId, RouteId })));
 };
 
-/** @returns one line per stack of the build that gets moved routes, for the operator's decision. */
+/** @returns one line per receiving stack, for the operator's decision. */
 export const describeMovedRoutes = ({ routes }: MovedRoutes): readonly string[] =>
   [...Map.groupBy(routes, ({ stack }) => stack)].map(
     ([stack, { length }]) =>
       `${stack} gets routes of former stacks (${length}); they answer 404 while it is deployed, for some minutes`,
   );
 
-/** @param removed the deployed stacks that the build no longer has */
+/** @param removed the deployed stacks that are not in the build */
 export const findMovedRoutes = async (
   client: CloudFormationClient,
   removed: readonly Pick<RemovedStack, 'id' | 'name'>[],

@@ -1,6 +1,6 @@
-/** @module Lines that say how long a step has taken, so that no step is silent for long. */
+/** @module Prints the elapsed time of a step, so that no step is silent for long. */
 
-/** The time between two lines of a step that still runs. */
+/** Interval between the lines of a running step. */
 const PROGRESS_MS = 15_000;
 
 /** `42 s`, or `3 min 5 s`. */
@@ -9,13 +9,13 @@ const inWords = (ms: number): string => {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 };
 
-/** Starts a watch. @returns the time since then, as words. */
+/** Starts a stopwatch. @returns the elapsed time as text. */
 export const startWatch = (): (() => string) => {
   const startedAt = Date.now();
   return () => inWords(Date.now() - startedAt);
 };
 
-/** Says at regular times that the work goes on. @param doing the step in words, which may change */
+/** Prints at regular intervals that the step continues. @param doing describes the step; its text may change */
 export const whileSaying = async <T>(
   say: (line: string) => void,
   doing: () => string,

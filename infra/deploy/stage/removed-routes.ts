@@ -1,7 +1,7 @@
 /**
- * @module API Gateway keeps the limits of a route when the route is deleted. The next change of the stage then fails
- * with "Unable to find Route by key". The limits of removed routes are therefore deleted before a deployment. It also
- * keeps the limits of a route that the new build limits by the stage's default; those are deleted after a deployment.
+ * @module Removes leftover route limits. API Gateway keeps the limits of a deleted route, and the next change of the
+ * stage then fails with "Unable to find Route by key". So such limits are deleted before a deployment. Limits of routes
+ * that now use the stage's default are deleted afterwards.
  */
 
 import { type ApiGatewayV2Client, DeleteRouteSettingsCommand, GetStageCommand } from '@aws-sdk/client-apigatewayv2';
@@ -29,7 +29,7 @@ export const deleteOtherRouteSettings = async (
   const deployed = await unlessMissing(gateway.send(new GetStageCommand({ ApiId, StageName: STAGE_NAME })));
   const removed = Object.keys(deployed?.RouteSettings ?? {}).filter((route) => !wanted.has(route));
   for (const RouteKey of removed) {
-    // A repeat finds nothing to delete.
+    // A repeated deletion finds nothing, which is no error.
     await unlessMissing(gateway.send(new DeleteRouteSettingsCommand({ ApiId, StageName: STAGE_NAME, RouteKey })));
   }
   return removed;

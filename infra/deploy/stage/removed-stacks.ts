@@ -1,5 +1,5 @@
 /**
- * @module The deployed stacks of a stage that the new build no longer has, because a setting or a version removed them.
+ * @module The deployed stacks of a stage that are not in the new build, because a setting or a version removed them.
  * CDK leaves such a stack running, with its routes and functions.
  */
 
@@ -21,13 +21,13 @@ export interface RemovedStack {
   readonly name: string;
   readonly id: string;
   readonly isProtected: boolean;
-  /** Resources with data, such as `log group Logs`, that stay in the account without a stack. */
+  /** Resources with data, such as `log group Logs`, that remain in the account after the stack is deleted. */
   readonly kept: readonly string[];
   /** Resources with data that are deleted with the stack. */
   readonly lost: readonly string[];
 }
 
-/** Resources that may hold data of payments, or messages about them. */
+/** Resource types that may hold payment data, or messages about payments. */
 export const DATA_TYPES: Readonly<Record<string, string>> = {
   'AWS::DynamoDB::Table': 'table',
   'AWS::KMS::Key': 'key',
@@ -38,9 +38,9 @@ export const DATA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Newest first, because a stack may import only what an older stack exports.
+ * Newest first, because a stack may import only from older stacks.
  * @param built names of the stacks of the new build
- * @throws Error if the table's stack is among them, because then the build is not of this service.
+ * @throws Error if the table's stack is missing from the build, because the build is then not of this service.
  */
 export const findRemovedStacks = async (
   client: CloudFormationClient,
@@ -60,7 +60,7 @@ export const findRemovedStacks = async (
 
 const createdAt = ({ CreationTime }: Stack): number => CreationTime?.getTime() ?? 0;
 
-/** The name alone could belong to another application of the account. */
+/** Also checks tags, because another application in the account could use the same name. */
 export const isOfStage = ({ StackName = '', Tags = [] }: Stack, stage: Stage): boolean => {
   const has = (key: string, value: string): boolean => Tags.some(({ Key, Value }) => Key === key && Value === value);
   return StackName.startsWith(stackName(stage, '')) && has('service', 'payments') && has('stage', stage);
@@ -93,7 +93,7 @@ export const describeRemovedStack = ({ name, kept, lost }: RemovedStack): string
 
 const LONGEST_DELETION_SECONDS = 30 * 60;
 
-/** Turns off the termination protection of these stacks only, and waits for each deletion. @throws if one fails. */
+/** Turns off termination protection for these stacks only, and waits for each deletion. @throws if one fails. */
 export const destroyStacks = async (
   client: CloudFormationClient,
   stacks: readonly Pick<RemovedStack, 'name' | 'id' | 'isProtected'>[],

@@ -24,17 +24,17 @@ import type { OperatedSettings } from '../../../shared/platform/trigger.ts';
 import { checkedSettings } from '../../../shared/webhooks/checked-targets.ts';
 import { isTargetVariable, namesTarget } from '../../../shared/webhooks/webhook-targets.ts';
 
-/** The most instances of a function that run concurrently. The same number is reserved for it. */
+/** Maximum concurrent instances per function. The same number is reserved for it. */
 export interface Bulkheads {
-  /** Of each function that takes a provider's events. */
+  /** Per receiver of provider events. */
   readonly webhooks: number;
-  /** Of each function of the payment path. */
+  /** Per function of the payment path. */
   readonly payments: number;
-  /** Of each queue consumer; at most its own maximum concurrency. */
+  /** Per queue consumer; at most its own maximum concurrency. */
   readonly workers: number;
 }
 
-/** A table that the service uses. */
+/** A table that the service uses in place of its stack's table. */
 export interface TableInUse {
   readonly name: string;
   readonly arn: string;
@@ -53,43 +53,43 @@ export interface DeploymentSettings {
   /** Prefix of every route with a custom host name, such as `/pay`, or empty. */
   readonly basePath: string;
   readonly allowedOrigins: readonly string[];
-  /** Given by the operator. If empty, it follows from the custom domain or the API. */
+  /** The operator's public base URL. If empty, it derives from the custom domain or the API. */
   readonly publicBaseUrl: string;
   /** The settings of every function, without secrets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Days that logs are kept. */
+  /** Log retention in days. */
   readonly logDays: number;
-  /** Receivers of providers' events have their own URLs, beside their routes. */
+  /** True if receivers of provider events have their own URLs in addition to their routes. */
   readonly functionUrls: boolean;
-  /** The functions send traces to X-Ray. */
+  /** True if the functions send traces to X-Ray. */
   readonly tracing: boolean;
-  /** Ids of the endpoints whose routes are kept warm. */
+  /** Ids of the endpoints that are kept warm. */
   readonly provisioned: readonly string[];
-  /** New versions of the payment path take a tenth of the requests first. */
+  /** True if a new version of the payment path first gets a tenth of the requests. */
   readonly canary: boolean;
   /** If undefined, no concurrency is reserved. */
   readonly bulkheads: Bulkheads | undefined;
-  /** The instances that bulkheads reserve, or would reserve if they were on. */
+  /** Bulkhead sizes, also while bulkheads are off. */
   readonly bulkheadSizes: Bulkheads;
-  /** What a failed check before a deployment does. */
+  /** The effect of a failed check before a deployment. */
   readonly checks: 'refuse' | 'warn' | 'off';
-  /** The stage has the routes of the console. */
+  /** True if the stage has the routes of the console. */
   readonly console: boolean;
-  /** The stage has the routes of the hosted page. */
+  /** True if the stage has the routes of the hosted page. */
   readonly hostedPages: boolean;
   /** The adapter of each slot; empty if the slot is off. */
   readonly adapters: Readonly<Record<ProviderSlot, AdapterName | ''>>;
   /** Calls per second that due work may make to the provider of each slot. */
   readonly backgroundRates: Readonly<Record<ProviderSlot, number>>;
-  /** The settings that triggers use. */
+  /** The settings for triggers. */
   readonly operated: OperatedSettings;
-  /** Targets of outbound webhooks, stored in one secret, never in a template or a function's environment. */
+  /** Targets of outbound webhooks. They are stored in one secret, never in a template or a function's environment. */
   readonly webhookVariables: Readonly<Record<string, string>>;
-  /** A restored table, which the service uses instead of the stack's own; undefined for the stack's own. */
+  /** A restored table in place of the stack's own; undefined for the stack's own. */
   readonly tableInUse: TableInUse | undefined;
-  /** The ARN of a backup vault in another region or account, to which prod copies its backups; or empty. */
+  /** The ARN of a backup vault in another region or account for copies of prod's backups, or empty. */
   readonly backupCopyTo: string;
-  /** Secrets in the environment that are not deployed, because they belong in Secrets Manager. */
+  /** Secrets in the environment. They are not deployed, because they belong in Secrets Manager. */
   readonly secretsLeftOut: readonly string[];
 }
 
@@ -97,7 +97,7 @@ const SLOTS = ['PROVIDER_A', 'PROVIDER_B', 'PROVIDER_C', 'PROVIDER_D'] as const;
 const ofSlots = (fields: readonly string[]): readonly string[] =>
   SLOTS.flatMap((slot) => fields.map((field) => (field === '' ? slot : `${slot}_${field}`)));
 
-/** Settings that reach the functions as they are. */
+/** Settings that are passed to the functions unchanged. */
 export const PLAIN_SETTINGS: readonly string[] = [
   'STAGE',
   'PUBLIC_BASE_URL',
@@ -170,7 +170,7 @@ export const PLAIN_SETTINGS: readonly string[] = [
   ]),
 ];
 
-/** Settings that a function reads from Secrets Manager when deployed. They are never in a template. */
+/** Settings that a deployed function reads from Secrets Manager. They are never in a template. */
 export const SECRET_SETTINGS: readonly string[] = [
   'GUEST_TOKEN_SECRET',
   'ID_SECRET',
@@ -178,7 +178,7 @@ export const SECRET_SETTINGS: readonly string[] = [
   ...ofSlots(secretFields()),
 ];
 
-/** Settings that the stacks know and the operator does not give. */
+/** Settings that the stacks compute, so the operator does not set them. */
 export const STACK_SETTINGS: readonly string[] = [
   'TABLE_NAME',
   'EVENT_BUS_NAME',
@@ -208,7 +208,7 @@ const LOG_DAYS: readonly number[] = [
 ];
 const LOG_DAYS_WANTED = `must be one of CloudWatch's periods: ${LOG_DAYS.join(', ')}`;
 const MOST_RESERVED = 10_000;
-/** The least maximum concurrency of a queue consumer. */
+/** AWS's minimum for the maximum concurrency of a queue consumer. */
 const LEAST_WORKERS = 2;
 const onOrOff = (fallback: 'on' | 'off') => choiceSetting(['on', 'off'], fallback);
 
@@ -267,7 +267,7 @@ export const deploymentFields = {
     'a vault in another region or account for copies of prod’s backups; empty: no copy',
   ),
   CHECKS: choiceSetting(['refuse', 'warn', 'off'], 'refuse').describe(
-    'a failed [check](deployment.md#checks-before-a-deployment) stops the stage (refuse) or is only named (warn); off: no checks',
+    'a failed [check](deployment.md#checks-before-a-deployment) stops the stage (refuse) or is only reported (warn); off: no checks',
   ),
 };
 
@@ -351,8 +351,8 @@ const valuesOf = (env: Environment, names: readonly string[]): Record<string, st
   Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 
 /**
- * Variables that name no URL change the stored targets. An enabled node has its URL in the secret, and `putWebhooks`
- * checks both together.
+ * Variables without any URL only change stored targets. The URL of an enabled node may then be in the secret, so
+ * `putWebhooks` checks both together.
  */
 const checkedHere = (env: Environment): Environment =>
   Object.keys(env).some(namesTarget)
@@ -372,7 +372,7 @@ const parseService = (env: Environment, mistakes: string[]) => {
 
 const ENV_FILE = '.env';
 
-/** The process's environment over an optional .env file. */
+/** The process's environment, which overrides an optional .env file. */
 const operatorEnvironment = (): Environment => ({
   ...(existsSync(ENV_FILE) && parseEnv(readFileSync(ENV_FILE, 'utf8'))),
   ...process.env,

@@ -1,4 +1,4 @@
-/** @module What a deployment would change, by the templates of the built stacks and of the deployed stacks. */
+/** @module Compares the templates of the built and the deployed stacks to list a deployment's changes. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { BuiltStack } from './built-stacks.ts';
@@ -21,7 +21,7 @@ export interface StackChange {
   readonly isNew: boolean;
   readonly resources: readonly ResourceChange[];
   readonly rights: RightsChange;
-  /** Changed sections of the template besides the resources, such as `Outputs`. */
+  /** Changed template sections other than resources, such as `Outputs`. */
   readonly sections: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export const compareStack = ({ name, template }: BuiltStack, deployed: StackTemp
 export const isChanged = ({ isNew, resources, sections }: StackChange): boolean =>
   isNew || resources.length > 0 || sections.length > 0;
 
-/** True if the release changes the code of functions and nothing else. */
+/** True if the release changes only the code of functions. */
 export const isCodeOnly = (changes: readonly StackChange[]): boolean =>
   changes.some(isChanged) &&
   changes.every(
@@ -55,7 +55,7 @@ const compareResource = (
 ): readonly ResourceChange[] => {
   const type = after?.Type ?? before?.Type ?? '';
   if (before === undefined || after === undefined) {
-    // A version is a published copy of the code, with an id of its own.
+    // A version is a published copy of the code with its own id.
     const isCode = type === 'AWS::Lambda::Version';
     return [{ id, type, change: before === undefined ? 'added' : 'removed', isCode }];
   }
@@ -64,7 +64,7 @@ const compareResource = (
   return [{ id, type, change: 'changed', isCode: isDeepStrictEqual(...bothWithoutCode(before, after)) }];
 };
 
-/** A release changes only these properties of the code's resources. */
+/** The only property per resource type that changes with the code. */
 const CODE: Readonly<Record<string, string>> = {
   'AWS::Lambda::Function': 'Code',
   'AWS::Lambda::Alias': 'FunctionVersion',
@@ -78,7 +78,7 @@ const bothWithoutCode = (before: StackTemplateResource, after: StackTemplateReso
   return [without(before), without(after)];
 };
 
-/** CDK notes where a construct and its files are. CloudFormation changes nothing for it. */
+/** Ignores CDK's metadata, such as construct paths and files, because it changes no resource. */
 const withoutMetadata = ({
   Metadata: _metadata,
   ...resource
@@ -89,7 +89,7 @@ const sectionsOf = (before: StackTemplate, after: StackTemplate): readonly strin
   return [...names].filter((name) => name !== 'Resources' && !isDeepStrictEqual(before[name], after[name]));
 };
 
-/** Rights first, then each stack with its counts. @param verbose names each resource. */
+/** Lists rights first, then each stack with its counts. @param verbose names each resource. */
 export const describeChanges = (changes: readonly StackChange[], verbose: boolean): readonly string[] => {
   const rights = describeRights(changes.map((change) => change.rights));
   const broadens = changes.some((change) => isBroadening(change.rights));

@@ -1,17 +1,17 @@
 /**
- * @module The rights that a template gives, and how they differ from the deployed rights. `cdk diff` is not enough, because it
- * leaves out the statements of a managed policy that a role names, and every right of a function is in such a policy.
+ * @module The rights in a template, and how they differ from the deployed rights. `cdk diff` does not suffice: it
+ * leaves out the statements of a managed policy that a role names, and all rights of functions are in such policies.
  */
 
 import { inTemplateWords, type StackTemplate, type StackTemplateResource } from './template.ts';
 
-/** One action on one resource, which a holder may or may not do. */
+/** One action on one resource that a holder may or may not perform. */
 export interface TemplateRight {
-  /** The logical id of the role or of the resource whose own policy it is, or the service that may invoke a function. */
+  /** The logical id of a role or of a resource with its own policy, or a service that may invoke a function. */
   readonly holder: string;
   readonly effect: 'allow' | 'deny';
   readonly action: string;
-  /** In words, with the principal and the condition if the statement has them. */
+  /** The resource in words, with the statement's principal and condition, if any. */
   readonly on: string;
 }
 
@@ -49,7 +49,7 @@ const rightsOf = (template: StackTemplate): readonly TemplateRight[] =>
     ...(resource.Type === 'AWS::Lambda::Permission' ? [invocationOf(resource, template)] : []),
   ]);
 
-/** The identities that a policy names, or that name the policy; else the policy itself. */
+/** The identities attached to a policy. Without any, the policy itself. */
 const holdersOf = (
   policy: string,
   { Properties }: StackTemplateResource,
@@ -67,7 +67,7 @@ const holdersOf = (
 const idOf = (value: unknown): string =>
   isRecord(value) && typeof value['Ref'] === 'string' ? value['Ref'] : JSON.stringify(value);
 
-/** Policies of AWS or of other stacks, and the boundary, which only limits. */
+/** AWS's policies, policies of other stacks, and the boundary, which only limits. */
 const policiesOf = (
   holder: string,
   { Properties }: StackTemplateResource,
@@ -144,7 +144,7 @@ const principalWords = (principal: unknown, words: Words): string =>
     ? Object.values(principal).flatMap(listOf).map(words).join(', ')
     : words(principal);
 
-/** `StringEquals aws:SourceArn Queue.Arn`, each joined by `and`. */
+/** Such as `StringEquals aws:SourceArn Queue.Arn`, joined by `and`. */
 const conditionWords = (condition: unknown, words: Words): string =>
   isRecord(condition) && !isIntrinsic(condition)
     ? Object.entries(condition)

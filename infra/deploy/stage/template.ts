@@ -1,4 +1,4 @@
-/** @module A CloudFormation template, read for the comparison of a built stack with the deployed stack. */
+/** @module A CloudFormation template, for comparing a built stack with the deployed one. */
 
 import * as z from 'zod';
 
@@ -18,11 +18,17 @@ export type StackTemplateResource = StackTemplate['Resources'][string];
 
 export const NO_TEMPLATE: StackTemplate = { Parameters: {}, Resources: {} };
 
-/** CloudFormation returns a question mark for each character outside ASCII. @throws Error if the text is no template. */
+/**
+ * CloudFormation returns a question mark for each non-ASCII character, so this replaces them too. @throws Error if the
+ * text is no template.
+ */
 export const parseTemplate = (text: string): StackTemplate =>
   templateSchema.parse(JSON.parse(text.replaceAll(/[\u{80}-\u{10FFFF}]/gu, '?')));
 
-/** A value of the template in words, such as `Table12345678.Arn/index/owner`, or `/payments/dev/data/table-arn` for a parameter. */
+/**
+ * A template value in words, such as `Table12345678.Arn/index/owner`, or `/payments/dev/data/table-arn` for a
+ * parameter.
+ */
 export const inTemplateWords = (value: unknown, template: StackTemplate): string => {
   if (typeof value !== 'object' || value === null) return String(value);
   if (Array.isArray(value)) return value.map((part) => inTemplateWords(part, template)).join(', ');
@@ -45,5 +51,5 @@ const referenced = (id: string, { Parameters }: StackTemplate): string => {
   return typeof Default === 'string' ? Default : id;
 };
 
-/** The text without the hashes that CDK appends to logical ids. */
+/** The text without CDK's hashes at the end of logical ids. */
 export const withoutHashes = (text: string): string => text.replaceAll(/\b([A-Za-z]\w*?)[0-9A-F]{8}\b/g, '$1');

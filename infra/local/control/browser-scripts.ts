@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { rowOf } from '../../../shared/core/rows.ts';
 import type { LocalRequest, LocalResponse } from '../machine/answer.ts';
 
-/** Stand-ins for the vendors' scripts, for pages in a browser. */
+/** Stand-ins for the vendors' browser scripts. */
 type Site = (ask: LocalRequest) => Promise<LocalResponse | undefined>;
 
-/** The files by the paths below the simulated providers. */
+/** Script files by path below the simulated providers. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   '/stripe/stripe.js': 'stripe.js',
   '/square/square.js': 'square.js',

@@ -1,6 +1,6 @@
 /**
- * @module The control routes of the host itself; the simulator has its own. They are for tests and developers, and
- * never deployed.
+ * @module The host's own control routes, for tests and developers; never deployed. The simulator has separate control
+ * routes.
  */
 
 import * as z from 'zod';
@@ -77,7 +77,7 @@ const throttlingSchema = z.object({
   times: z.int().min(1).max(1_000_000).default(1),
 });
 
-/** Serves requests under /_local. Returns undefined if no control route of the host matches. */
+/** Serves requests under /_local. Returns undefined if no control route matches. */
 export const createControl = (controls: Controls): ((ask: LocalRequest) => Promise<LocalResponse | undefined>) => {
   const routes = controlRoutes(controls);
   return async (ask) => {
@@ -91,7 +91,7 @@ export const createControl = (controls: Controls): ((ask: LocalRequest) => Promi
   };
 };
 
-/** @throws the error itself if no response is defined for it. */
+/** @throws the error itself if it has no defined response. */
 const refusalOf = (error: unknown): LocalResponse => {
   if (error instanceof ControlRequestError) return problem(error.status, error.message);
   if (error instanceof RangeError) return problem(400, error.message);
@@ -199,7 +199,7 @@ const failureView = ({ record, ...rest }: StreamFailure) => ({ ...rest, about: [
 
 const clockView = (clock: HostClock) => ({ now: new Date(clock.now()).toISOString(), frozen: clock.frozen() });
 
-/** Freezes the clock before the move, so that it stops exactly at the target, then unfreezes it. */
+/** Freezes the clock before the move so that it stops exactly at the target, then unfreezes it. */
 const moveClock = async (clock: HostClock, { set, advance, freeze }: z.infer<typeof clockSchema>): Promise<void> => {
   if (freeze === true) clock.freeze(true);
   if (set !== undefined) await clock.moveTo(Date.parse(set));

@@ -16,7 +16,7 @@ import { areOff, globalFields, switchesOff } from '../../../shared/webhooks/webh
 
 export const PARTS = [...PROVIDER_SLOTS, 'outbound webhooks', 'guest tokens', 'bearer tokens'] as const;
 
-/** A part of the service that is closed, or a slot that accepts no webhooks, because settings are missing. */
+/** A part of the service, or a slot's webhooks, closed because settings are missing. */
 export interface ClosedPart {
   readonly part: (typeof PARTS)[number];
   /** One sentence. */
@@ -68,9 +68,9 @@ export const whyClosed = (
 export interface OutboundState {
   /** Names of the enabled targets. */
   readonly targets: readonly string[];
-  /** Why there are no targets. */
+  /** The reason if there are no targets. */
   readonly closed: string | undefined;
-  /** The variables that must be `true` before every configured URL receives events. */
+  /** Variables that must be `true` before all configured URLs receive events. */
   readonly switchesOff: readonly string[];
 }
 

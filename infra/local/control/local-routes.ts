@@ -5,7 +5,7 @@ import { answerAws, type Operations } from '../machine/aws-protocol.ts';
 import { withBrowserScripts } from './browser-scripts.ts';
 import { type Controls, createControl } from './control-routes.ts';
 
-/** Everything under /_local, with stand-ins for AWS, the identity service and the providers, and control routes. */
+/** Everything under /_local: the stand-ins for AWS, the identity service and the providers, and the control routes. */
 export interface LocalParts extends Controls {
   readonly operations: Operations;
   readonly simulator: Simulator;
@@ -27,7 +27,7 @@ export const createLocal = (sites: LocalParts): ((ask: LocalRequest) => Promise<
   };
 };
 
-/** Forwards the request to a handler that uses the web's Request and Response. */
+/** Forwards the request to a handler of web Requests and Responses. */
 const forward = async (
   ask: LocalRequest,
   site: (request: Request) => Promise<Response>,
@@ -49,7 +49,7 @@ const forward = async (
   }
 };
 
-/** All headers except connection headers. */
+/** All headers except those about the connection. */
 const requestHeaders = ({ headers }: LocalRequest): Record<string, string> => {
   const dropped = new Set(['connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding', 'expect']);
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));

@@ -2,14 +2,14 @@ import type { Environment } from '../../../shared/core/setting.ts';
 import { PROVIDER_SLOTS, parseSettings, serviceFields, slotFields } from '../../../shared/core/settings.ts';
 import { type ClosedPart, disabledParts, readOutbound } from './disabled-parts.ts';
 
-/** How the host was started, so that tools need not guess it from their own environment. */
+/** The host's report on its start, so that tools need not guess from their own environment. */
 export interface StartReport {
-  /** The environment of the functions. Of the secrets, it shows only the empty values. */
+  /** The environment of the functions. It omits every secret that has a value. */
   readonly settings: Readonly<Record<string, string>>;
   readonly closed: readonly ClosedPart[];
-  /** Names of the targets of outbound webhooks. Their URLs may hold credentials, so they are left out. */
+  /** Names of the outbound webhook targets. URLs are omitted, because they may contain credentials. */
   readonly targets: readonly string[];
-  /** The variables that must be `true` before every configured URL receives events. */
+  /** Variables that must be `true` before all configured URLs receive events. */
   readonly switches_off: readonly string[];
 }
 

@@ -13,7 +13,7 @@ import { LOCAL_SECRETS } from '../machine/environment.ts';
 import type { State } from '../machine/sqlite.ts';
 
 /**
- * Targets for outbound webhooks. Each target keeps its requests, oldest first, and can be made to fail or to respond
+ * Targets for outbound webhooks. Each target keeps its requests, oldest first. Tests can make a target fail or respond
  * slowly.
  */
 export interface Sink {
@@ -26,9 +26,9 @@ const behaviourSchema = z.object({
   delay_ms: z.int().min(0).max(600_000).default(0),
   /** Headers of the target's response, such as Retry-After. */
   headers: z.record(z.string().regex(/^[\w-]{1,100}$/), z.string().regex(/^[ -~]{0,1000}$/)).default({}),
-  /** The number of requests that this behavior applies to. If absent, it applies to all requests from now on. */
+  /** Number of requests with this behavior. If absent, the behavior stays. */
   times: z.int().min(1).optional(),
-  /** A receiver under development on this machine. It gets every request, and its status is returned. */
+  /** A receiver under development on this machine. It gets every request, and its status becomes the response. */
   forward_to: z.url({ protocol: /^http$/, hostname: /^(?:127\.0\.0\.1|localhost|\[::1\])$/ }).optional(),
 });
 type Behaviour = z.infer<typeof behaviourSchema>;
@@ -97,14 +97,14 @@ const requireOtherHost = ({ forward_to }: Behaviour, { headers }: LocalRequest):
   throw new ControlRequestError(400, 'forward_to: must not be the local host itself');
 };
 
-/** The status if no receiver responds. */
+/** The status if the receiver does not respond. */
 const BAD_GATEWAY = 502;
 
 const TRACE_HEADERS: readonly string[] = ['traceparent', 'tracestate'];
 
 /**
- * Signs the request again under the same id, because the receiver compares the timestamp with its own clock, and the
- * host's clock may be days ahead. The secret is the local secret of WEBHOOK_1.
+ * Signs the request again under the same id. The receiver compares the timestamp with its own clock, but the host's
+ * clock may be days ahead. The secret is the local secret of WEBHOOK_1.
  */
 const forward = async (url: string, { headers, body, signal }: LocalRequest): Promise<number> => {
   const id = headers['webhook-id'] ?? '';

@@ -1,15 +1,15 @@
 import * as z from 'zod';
 
-/** The host and service in which the demo data are made. */
+/** The host and service for the demo data. */
 export interface DemoSite {
-  /** The host, with its control routes under /_local. */
+  /** Base URL of the host, which has its control routes under /_local. */
   readonly baseUrl: string;
-  /** The service's routes. */
+  /** Base URL of the service's routes. */
   readonly serviceUrl: string;
-  /** The header of requests that pass the closed door, while outside requests wait. */
+  /** The header that lets a request through while outside requests wait. */
   readonly pass: Readonly<Record<string, string>>;
   readonly now: () => number;
-  /** Epoch ms at which the clock stops after the demo data are made. By default the clock follows real time. */
+  /** Epoch ms at which the clock stops after the demo data. By default the clock follows real time. */
   readonly present?: number;
 }
 
@@ -31,20 +31,20 @@ const madeSchema = z.object({
 });
 type Made = z.infer<typeof madeSchema>;
 
-/** The actions of a demo step, which call the service's routes, or the simulator if a change starts at the provider. */
+/** The operations of a demo step. They call the service, or the simulator for changes that start at the provider. */
 export interface Demo {
-  /** Creates a record under the key `name`. Its id derives from that key and is the same at every start. */
+  /** Creates a record under the key `name`. Its id derives from the key, so it is the same at every start. */
   create(name: string, asked: Asked): Promise<Made>;
-  /** The record that `create` made under the name. @throws Error for a name that no earlier step made */
+  /** The record created under the name. @throws Error if no earlier step created the name */
   made(name: string): Made;
-  /** The ids of all records that `create` made, by name. */
+  /** The ids of all created records, by name. */
   ids(): ReadonlyMap<string, string>;
   post(asked: Asked): Promise<unknown>;
   put(asked: Asked): Promise<unknown>;
   simulate(path: string, body: unknown): Promise<unknown>;
 }
 
-/** A part of the demo data, made when the clock shows its time. */
+/** A part of the demo data. It runs when the clock reaches its time. */
 export interface DemoStep {
   /** Days before the present. */
   readonly daysAgo: number;
@@ -101,11 +101,11 @@ interface Request {
   readonly body: unknown;
 }
 
-/** The status of a declined charge, which is an expected result here. */
+/** The status of a declined charge, which the demo data expect. */
 const DECLINED = 402;
-/** The status of a write whose first try reached the table but got no response. A repeat finds the write done. */
+/** The status of a retry whose first attempt was stored but got no response. The write is done. */
 const CONFLICT = 409;
-/** On a busy machine a provider may respond too late. A repeated creation has the same key. */
+/** A provider may respond too late on a busy machine. Retries of a creation use the same key. */
 const TRIES = 3;
 
 /** @throws Error with the response if it is neither a success nor a declined charge */

@@ -5,15 +5,15 @@ import { peopleSteps } from './people.ts';
 import { subscriptionSteps } from './subscriptions.ts';
 
 /**
- * The demo data cover thirty days of a small school that sells courses and materials. The service's own routes make
- * them while the host's clock moves from then to the present. Every id is the same at every start, and times are
- * relative to the start. The examples of the API document name these records (functions/api/example-requests.ts).
+ * Thirty days of demo data for a small school that sells courses and materials. The service's own routes create the
+ * data while the host's clock moves to the present. Ids are the same at every start, and times are relative to the
+ * start. The examples of the API document name these records (functions/api/example-requests.ts).
  */
 export const DEMO_DAYS = 31;
 
 /**
- * Makes the demo data, and leaves the clock at the present.
- * @returns the id of each created record by its name
+ * Creates the demo data, and leaves the clock at the present.
+ * @returns the ids of the created records by name
  * @throws Error if a route returns an unexpected status
  */
 export const makeDemoData = async (site: DemoSite): Promise<ReadonlyMap<string, string>> => {
@@ -21,7 +21,7 @@ export const makeDemoData = async (site: DemoSite): Promise<ReadonlyMap<string, 
   const failure = await tell(site, demo).catch((error: unknown) => ({ error }));
   await joinPresent(site);
   if (failure) throw failure.error;
-  // The target and the journal start empty for the first payments that a person makes.
+  // Empty the webhook target and the journal, so they show only the user's own payments.
   await control(site, 'DELETE', '/sink/default');
   await control(site, 'DELETE', '/simulator/requests');
   return demo.ids();
@@ -36,14 +36,14 @@ const tell = async (site: DemoSite, demo: Demo): Promise<undefined> => {
   return undefined;
 };
 
-/** Steps with the same time run concurrently, so they do not depend on each other. */
+/** Groups steps by time. Steps of one group run concurrently, so they must not depend on each other. */
 const byMoment = (steps: readonly DemoStep[]): readonly (readonly [daysAgo: number, steps: readonly DemoStep[]])[] =>
   [...Map.groupBy(steps, ({ daysAgo }) => daysAgo)].sort(([a], [b]) => b - a);
 
 const moveTo = (site: DemoSite, at: number): Promise<unknown> =>
   control(site, 'POST', '/clock', { set: new Date(at).toISOString() });
 
-/** A move itself takes time, so the next move closes the gap, until the clock joins real time. */
+/** Repeats the move, because a move takes time itself. The last gap is small enough to join real time. */
 const joinPresent = async (site: DemoSite): Promise<unknown> => {
   if (site.present !== undefined) return moveTo(site, site.present);
   for (let tries = 0; tries < 5 && site.now() < Date.now(); tries += 1) {

@@ -9,7 +9,7 @@ interface Story {
   /** A demo session; absent for a guest. */
   readonly by?: string;
   readonly place: Place;
-  /** A provider's token, or a saved method of the demo data. Absent if the payer has not chosen a method. */
+  /** A provider's token, or a saved method of the demo data. Absent if the payer chose no method. */
   readonly method?: string;
   readonly price: readonly [cents: number, currency: string];
   readonly text: string;
@@ -39,7 +39,7 @@ const refund = (daysAgo: number, name: string, body: { amount_cents?: number; re
   run: (demo, id) => demo.create(name, { path: `/payments/${id}/refunds`, by: ADMIN, body }),
 });
 
-/** The payer's bank sends the money of a refund back. */
+/** The payer's bank returns a refund. */
 const sentBack = (daysAgo: number, name: string): Later => ({
   daysAgo,
   run: (demo) => demo.simulate(`/refunds/${demo.made(name).provider_refund_id}`, { status: 'failed' }),

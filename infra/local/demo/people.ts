@@ -1,5 +1,6 @@
 /**
- * @module The addresses, customers, payment methods, organization with members, and catalog that the demo payments use.
+ * @module The records behind the demo payments: addresses, customers, payment methods, an organization with members,
+ * and the catalog.
  */
 
 import { ADMIN, type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';

@@ -1,4 +1,4 @@
-/** @module Subscriptions of the demo data, with at least one in each state. */
+/** @module The demo subscriptions, at least one in each state. */
 
 import type { ProviderSlot } from '../../../shared/core/settings.ts';
 import { type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';
@@ -8,11 +8,11 @@ interface Plan {
   readonly daysAgo: number;
   readonly by: string;
   readonly slot: ProviderSlot;
-  /** The names of records in the demo data. */
+  /** Names of demo records. */
   readonly customer: string;
   readonly method: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Later requests to the subscription. */
+  /** Later requests for the subscription. */
   readonly later?: readonly { readonly daysAgo: number; readonly action: string; readonly body?: unknown }[];
 }
 

@@ -5,12 +5,12 @@ import type { StreamSource } from './stream-source.ts';
 
 /** The table of the host, with the indexes of the deployed table. */
 export interface Database {
-  /** The URL at which other processes reach the table. */
+  /** The table's URL for other processes. */
   readonly endpoint: string;
-  /** The operations of the wire protocol that the host serves. */
+  /** The operations of DynamoDB's wire protocol. */
   readonly operations: Operations;
   readonly stream: StreamSource;
-  /** The earliest due time of all records, epoch ms, or undefined. */
+  /** The earliest due time of all records in epoch ms; undefined if nothing is due. */
   earliestDue(): Promise<number | undefined>;
   connect(now: Now): Connection;
   close(): void;

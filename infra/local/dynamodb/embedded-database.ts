@@ -18,7 +18,7 @@ export interface EmbeddedDatabaseOptions {
   readonly place: DataFolder;
   readonly tableName: string;
   readonly triggers: readonly StreamTrigger[];
-  /** The URL at which other processes reach the host's AWS operations. */
+  /** The URL of the host's AWS operations for other processes. */
   readonly endpoint: string;
 }
 

@@ -1,4 +1,4 @@
-/** @module The stream of the embedded table. It reads the table's change log in this process. */
+/** @module The stream of the embedded table, read from its change log in this process. */
 
 import * as z from 'zod';
 import type { ItemChanged } from '../table/change-log.ts';
@@ -13,7 +13,7 @@ const SEQUENCE_DIGITS = 21;
 const START = 0;
 
 export const createEmbeddedStream = ({ log, run }: Pick<EmbeddedTable, 'log' | 'run'>, arn: string): StreamSource => {
-  /** Consumers often read the same changes, so they are converted once. */
+  /** Consumers often read the same changes, so the converted records are cached. */
   let last:
     | { readonly position: number; readonly writes: number; readonly records: readonly StreamRecord[] }
     | undefined;
@@ -30,15 +30,15 @@ export const createEmbeddedStream = ({ log, run }: Pick<EmbeddedTable, 'log' | '
       return () => undefined;
     },
     openReader: (state, name) => {
-      // A position beyond the newest change belongs to a table whose file was replaced by an older copy. As after a
-      // restore on AWS, the stream of the restored table begins with its next change.
+      // A position beyond the newest change means that an older copy replaced the table's file. As after a restore on
+      // AWS, the stream then starts with the next change.
       let position = Math.min(state.get(name, z.int()) ?? START, log.newest());
       const go = (to: number): void => {
         position = to;
         state.set(name, to);
       };
       return {
-        // Reads in the same turn as the writes, so no consumer sees a change that is not on disk.
+        // Reads in the same turn as the writes, so a consumer sees only changes that are on disk.
         read: () => run(() => recordsAfter(position)),
         advance: (sequence) => go(Number(sequence)),
         rewind: () => go(START),

@@ -1,5 +1,5 @@
 /**
- * @module Records that stream consumers gave up on, one JSON line per record and one file per consumer. A successful
+ * @module Records that a stream consumer gave up on: one file per consumer, with one JSON line per record. A successful
  * redo removes the record.
  */
 
@@ -25,16 +25,17 @@ const lineSchema = z.object({
 type Line = z.infer<typeof lineSchema>;
 
 export interface StreamFailure extends Line {
-  /** Names the record for `redo`. A record that is given up twice keeps its id. */
+  /** Identifies the record for `redo`. A record that fails again keeps its id. */
   readonly id: string;
 }
 
 export interface Failures {
   keep(line: Omit<Line, 'record'> & { readonly record: LambdaRecord }): Promise<void>;
-  /** Oldest first, per consumer. */
+  /** Oldest first per consumer. */
   list(): Promise<readonly StreamFailure[]>;
   /**
-   * Gives the record to its consumer again. @returns undefined if it succeeded and the record is removed, else why not.
+   * Sends the record to its consumer again. @returns undefined if it succeeded and the record is removed, else the
+   * reason.
    */
   redo(id: string): Promise<string | undefined>;
 }
@@ -76,7 +77,7 @@ export const openFailures = ({ folder, triggers, invoke }: FailuresOptions): Fai
   };
 };
 
-/** Runs changes of the files one at a time. */
+/** Changes the files one at a time. */
 const createTurns = () => {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {

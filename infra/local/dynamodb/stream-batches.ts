@@ -1,16 +1,16 @@
 /**
- * @module Processes one batch of a stream in order, as Lambda's event source mapping does, until each record is done
- * or given up. A retry starts at the first failed record. A failing batch is bisected, so one bad record delays the
- * others by at most ten tries.
+ * @module Processes a stream batch in order until each record is done or given up, like Lambda's event source mapping.
+ * A retry starts at the first failed record. A failing batch is bisected, so one bad record delays the others by at
+ * most ten tries.
  */
 
 export interface BatchOptions<Item> {
-  /** @returns the index of the first failed item, or undefined if all are done. A throw fails the whole batch. */
+  /** @returns the index of the first failed item, or undefined if all succeeded. A throw fails the whole batch. */
   readonly run: (items: readonly Item[]) => Promise<number | undefined>;
   /** Marks everything up to this item as processed. */
   readonly advance: (item: Item) => void;
   readonly giveUp: (item: Item, error: unknown) => Promise<void>;
-  /** True stops between tries. Unprocessed records are read again later. */
+  /** Returns true to stop between tries. Unprocessed records are read again later. */
   readonly stopped: () => boolean;
   readonly pauseMs: (tries: number) => number;
 }
@@ -19,7 +19,7 @@ export const MAX_TRIES = 10;
 
 interface Part<Item> {
   readonly items: readonly Item[];
-  /** How many times the first item has failed. */
+  /** Failed tries of the first item. */
   readonly tries: number;
 }
 

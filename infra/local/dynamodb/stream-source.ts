@@ -1,12 +1,12 @@
 import type { State } from '../machine/sqlite.ts';
 import type { StreamRecord } from './stream-records.ts';
 
-/** The source from which consumers read the table's stream. */
+/** The table's stream as its consumers read it. */
 export interface StreamSource {
   readonly arn: string;
   /** A number that changes with every write. */
   readonly writeMark: () => number;
-  /** A reader that stores its position under this name. */
+  /** Opens a reader that stores its position under this name. */
   openReader(state: State, name: string): StreamReader;
   /** Calls `onWrite` after writes. @returns a function that stops the calls */
   watch(onWrite: () => void): () => void;
@@ -15,10 +15,10 @@ export interface StreamSource {
 
 /** Reads the stream in order, from a saved position. */
 export interface StreamReader {
-  /** The records after the position, oldest first; may be empty. Reads the same records again until `advance`. */
+  /** Reads the records after the position, oldest first; may be empty. Returns the same records until `advance`. */
   read(): Promise<readonly StreamRecord[]>;
-  /** Marks all records up to here as processed. */
+  /** Moves the position behind this record. */
   advance(sequence: string): void;
-  /** Goes back to the oldest record. */
+  /** Moves the position back to the oldest record. */
   rewind(): void;
 }

@@ -16,13 +16,13 @@ import {
 import type { StreamReader, StreamSource } from './stream-source.ts';
 
 /**
- * The table's stream and its consumers. Each consumer reads in order from its own saved position, so that a restart
- * continues there. Retries run in real time, whatever the host's clock shows.
+ * The table's stream and its consumers. Each consumer saves its own position and continues there after a restart.
+ * Retries run in real time, independent of the host's clock.
  */
 export interface Streams extends TimedWork {
-  /** Reads the stream now, because an item may have been written. */
+  /** Wakes the consumers, because an item may have been written. */
   poke(): void;
-  /** Gives the whole stream to one consumer again. */
+  /** Sends the whole stream to one consumer again. */
   replay(triggerId: string): Promise<void>;
   start(): void;
   stop(): Promise<void>;
@@ -34,13 +34,13 @@ export interface StreamsOptions {
   readonly state: State;
   readonly clock: Pick<Clock, 'now' | 'wake'>;
   readonly invoke: Invoke;
-  /** Keeps the records that a consumer gave up on. */
+  /** Stores the records that a consumer gave up on. */
   readonly failures: Pick<Failures, 'keep'>;
   readonly log: (line: string) => void;
 }
 
 const IDLE_MS = 1_000;
-/** Writes come in bursts, so one read serves all of them. */
+/** Delay after a write. Writes come in bursts, so one read covers the whole burst. */
 const AFTER_POKE_MS = 10;
 const AFTER_ERROR_MS = 200;
 const FIRST_PAUSE_MS = 10;
@@ -59,7 +59,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
   return {
     name: 'stream',
     nextDueAt: () => undefined,
-    // Nothing to start, since `idle` reads the stream itself.
+    // Starts nothing, because `idle` reads the stream itself.
     runDue: async () => undefined,
     idle: async () => (await Promise.all(consumers.map((consumer) => consumer.caughtUp()))).every(Boolean),
     poke,
@@ -86,11 +86,11 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
   const { writeMark } = options.source;
   let stopped = false;
   let busy = false;
-  /** The write mark at which the stream was empty. */
+  /** The write mark of the last empty read. */
   let emptyAt: number | undefined;
   let ended: Promise<void> = Promise.resolve();
   const rewinds: (() => void)[] = [];
-  /** Callers of `caughtUp` that wait for the result of the next read. */
+  /** Callers of `caughtUp` that wait for the next read. */
   const waiting: ((isEmpty: boolean) => void)[] = [];
 
   const batches = {
@@ -180,11 +180,11 @@ const batchOptions = (options: StreamsOptions, trigger: StreamTrigger) => ({
   run: (records: readonly StreamRecord[]) => runHandler(options, trigger, records),
 });
 
-/** The wait for further records of a batch that is not full. A caller of `caughtUp` ends it. */
+/** Waits for further records while a batch is not full. A caller of `caughtUp` ends the wait. */
 const createGathering = (trigger: StreamTrigger, reader: StreamReader) => {
   let end = (): void => undefined;
   return {
-    /** @returns the given records and those that followed meanwhile */
+    /** @returns the given records and those that arrived during the wait */
     all: async (records: readonly StreamRecord[]): Promise<readonly StreamRecord[]> => {
       const { batchSize, gatherSeconds } = trigger;
       const wanted = records.filter((record) => isWanted(trigger, record)).length;
@@ -209,7 +209,7 @@ const createNap = () => {
   return {
     take: async (ms: number): Promise<void> => {
       await new Promise<void>((resolve) => {
-        // The host's server keeps the process alive, so an idle nap does not have to.
+        // An idle nap need not keep the process alive, because the host's server does.
         let timer = setTimeout(resolve, cutShort ? AFTER_POKE_MS : ms);
         if (!cutShort) timer.unref();
         let endsAt = performance.now() + (cutShort ? AFTER_POKE_MS : ms);
@@ -243,7 +243,7 @@ const runHandler = async (
   if (answer.batchItemFailures.length === 0) return undefined;
   const failed = new Set(answer.batchItemFailures.map((failure) => failure.itemIdentifier));
   const first = records.findIndex((record) => failed.has(sequenceOf(record)));
-  // As on AWS, a response that names no record of the batch fails the whole batch.
+  // As on AWS, a response without a known record fails the whole batch.
   return Math.max(first, 0);
 };
 

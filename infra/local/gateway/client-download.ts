@@ -1,4 +1,4 @@
-/** @module The typed client at /client.tgz, made in processes of its own when the first request asks for it. */
+/** @module Serves the typed client at /client.tgz. The first request builds it in separate processes. */
 
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const MAKE = resolve(import.meta.dirname, '../../make/client/make.ts');
 
 export type ClientDownload = (path: string) => Promise<GatewayAnswer | undefined>;
 
-/** @param basePath the prefix of the service's routes; the tarball is also served without it */
+/** @param basePath prefix of the service's routes; the tarball is also served without the prefix */
 export const createClientDownload = (basePath: string): ClientDownload => {
   let packed: Promise<Buffer> | undefined;
   return async (path) => {

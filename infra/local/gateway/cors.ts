@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { CORS } from '../../../shared/http/cors.ts';
 
 /**
- * CORS as in an HTTP API, which responds to preflights and adds headers for the allowed origins. Pages of this machine,
- * such as a development server on another port, are always allowed here.
+ * CORS as in an HTTP API: responds to preflights and adds headers for allowed origins. Pages on this machine, such as a
+ * development server on another port, are always allowed.
  */
 export type Cors = ReturnType<typeof createCors>;
 
@@ -12,7 +12,7 @@ const REQUEST_HEADERS = CORS.requestHeaders.join();
 const RESPONSE_HEADERS = CORS.responseHeaders.join();
 
 export const createCors = (allowedOrigins: readonly string[]) => ({
-  /** The headers of a preflight's response; undefined if the request is no preflight or CORS is off. */
+  /** Headers for a preflight's response; undefined if the request is no preflight or CORS is off. */
   preflight: (message: IncomingMessage): Readonly<Record<string, string>> | undefined => {
     const asks = message.method === 'OPTIONS' && message.headers['access-control-request-method'] !== undefined;
     const origin = originOf(message, allowedOrigins);
@@ -45,7 +45,8 @@ const originOf = ({ headers }: IncomingMessage, allowed: readonly string[]): str
 const OF_THIS_MACHINE = /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/;
 
 /**
- * Providers let pages call them with a publishable key. The simulated providers allow only pages of this machine.
+ * CORS for the simulated providers. Real providers let pages call them with a publishable key; here, only pages on this
+ * machine may.
  * @returns undefined if the request is not from such a page
  */
 export const providerCors = ({ method, headers }: IncomingMessage): ProviderCors | undefined => {

@@ -2,22 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 /**
- * The clock is in the past while the demo data are made, so outside requests wait. Otherwise they would get a time in
- * the past. The requests of the host itself, its functions and its stand-ins do not wait.
+ * Holds outside requests while the clock is in the past for the demo data, so they get no past time. Requests by the
+ * host itself, its functions and its stand-ins do not wait.
  */
 export interface Door {
-  /** Resolves when the request may be served. */
+  /** Resolves when the request may continue. */
   enter(message: IncomingMessage): Promise<void>;
-  /** The header of requests that do not wait. */
+  /** The header that lets a request through the closed door. */
   readonly pass: Readonly<Record<string, string>>;
   open(): void;
   isOpen(): boolean;
 }
 
 const PASS = 'x-demo-data-pass';
-/**
- * The paths that functions and the simulator call, pages, and `/health`, which reports that the host runs, never wait.
- */
+/** Paths that never wait: calls by functions and the simulator, pages, and the host's health check. */
 const UNATTENDED =
   /^\/_local\/(?:aws|identity-service|providers)\/|\/webhooks\/provider_[a-d]$|\/(?:docs|console)(?:\/|$)|\/pay$|\/pay\/assets\/|^\/$|\/(?:health|openapi\.json|client\.tgz)$/;
 const SINK = /^\/_local\/sink\/[^/]+$/;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Turns a function's result into an HTTP response, as an HTTP API reads payload format 2.0. */
+/** An HTTP response, converted from a function's result in payload format 2.0. */
 export interface GatewayAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;
@@ -17,7 +17,7 @@ const structuredSchema = z.object({
 
 export const INTERNAL_ERROR: GatewayAnswer = plainAnswer(500, 'Internal Server Error');
 
-/** The gateway's own responses, which have AWS's body, not the service's. */
+/** A response by the gateway itself, with AWS's body format instead of the service's. */
 export function plainAnswer(status: number, message: string): GatewayAnswer {
   return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify({ message })) };
 }
@@ -40,7 +40,7 @@ export const gatewayAnswer = (returned: unknown): GatewayAnswer => {
   };
 };
 
-/** A result without a status means 200 with the result as JSON. */
+/** A result without a status becomes a 200 with the result as JSON. */
 const inferred = (returned: unknown): GatewayAnswer => ({
   status: 200,
   headers: { 'content-type': 'application/json' },

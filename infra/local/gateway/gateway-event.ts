@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ACCOUNT } from '../machine/environment.ts';
 import type { RouteMatch } from './gateway-routes.ts';
 
-/** A request as an HTTP API passes it to a function (payload format 2.0). */
+/** A request, to be converted to an HTTP API's event for a function (payload format 2.0). */
 export interface GatewayRequest {
   readonly message: IncomingMessage;
   readonly body: Buffer;
@@ -14,7 +14,7 @@ export interface GatewayRequest {
   readonly match: RouteMatch | undefined;
 }
 
-/** The path cannot be decoded, so the gateway refuses it. */
+/** The path cannot be decoded, so the gateway refuses the request. */
 export class MalformedPath extends Error {}
 
 /** @throws MalformedPath */
@@ -23,7 +23,7 @@ export const gatewayEvent = (request: GatewayRequest) => {
   const headers = joinedHeaders(message);
   const cookies = headers['cookie']?.split(/[;,]\s*/).filter(Boolean);
   delete headers['cookie'];
-  // The address of the socket, never from a header, because rate limits count by it.
+  // Use the socket's address, never a header, because rate limits count by it.
   const sourceIp = message.socket.remoteAddress ?? '127.0.0.1';
   const forwarded = headers['x-forwarded-for'];
   headers['x-forwarded-for'] = forwarded === undefined ? sourceIp : `${forwarded}, ${sourceIp}`;
@@ -65,7 +65,7 @@ export const gatewayEvent = (request: GatewayRequest) => {
   };
 };
 
-/** All headers by lower-case name. The values of a header that was sent several times are joined by commas. */
+/** All headers by lower-case name. Repeated headers are joined by commas. */
 const joinedHeaders = ({ rawHeaders }: IncomingMessage): Record<string, string> => {
   const headers: Record<string, string> = Object.create(null);
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -100,7 +100,8 @@ const decoded = (text: string): string => {
 };
 
 /**
- * Content types that an HTTP API passes on as text. All others are base64, including forms and bodies without a type.
+ * Content types that an HTTP API passes on as text. All other bodies are base64, including forms and bodies without a
+ * type.
  */
 const isTextType = (contentType: string | undefined): boolean => {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
@@ -109,7 +110,7 @@ const isTextType = (contentType: string | undefined): boolean => {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-/** 12/Mar/2020:19:03:58 +0000 */
+/** Such as 12/Mar/2020:19:03:58 +0000. */
 const accessLogTime = (now: number): string => {
   const [year, month, day, time] = new Date(now).toISOString().split(/[-T.]/);
   return `${day}/${MONTHS[Number(month) - 1]}/${year}:${time} +0000`;

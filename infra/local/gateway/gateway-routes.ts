@@ -1,6 +1,6 @@
 /**
- * @module Finds the declared route of a method and a path, as an HTTP API does. Literal segments win over parameters.
- * A last parameter like `{path+}`, which matches the rest of the path, comes after every other route.
+ * @module Finds the route for a method and a path, by the rules of an HTTP API. Literal segments win over parameters. A
+ * greedy last parameter like `{path+}` matches the rest of the path, and only if no other route matches.
  */
 
 import type { HttpMethod } from '../../../shared/http/endpoint.ts';
@@ -56,7 +56,7 @@ export const compileRoutes = (routes: readonly Route[]): FindRoute => {
 const fits = (segments: readonly string[], asked: readonly string[]): boolean =>
   segments.every((segment, index) => (parameterOf(segment) ? asked[index] !== '' : segment === asked[index]));
 
-/** The rest that a greedy parameter matches is not empty. */
+/** A greedy parameter must match at least one character. */
 const startsAs = (segments: readonly string[], asked: readonly string[]): boolean =>
   fits(segments.slice(0, -1), asked) && asked.slice(segments.length - 1).join('/') !== '';
 

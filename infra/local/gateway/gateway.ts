@@ -7,12 +7,12 @@ import { type GatewayAnswer, gatewayAnswer, INTERNAL_ERROR, plainAnswer } from '
 import { gatewayEvent, MalformedPath } from './gateway-event.ts';
 import { compileRoutes, type Route } from './gateway-routes.ts';
 
-/** API Gateway's HTTP API for one machine. Sends each request to the function of its route. */
+/** A local API Gateway HTTP API. Sends each request to its route's function. */
 export type Gateway = (message: IncomingMessage, body: Buffer) => Promise<GatewayAnswer>;
 
 export interface LocalGatewayOptions {
   readonly routes: readonly Route[];
-  /** Prefix of every route, without a slash at its end. */
+  /** Prefix of every route, without a trailing slash. */
   readonly basePath: string;
   readonly cors: Cors;
   readonly clock: Pick<Clock, 'now'>;
@@ -24,8 +24,8 @@ export interface LocalGatewayOptions {
 const DEFAULT_ROUTE = 'api.default';
 const DEFAULT_TIMEOUT_SECONDS = 10;
 /**
- * The maximum number of concurrent requests; further requests wait. All functions share one thread here. With hundreds
- * of requests, calls between functions would miss deadlines that they meet on AWS.
+ * Maximum concurrent requests; further requests wait. All functions share one thread here. With hundreds of requests,
+ * calls between functions would miss deadlines that they meet on AWS.
  */
 const RUNNING_AT_ONCE = 32;
 
@@ -70,7 +70,7 @@ const createTurns = (limit: number) => {
       return await work();
     } finally {
       const next = waiting.shift();
-      // The next task gets the place, or the place becomes free.
+      // Pass the place to the next task, or free it.
       if (next) next();
       else running -= 1;
     }

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Keeps foreign web pages away from the host. A page can send requests to 127.0.0.1 through a host name that resolves
- * to it, or as a form without a preflight. The host serves only programs and pages of this machine, and of the hosts that
- * ALLOWED_HOSTS names.
+ * Protects the host from foreign web pages. A page can reach 127.0.0.1 through a host name that resolves to it, or by a
+ * form without a preflight. The host serves only programs and pages on this machine, and on the hosts in ALLOWED_HOSTS.
  */
 const OWN_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 
@@ -15,7 +14,7 @@ export interface Reach {
 }
 
 /**
- * @returns why the request is refused, or undefined if it is allowed.
+ * @returns the reason for refusing the request, or undefined if it is allowed.
  * @param isControl true if the request is for a control route.
  */
 export const requestRefusal = (message: IncomingMessage, isControl: boolean, reach: Reach): string | undefined => {
@@ -30,7 +29,7 @@ const isAllowed = (host: string, { address, allowedHosts }: Reach): boolean => {
   return name === address || allowedHosts.includes(name);
 };
 
-/** Programs send no origin. Following a link to a page of this host is allowed, because it changes nothing. */
+/** Programs send no origin. Links to a page of this host are allowed, because following them changes nothing. */
 const isForeign = ({ method, headers }: IncomingMessage): boolean => {
   const { host, origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
   if (origin !== undefined) return origin.toLowerCase() !== `http://${host}`.toLowerCase();

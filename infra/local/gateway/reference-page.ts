@@ -1,4 +1,4 @@
-/** @module The reference page at /docs, which reads /openapi.json. All its files come from this machine. */
+/** @module The reference page at /docs, which loads /openapi.json. All its files are local. */
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -27,12 +27,12 @@ const page = (base: string): string => `<!doctype html>
 </body>
 </html>`;
 
-/** The value for each security scheme of the document, by the scheme's name. */
+/** Credentials by the document's security scheme. */
 type Credentials = Readonly<Record<string, string>>;
 
 /**
- * The page has no validator, because a validator would send the document's address to another server. These credentials
- * apply until the reader enters others or logs out. The page remembers both.
+ * Turns the validator off, because it would send the document's address to another server. The given credentials apply
+ * until the reader enters others or logs out, and the browser remembers both.
  */
 const start = (base: string, credentials: Credentials): string => `const reference = SwaggerUIBundle({
   ...${JSON.stringify({
@@ -62,7 +62,7 @@ const answer = (contentType: string, body: string | Buffer): GatewayAnswer => ({
 
 export type Reference = (path: string) => Promise<GatewayAnswer | undefined>;
 
-/** @param credentials the credentials that "Try it out" sends before the reader enters any */
+/** @param credentials used by "Try it out" until the reader enters others */
 export const createReference = (basePath: string, credentials: Credentials): Reference => {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   return async (path) => {

@@ -1,4 +1,4 @@
-/** @module The host's only listener, for the service's routes, the stand-ins under /_local, and the reference page. */
+/** @module The host's only listener: for the service's routes, the stand-ins under /_local, and the reference page. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
@@ -13,27 +13,27 @@ import type { Reference } from './reference-page.ts';
 
 export interface Sites {
   readonly gateway: Gateway;
-  /** Everything under /_local, by the path after it. If undefined, the connection is dropped without a response. */
+  /** Serves /_local, by the rest of the path. If it returns undefined, the connection is dropped without a response. */
   readonly local: (ask: LocalRequest) => Promise<LocalResponse | undefined>;
   /** The reference page. */
   readonly reference: Reference;
   readonly client: ClientDownload;
   readonly basePath: string;
-  /** The page that `/` leads to. Undefined if the host has no page. */
+  /** The target of `/`. Undefined if the host has no pages. */
   readonly home: string | undefined;
   readonly log: (line: string) => void;
 }
 
 export interface Listener {
   readonly baseUrl: string;
-  /** Before this call, every request gets a 503. */
+  /** Starts serving. Until then, every request gets a 503. */
   open(sites: Sites): void;
-  /** The service refuses new requests from now on; the stand-ins still serve requests under way. */
+  /** Refuses new requests to the service. The stand-ins still serve running requests. */
   refuse(): void;
   close(): Promise<void>;
 }
 
-/** The limit of an HTTP API. */
+/** The body limit of an HTTP API. */
 const MAX_BODY_BYTES = 10 * 1_024 * 1_024;
 const LOCAL = '/_local';
 const HEALTH = '/health';
@@ -44,7 +44,7 @@ interface Place extends Reach {
 }
 
 /**
- * @param door holds outside requests while it is closed
+ * @param door holds outside requests until it opens
  * @throws StartError if the port is in use.
  */
 export const listen = async (place: Place, door?: Door): Promise<Listener> => {
@@ -77,13 +77,13 @@ export const listen = async (place: Place, door?: Door): Promise<Listener> => {
 };
 
 /**
- * Simulated providers are not control routes, because they require a key and a shop's pages call them. Neither is the
- * issuer of the sign-in, which pages call as they call any issuer.
+ * Simulated providers are not control routes, because they check keys and a shop's pages call them. The sign-in issuer
+ * is not either, because pages call it like any issuer.
  */
 const isControl = (url: string): boolean => url.startsWith(`${LOCAL}/`) && !isProvider(url);
 const isProvider = (url: string): boolean => /^\/_local\/(?:providers|identity-service)\//.test(url);
 
-/** The host calls itself by loopback if it listens on every address. */
+/** If the host listens on every address, its own URLs use loopback. */
 const ownName = (address: string): string => {
   if (address === '0.0.0.0' || address === '::') return '127.0.0.1';
   return address.includes(':') ? `[${address}]` : address;
@@ -149,7 +149,7 @@ const dispatch = async (sites: Sites, exchange: Exchange): Promise<GatewayAnswer
 const fileOf = async ({ reference, client }: Sites, path: string): Promise<GatewayAnswer | undefined> =>
   (await reference(path)) ?? client(path);
 
-/** @returns undefined if the body is too long. The rest of the body is read and dropped. */
+/** @returns undefined if the body is too long; the rest of the body is then discarded. */
 const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -50,11 +50,11 @@ export interface HostInputs {
   readonly basePath: string;
   readonly catalogue: Catalogue;
   readonly database: Database;
-  /** Wraps the table's connection that the functions use, for tests. */
+  /** For tests: wraps the functions' connection to the table. */
   readonly between: (connection: Connection) => Connection;
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Settings;
-  /** The start time of a new data folder's clock, epoch ms; now by default. */
+  /** Start of a new data folder's clock, epoch ms; now by default. */
   readonly beginsAt?: number;
   /** Part of the ids of a new simulator; derived from the time by default. */
   readonly ledgerTag?: string;
@@ -62,18 +62,18 @@ export interface HostInputs {
   readonly newMessageId?: NewMessageId;
   readonly demoId?: DemoId;
   readonly log: (line: string) => void;
-  /** Registers a step that runs when the host closes. The last registered step runs first. */
+  /** Registers a step for the host's close. Steps run in reverse order. */
   readonly onClose: (step: () => unknown) => void;
-  /** Used by simulations. Without it, the host uses the machine's own. */
+  /** Replaces parts of the machine in simulations. */
   readonly machine?: SimulatedMachine;
 }
 
-/** Parts that a simulation puts in place of the machine's own. */
+/** A simulation's replacements for parts of the machine. */
 export interface SimulatedMachine {
   readonly clock: HostClock;
-  /** Carries the requests of the AWS SDK. */
+  /** Sends the requests of the AWS SDK. */
   readonly send: AwsSend;
-  /** The instance in which the running function keeps its dependencies. */
+  /** Where the running function keeps its dependencies. */
   readonly instance: () => object;
 }
 
@@ -87,7 +87,7 @@ export interface HostParts {
   warm(): Promise<void>;
 }
 
-/** The schedule whose due work is known, so ticks without due records are skipped. */
+/** The only schedule with known due work. Its ticks without due work are skipped. */
 const SWEEP = 'workers.sweep-due';
 const DIRECT_TIMEOUT_SECONDS = 60;
 
@@ -155,7 +155,7 @@ const openClock = ({ place, beginsAt, log }: HostInputs): HostClock =>
     log,
   });
 
-/** The clock stands still between the moves that make the demo data. */
+/** A frozen clock for the demo data, which moves only on request. */
 const beginning = (at: number): KeptTime => ({ offsetMs: at - Date.now(), reached: at, frozenAt: at });
 
 /** Caches the result until the next write. */
@@ -237,7 +237,7 @@ const createServices = (
   };
 };
 
-/** A slot that calls the provider's sandbox has no account here. */
+/** A slot that calls the provider's sandbox has no simulated account. */
 const NOT_SIMULATED = { adapter: '', apiKey: '', webhookSecret: '' } as const;
 
 const openSimulator = (
@@ -262,7 +262,7 @@ const openSimulator = (
   }
 };
 
-/** The credentials with which an adapter identifies itself, and the secret that signs its webhooks. */
+/** An adapter's credentials at the simulator, and the secret for its webhooks. */
 const credentialsOf = (slot: SlotSettings): Pick<SlotOptions, 'apiKey' | 'webhookSecret'> => {
   switch (slot.ADAPTER) {
     case 'paypal':
@@ -276,7 +276,7 @@ const credentialsOf = (slot: SlotSettings): Pick<SlotOptions, 'apiKey' | 'webhoo
   }
 };
 
-/** The first of several secrets, which the simulator signs with. */
+/** If there are several secrets, the simulator signs with the first. */
 const firstOf = (secrets: string): string => secrets.split(',')[0]?.trim() ?? '';
 
 const deliver: SimulatorOptions['deliver'] = async (url, init) => {

@@ -30,28 +30,25 @@ import { assemble, type Catalogue, triggersOf } from './assemble.ts';
 import { demoIds, idSecretOf } from './id-secret.ts';
 import { seedDemo } from './seed.ts';
 
-/**
- * The whole service on one machine, in one process, with the functions of the catalogue, the table, and stand-ins for
- * everything around them.
- */
+/** The whole service in one process: the functions of the catalogue, the table, and stand-ins for all other systems. */
 export interface Host {
   readonly baseUrl: string;
   readonly clock: Clock;
   /** The data folder; a temporary one for `:memory:`. */
   readonly folder: string;
   readonly dynamoEndpoint: string;
-  /** The table, without the functions and their rights in between. */
+  /** Direct access to the table, without functions and rights. */
   readonly connection: Connection;
   /** The environment of the functions. */
   readonly env: Readonly<Record<string, string>>;
   readonly observed: { busEvents(): readonly Envelope[] };
-  /** Calls a function directly, as its trigger would. */
+  /** Invokes a function as its trigger would. */
   invoke(id: string, event: unknown): Promise<unknown>;
-  /** Gives the whole stream to one of its consumers again. */
+  /** Sends the whole stream to one consumer again. */
   replayStream(triggerId: string): Promise<void>;
-  /** Loads all functions in the background, one at a time. */
+  /** Preloads all functions in the background, one at a time. */
   warm(): Promise<void>;
-  /** Holds outside requests while the demo data are made. If undefined, they do not wait. */
+  /** Holds outside requests while the demo data are made. If undefined, requests do not wait. */
   readonly door: Door | undefined;
   stop(): Promise<void>;
 }
@@ -62,24 +59,23 @@ export interface HostOptions {
   /** A folder, or `:memory:`. */
   readonly dataDir: string;
   /**
-   * For demo data. The clock of a new data folder starts this many days ago, and outside requests wait until the door
-   * opens.
+   * For demo data: a new data folder's clock starts this many days ago, and outside requests wait until the door opens.
    */
   readonly daysAgo?: number;
-  /** The time that `daysAgo` counts from, epoch ms; real time by default. */
+  /** The present for `daysAgo`, epoch ms; real time by default. */
   readonly present?: number;
-  /** Called once the host holds its port and its data folder, before it makes data. */
+  /** Called after the host has locked its port and data folder, before it creates data. */
   readonly onHeld?: () => void;
   /** Overrides the environment of the process. */
   readonly env?: Env;
   readonly log?: (line: string) => void;
-  /** Called when the disk is full, so the host is useless; `log` by default. */
+  /** Called when the disk is full, which ends the host's work; `log` by default. */
   readonly onLoss?: (line: string) => void;
-  /** Functions to run in place of the service's own. */
+  /** Replaces the service's own functions. */
   readonly catalogue?: Catalogue;
-  /** Wraps the table's connection that the functions use, for tests. */
+  /** For tests: wraps the functions' connection to the table. */
   readonly between?: (connection: Connection) => Connection;
-  /** Opens another table in place of the embedded one, for tests and benches. */
+  /** Replaces the embedded table, for tests and benchmarks. */
   readonly openDatabase?: (site: DatabaseSite) => Promise<Database>;
 }
 
@@ -90,13 +86,13 @@ export interface DatabaseSite {
   readonly onClose: (step: () => unknown) => void;
 }
 
-/** Sessions of the host's own identity service, by the document's security schemes. */
+/** Demo sessions by the document's security schemes. */
 const DEMO_CREDENTIALS = { session: 'demo-owner', platformAdmin: 'demo-admin' } as const;
 
-/** The providers' ids of the demo data are the same at every start. */
+/** Keeps the provider ids in the demo data the same at every start. */
 const DEMO_TAG = 'demo0000';
 
-/** @throws StartError or SettingsError with the reason for the operator. Nothing is left running then. */
+/** @throws StartError or SettingsError with the reason for the operator. In that case nothing keeps running. */
 export const startHost = async (options: HostOptions): Promise<Host> => {
   const closing: (() => unknown)[] = [];
   let closed: Promise<void> | undefined;
@@ -183,12 +179,13 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   };
 };
 
-/** The file of the engine that a setting of earlier versions chose. */
+/** The database file of a former engine that earlier versions could use. */
 const FORMER_FILE = 'dynamodb.db';
 
 /**
- * The host would show an empty table, while the folder's payments and the simulated providers still exist.
- * @throws StartError if the folder has data of the former engine only; its file stays as it is
+ * Refuses to start if the folder only has data of the former engine. The host would show an empty table, although the
+ * folder's payments still exist.
+ * @throws StartError in this case; the old file is unchanged
  */
 const refuseFormerEngine = ({ folder, temporary }: DataFolder): void => {
   const has = (file: string): boolean => existsSync(join(folder, file));
@@ -199,8 +196,8 @@ const refuseFormerEngine = ({ folder, temporary }: DataFolder): void => {
 };
 
 /**
- * The functions of the service, loaded only by a host that runs them. On one machine a person waits for what follows a
- * change, and a write costs nothing, so no consumer gathers changes.
+ * The service's functions, loaded only if a host runs them. On one machine a person waits for the effects of a change,
+ * and writes are free. So stream consumers do not wait to fill their batches.
  */
 const serviceCatalogue = async (): Promise<Catalogue> => {
   const { endpoints, triggers } = await import('../../../functions/api/catalogue.ts');

@@ -1,4 +1,4 @@
-/** @module The ID_SECRET of a host, which its data folder keeps, and the ids of the demo data. */
+/** @module The host's ID_SECRET, stored in its data folder, and the ids of the demo data. */
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { fingerprint, type IdKind, idOfHex } from '../../../shared/core/ids.ts';
@@ -7,7 +7,7 @@ import type { State } from '../machine/sqlite.ts';
 
 const NAME = 'id-secret';
 
-/** The operator's, else the folder's own, which a new folder gets. In memory it is another at each start. */
+/** The operator's secret, else the data folder's own. An in-memory host has a new secret at each start. */
 export const idSecretOf = (operator: Env, state: State): string => {
   const known = operator['ID_SECRET'] || state.get(NAME, z.string());
   if (known) return known;
@@ -19,7 +19,7 @@ export const idSecretOf = (operator: Env, state: State): string => {
 export type DemoId = (kind: IdKind, parts: readonly string[]) => string | undefined;
 
 /**
- * Every id of the demo data is the same on every machine, because the documentation names them.
+ * Demo ids are the same on every machine, because the documentation names them.
  * @param isDemo true while the demo data are made
  */
 export const demoIds =

@@ -10,14 +10,14 @@ import type { Database } from '../dynamodb/database.ts';
 /** The organization of the demo sessions. */
 const DEMO = { organization: 'org_demo', owner: 'user_demo_owner', member: 'user_demo_member' } as const;
 
-/** The last part of both secrets. They are public, so they are worth nothing elsewhere. */
+/** The last part of both demo secrets. They are public, so they only give access to local hosts. */
 const DEMO_LAST = 'local-demo-key-local-demo-key-local-demo-ke';
 
 interface DemoKey extends Pick<StoredKey, 'id' | 'name'> {
   readonly scopes: readonly Scope[];
 }
 
-/** The key of a shop's backend. */
+/** The key of the demo shop's backend. */
 const BACKEND: DemoKey = {
   id: 'key_de30de30de30de30de30de30',
   name: 'demo backend',
@@ -27,7 +27,7 @@ const BACKEND: DemoKey = {
   ],
 };
 
-/** The key with which payctl calls the API of a local host. */
+/** payctl's key for the API of a local host. */
 const OPERATOR: DemoKey = {
   id: 'key_de40de40de40de40de40de40',
   name: 'demo operator',
@@ -51,7 +51,7 @@ const storedKey = ({ scopes, ...named }: DemoKey, at: string): StoredKey => ({
   secrets: [{ hash: hashOfSecret(DEMO_LAST) }],
 });
 
-/** Creates the demo organization and the demo keys unless they exist. */
+/** Creates the demo organization and the demo keys if they are missing. */
 export const seedDemo = async (database: Pick<Database, 'connect'>, now: Now): Promise<void> => {
   const table = openTable(database.connect(now), now);
   const at = iso(now());

@@ -1,6 +1,6 @@
 /**
- * @module The payment providers on this machine. Their wire protocols share one ledger, so the service's real
- * adapters, signatures and retries run without an account or a network. Add a vendor to VENDORS.
+ * @module The simulated payment providers. Their wire protocols share one ledger, so the service's real adapters,
+ * signatures and retries run without an account or a network. To add a vendor, extend VENDORS.
  */
 
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
@@ -53,7 +53,7 @@ export const createSimulator = (options: SimulatorOptions): Simulator => {
     units.runDue();
     outbox.drain();
   };
-  /** Sends events only after the response to the call that caused them. */
+  /** Delivers events after the response to the call that caused them. */
   const deliverNow = (): void => {
     setImmediate(() => {
       runDue();
@@ -102,7 +102,7 @@ const vendorFor = (options: SimulatorOptions, slot: ProviderSlot): Vendor => {
   return vendor;
 };
 
-/** The host's own address as payers reach it; by default that of its webhook URL. */
+/** The host's address for payers; by default, the origin of its webhook URL. */
 const siteOf = (options: SimulatorOptions, slot: ProviderSlot): string =>
   options.site ?? new URL(options.slots[slot].webhookUrl).origin;
 

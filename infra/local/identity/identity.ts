@@ -7,15 +7,15 @@ import type { State } from '../machine/sqlite.ts';
 import { openIdRoutes } from './open-id.ts';
 import { type LocalUser, openUsers, type SessionRow } from './users.ts';
 
-/** The local identity service, which finds users by session, token and e-mail address. */
+/** The local identity service. It finds users by session, token and e-mail address. */
 export interface LocalIdentity {
-  /** Serves the identity protocol. Returns undefined if it sends no response, like an unreachable service. */
+  /** Serves the identity protocol. Returns undefined to send no response, like an unreachable service. */
   answer(ask: LocalRequest): Promise<LocalResponse | undefined>;
   createSession(input: NewSession): Promise<{ session_id: string; user_id: string; token: string }>;
   behave(behaviour: { readonly available: boolean; readonly delayMs: number }): void;
-  /** Creates the demo sessions unless they exist. */
+  /** Creates the demo sessions if they are missing. */
   seed(): void;
-  /** The OpenID Connect issuer of the demo people. */
+  /** The OpenID Connect issuer for the demo users. */
   readonly issuer: string;
 }
 
@@ -37,7 +37,7 @@ export interface LocalIdentityOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** The issuer of the tokens. */
   readonly issuer: string;
-  /** The audience of the tokens. If empty, tokens have no audience. */
+  /** The tokens' audience. If empty, tokens have no audience. */
   readonly audience: string;
 }
 
@@ -183,7 +183,7 @@ const sessionAnswer = (session: SessionRow | undefined): LocalResponse =>
         ...(session.organization_id !== null && { organization_id: session.organization_id }),
         is_admin: session.is_admin === 1,
         ...(session.staff_role !== null && { staff_role: session.staff_role }),
-        // May be a time in the past, because the service distinguishes expired sessions from unknown sessions.
+        // The time may be past, because the service distinguishes expired sessions from unknown sessions.
         expires_at: new Date(session.expires_at).toISOString(),
       })
     : problem(404, 'no such session');
@@ -202,7 +202,7 @@ const signedWith = ({ kid, privateKey }: SigningKey, claims: Readonly<Record<str
 
 const keySchema = z.object({ kid: z.string(), kty: z.string(), crv: z.string(), x: z.string(), d: z.string() });
 
-/** The key, created at first use and kept, so that tokens stay valid after a restart. */
+/** The signing key, created on first use and stored, so tokens stay valid after a restart. */
 const loadKey = async (state: State): Promise<SigningKey> => {
   const found = state.get('identity key', keySchema);
   const jwk = found ?? keySchema.parse({ ...(await newKey()), kid: randomUUID() });

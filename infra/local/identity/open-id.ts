@@ -1,6 +1,6 @@
 /**
- * @module The local OpenID Connect issuer for demo users. It supports the authorization code with PKCE (S256) for public clients,
- * refresh tokens that rotate, and sign-out. Codes and refresh tokens end with the host.
+ * @module The local OpenID Connect issuer for demo users. It supports the authorization code flow with PKCE (S256) for
+ * public clients, rotating refresh tokens, and sign-out. Codes and refresh tokens end with the host.
  */
 
 import { createHash, randomBytes } from 'node:crypto';
@@ -18,17 +18,17 @@ interface OpenIdOptions {
   readonly issuer: string;
   readonly now: () => number;
   readonly people: readonly OpenIdPerson[];
-  /** The access token of the person, with the claims of the session. */
+  /** Issues the person's access token, with the session's claims. */
   readonly accessToken: (person: OpenIdPerson, lifeMs: number) => Promise<string>;
   readonly idToken: (claims: Readonly<Record<string, unknown>>) => Promise<string>;
 }
 
-/** What a code or a refresh token stands for. */
+/** The rights that a code or a refresh token grants. */
 interface Grant {
   readonly person: OpenIdPerson;
   readonly clientId: string;
   readonly nonce: string | undefined;
-  /** A replayed code ends every token of its family. */
+  /** Connects a code with its refresh tokens. A replayed code revokes them all. */
   readonly family: string;
 }
 interface Code extends Grant {
@@ -76,7 +76,7 @@ const discoveryOf = (issuer: string): LocalResponse =>
     authorization_response_iss_parameter_supported: true,
   });
 
-/** Shows the page with the demo people, and sends the browser back with a code for the chosen one. */
+/** Shows the demo users, and redirects the browser with a code for the chosen user. */
 const authorize = (
   { issuer, people }: OpenIdOptions,
   query: URLSearchParams,
@@ -152,7 +152,7 @@ const openGrants = ({ issuer, now, accessToken, idToken }: OpenIdOptions) => {
   const tokensOf = async ({ person, clientId, nonce, family }: Grant): Promise<LocalResponse> => {
     const next = secret();
     refreshTokens.set(next, { person, clientId, nonce, family });
-    // Browsers check the ID token by their own clock, which a moved clock of the host does not move.
+    // Use real time, because browsers check the ID token by their own clock.
     const issuedAt = Math.floor(Date.now() / SECOND_MS);
     const id_token = await idToken({
       ...{ iss: issuer, sub: person.user_id, aud: clientId, email: person.email, nonce },
@@ -188,7 +188,7 @@ const wrongIn = (query: URLSearchParams): string | undefined => {
 const isLocalPage = (text: string): boolean =>
   URL.canParse(text) && /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(new URL(text).origin);
 
-/** A page with a button for each demo person. */
+/** A page with a button per demo user. */
 const choicePage = (query: URLSearchParams, people: readonly OpenIdPerson[]): LocalResponse => {
   const kept = [...query].map(([name, value]) => `<input type="hidden" name="${text(name)}" value="${text(value)}">`);
   const buttons = people.map(

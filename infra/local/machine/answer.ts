@@ -9,12 +9,12 @@ export interface LocalResponse {
 
 export interface LocalRequest {
   readonly method: string;
-  /** The path without the stand-in's own prefix and without the query, still percent-encoded. */
+  /** The path without the stand-in's prefix and the query, still percent-encoded. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Aborted when the caller closes the connection; undefined for a caller without a connection. */
+  /** Aborts when the caller disconnects; undefined for a caller without a connection. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -26,7 +26,7 @@ export const json = (status: number, value: unknown, contentType = 'application/
 
 export const problem = (status: number, error: string): LocalResponse => json(status, { error });
 
-/** A mistake in the request to a control route, returned as 400 or 404. */
+/** An invalid request to a control route; the response is a 400 or 404. */
 export class ControlRequestError extends Error {
   readonly status: number;
   constructor(status: 400 | 404, message: string) {
@@ -37,7 +37,7 @@ export class ControlRequestError extends Error {
 }
 
 /**
- * The JSON body, parsed by the schema; an empty body counts as `{}`. @throws ControlRequestError 400 naming every
+ * The JSON body, parsed by the schema. An empty body counts as `{}`. @throws ControlRequestError 400 with every
  * problem.
  */
 export const bodyOf = <T>(ask: LocalRequest, schema: z.ZodType<T>): T => {

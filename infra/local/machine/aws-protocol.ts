@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { json, type LocalRequest, type LocalResponse } from './answer.ts';
 
-/** An operation of the AWS JSON protocol. The header x-amz-target names it, and request and response are JSON. */
+/** An operation of AWS's JSON protocol. The header x-amz-target names the operation; request and response are JSON. */
 export type Operation = (input: unknown) => unknown;
 export type Operations = Readonly<Record<string, Operation>>;
 
@@ -12,12 +12,12 @@ interface AwsErrorFields {
   readonly [field: string]: unknown;
 }
 
-/** An error in the form that the SDK of that service understands. */
+/** An error in the format that AWS SDKs parse. */
 export class AwsError extends Error {
   readonly type: string;
-  /** The error's code in the older query protocol, which SQS's SDKs still use for some errors. */
+  /** The error's code in the older query protocol, which SQS clients still read for some errors. */
   readonly queryCode: string | undefined;
-  /** Further fields of the response. */
+  /** Additional fields of the error response. */
   readonly details: object;
   constructor(type: string, message: string, { queryCode, ...details }: AwsErrorFields = {}) {
     super(message);

@@ -1,13 +1,13 @@
 /**
- * @module Carries the AWS SDK's requests to the host's own bus and queues without a network connection, and checks that
- * the running function may send them.
+ * @module Sends the AWS SDK's requests to the host's own bus and queues without a network connection. Checks the rights
+ * of the running function first.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AwsTransport } from '../../../shared/platform/aws-clients.ts';
 import { answerAws, type Operations } from './aws-protocol.ts';
 import type { Access } from './rights.ts';
 
-/** A request or a response of an AWS service, each as one string. */
+/** A request to an AWS service, with its body as one string. */
 export interface AwsRequest {
   readonly url: string;
   /** Lower-case names. */
@@ -22,8 +22,8 @@ export interface AwsResponse {
 export type AwsSend = (request: AwsRequest) => Promise<AwsResponse>;
 
 /**
- * The transport of the SDK over `send`. The SDK retries errors and responses of `send` as it does over HTTP.
- * @param require throws unless the running function may do these actions
+ * An SDK transport over `send`. The SDK retries failures of `send` like failures over HTTP.
+ * @param require throws unless the running function has these rights
  */
 export const awsTransport = (send: AwsSend, require: (accesses: readonly Access[]) => void): AwsTransport => ({
   handle: async ({ protocol, hostname, port, path, headers, body }) => {
@@ -39,7 +39,7 @@ export const awsTransport = (send: AwsSend, require: (accesses: readonly Access[
   httpHandlerConfigs: () => ({}),
 });
 
-/** SQS has the same right for a message and for a batch of messages. */
+/** SQS requires the same right for single messages and batches. */
 const actionOf = (target: string, body: string): string => {
   const [service, operation = ''] = target.split('.');
   if (service === 'AWSEvents') return `events:${operation}`;
@@ -47,14 +47,11 @@ const actionOf = (target: string, body: string): string => {
   return `sqs:${operation.replace(/Batch$/, '')} on ${QueueUrl.split('/').at(-1)}`;
 };
 
-/**
- * The effects of a request are not the work of the function that sends it, so they have neither its rights nor its
- * actor.
- */
+/** Runs the service's side of a request outside the sending function, without its rights and its actor. */
 export const sendInProcess = (operations: () => Operations): AwsSend => {
   const outside = AsyncLocalStorage.snapshot();
   return async ({ headers, body }) => {
-    // The response comes in a later turn of the event loop, as over a network.
+    // Respond in a later turn of the event loop, as over a network.
     await new Promise((resolve) => setImmediate(resolve));
     const response = await outside(() => answerAws(operations(), { headers, body: Buffer.from(body) }));
     return { status: response.status, headers: { ...response.headers }, body: response.body };

@@ -1,7 +1,7 @@
 import type { Connection, TransactionStep } from '../../../shared/platform/connection.ts';
 import type { Access } from './rights.ts';
 
-/** The table as a function reaches it. Each call needs the IAM action that AWS requires for it. */
+/** The table's connection for functions. Each call requires the IAM action that AWS would require. */
 export const checkedConnection = (
   connection: Connection,
   require: (accesses: readonly Access[]) => void,
@@ -44,7 +44,7 @@ export const checkedConnection = (
   },
 });
 
-/** A transaction needs the access of each of its steps. */
+/** A transaction requires the rights of all its steps. */
 const accessOf = (step: TransactionStep): Access => {
   if ('put' in step) return { action: 'dynamodb:PutItem', partition: String(step.put['pk']) };
   if ('update' in step) return { action: 'dynamodb:UpdateItem', partition: step.update.pk };

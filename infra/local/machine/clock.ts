@@ -1,40 +1,40 @@
 /**
- * @module The local host's only clock. It runs with real time unless frozen, and can be moved forward. A move runs all
- * work that becomes due, in time order, and waits until each step is quiet. The clock never goes backward, not even
- * after a restart.
+ * @module The local host's only clock. It follows real time unless frozen, and can be moved forward. A move runs all
+ * work that becomes due, in time order, and waits until each step is quiet. The clock never goes backward, even after a
+ * restart.
  */
 
 export interface TimedWork {
   readonly name: string;
   /** Epoch ms of the earliest due work, or undefined. */
   nextDueAt(): Promise<number | undefined> | number | undefined;
-  /** Starts the work that is due by now. It may return before the work ends; `idle` shows the end. */
+  /** Starts all due work. It may return before the work ends; `idle` reports the end. */
   runDue(): Promise<void>;
-  /** True if no work is in flight and none is due now. */
+  /** True if no work is running or due. */
   idle(): boolean | Promise<boolean>;
 }
 
 export interface Clock {
-  /** Epoch ms; runs with real time unless frozen. */
+  /** Epoch ms; follows real time unless frozen. */
   now(): number;
   frozen(): boolean;
   freeze(frozen: boolean): void;
   register(work: TimedWork): void;
   /**
-   * Moves forward to `target`, running all registered work that falls due, in time order; resolves when all is quiet.
-   * @throws RangeError for a target in the past, NotQuietError if work does not end in time.
+   * Moves forward to `target` and runs the work that becomes due, in time order. Resolves when all is quiet.
+   * @throws RangeError for a past target, NotQuietError if work does not end in time.
    */
   moveTo(target: number): Promise<void>;
   settle(timeoutMs: number): Promise<{ quiet: boolean; waitedMs: number }>;
-  /** Wakes the real-time loop, because new work may be due. */
+  /** Wakes the real-time loop to check for new due work. */
   wake(): void;
 }
 
-/** The clock as its host sees it. */
+/** The clock with the controls for its host. */
 export interface HostClock extends Clock {
-  /** Like `moveTo`, but relative to the time when earlier moves are done. */
+  /** Like `moveTo`, but relative to the time after earlier moves. */
   moveBy(ms: number): Promise<void>;
-  /** True while the clock is being moved. Sources should then compute their exact next due time, even at some cost. */
+  /** True during a move. Sources must then compute their exact next due time, even if that is expensive. */
   moving(): boolean;
   start(): void;
   stop(): Promise<void>;
@@ -43,7 +43,7 @@ export interface HostClock extends Clock {
 export interface KeptTime {
   /** The clock minus real time. */
   readonly offsetMs: number;
-  /** The latest time the clock is known to have shown. */
+  /** The latest known time of the clock. */
   readonly reached: number;
   readonly frozenAt: number | null;
 }
@@ -63,7 +63,7 @@ export class NotQuietError extends Error {
 }
 
 const QUIET_TIMEOUT_MS = 30_000;
-/** The longest interval between two polls of the sources for due work. */
+/** The maximum interval between two polls for due work. */
 const HEARTBEAT_MS = 1_000;
 const SAME_MOMENT_LIMIT = 100;
 
@@ -147,14 +147,14 @@ const earliestOf = async (works: readonly TimedWork[]): Promise<number | undefin
   return known.length === 0 ? undefined : Math.min(...known);
 };
 
-/** A move to real time takes a moment and ends that much behind it, so the clock then joins real time. */
+/** A move to real time takes a moment, so the clock ends slightly behind. A gap below this counts as real time. */
 const JOINING_MS = 1_000;
 const offsetOf = (at: number): number => {
   const offsetMs = at - Date.now();
   return offsetMs < 0 && offsetMs > -JOINING_MS ? 0 : offsetMs;
 };
 
-/** Real time plus an offset, or a fixed time while the clock is frozen or being moved. */
+/** Keeps the time: real time plus an offset, or a fixed time while the clock is frozen or moving. */
 const keepTime = ({ kept, keep }: ClockOptions) => {
   let offsetMs = kept ? Math.max(kept.offsetMs, kept.reached - Date.now()) : 0;
   let frozenAt = kept?.frozenAt ?? undefined;
@@ -195,8 +195,8 @@ const keepTime = ({ kept, keep }: ClockOptions) => {
 };
 
 /**
- * Quiet means that in one whole pass every source is idle and none reports new work. Idle sources are not enough,
- * because a later source may pass work to an earlier source during the pass.
+ * Waits until all sources are quiet: in one whole pass, every source is idle and none reports new work. Checking idle
+ * sources alone is not enough, because a later source may pass work to an earlier one during the pass.
  */
 const watchQuiet = (works: readonly TimedWork[]) => {
   let stirs = 0;
@@ -216,14 +216,14 @@ const watchQuiet = (works: readonly TimedWork[]) => {
         setImmediate(resolve);
       });
     });
-  /** One pass, which starts the work that is due. @returns the names of the sources that are still at work. */
+  /** Starts all due work once. @returns the names of the sources that are still working. */
   const pass = async (): Promise<readonly string[]> => {
     const noisy: string[] = [];
     for (const work of works) await work.runDue();
     for (const work of works) if (!(await work.idle())) noisy.push(work.name);
     return noisy;
   };
-  /** @returns the names of the sources that are still at work at the deadline; empty when all is quiet. */
+  /** @returns the sources that are still working at the deadline; empty when all is quiet. */
   const wait = async (timeoutMs: number): Promise<readonly string[]> => {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
@@ -243,7 +243,7 @@ const watchQuiet = (works: readonly TimedWork[]) => {
   return { stir, wait, reach };
 };
 
-/** Runs due work in real time. Polls all sources when woken, and when the earliest work becomes due. */
+/** Runs due work in real time. Polls all sources on wake-ups and when the earliest work becomes due. */
 const runInRealTime = (options: {
   readonly works: readonly TimedWork[];
   readonly now: () => number;
@@ -262,7 +262,7 @@ const runInRealTime = (options: {
         await work.runDue();
         due = await work.nextDueAt();
       }
-      // Work that is still due has already been started. Its end wakes the loop.
+      // Work that is already due has been started. Its end wakes the loop.
       const inMs = due === undefined ? 0 : due - options.now();
       if (inMs > 0) delayMs = Math.min(delayMs, inMs);
     }
@@ -285,7 +285,7 @@ const runInRealTime = (options: {
     again = true;
     if (round) return;
     clearTimeout(timer);
-    // Wait one turn of the event loop, so that a burst of wake-ups costs one round.
+    // Wait one turn of the event loop, so a burst of wake-ups causes one round.
     round = new Promise((resolve) => setImmediate(resolve)).then(rounds).finally(() => {
       round = undefined;
       if (again) wake();

@@ -20,11 +20,11 @@ import { StartError } from './start-error.ts';
 
 /** The folder in which a host keeps its data. */
 export interface DataFolder {
-  /** True if the folder is made when it is first needed and removed when the host stops. */
+  /** True for a temporary folder, which is created on first use and removed when the host stops. */
   readonly temporary: boolean;
   readonly folder: string;
   readonly state: State;
-  /** The path of the SQLite file with this name, or `:memory:`. */
+  /** The path of this SQLite file, or `:memory:`. */
   file(name: string): string;
   readonly onFailedWrite?: OnFailedWrite;
 }
@@ -34,36 +34,34 @@ const SHARED_MEMORY = '/dev/shm';
 const ROOM_BYTES = 2 ** 30;
 
 const STATE_FILE = 'host.db';
-/** The data of a host. The state file exists as soon as a host has held the folder, even without data. */
+/** The databases with a host's data. The state file is not listed, because it exists even without data. */
 const DATA_FILES = ['table.db', 'simulator.db', 'dynamodb.db'];
-/** For each database, a table that a host's database always has. A file without that table is not deleted. */
+/** For each database file, a table that only a host creates. A file without this table is never deleted. */
 const OWN_TABLES = [
   ['table.db', 'shape'],
   ['simulator.db', 'idempotency'],
   ['dynamodb.db', '_stream_records'],
   [STATE_FILE, 'kept'],
 ] as const;
-/** The endings of a database's file and of SQLite's further files for it. */
+/** Suffixes of a database file and of SQLite's files next to it. */
 const SUFFIXES = ['', '-wal', '-shm', '-journal'];
 /** The changes that a stream consumer gave up on. */
 const FAILURES = 'failures';
 const FAILURES_ENDING = '.jsonl';
-/** Exists while the first data of a folder are made, and while a folder is cleared. */
+/** Marker file of a folder with incomplete first data or unfinished clearing. */
 const UNFINISHED = 'unfinished';
 
-/** True if no host has kept data there yet. */
+/** True if the folder has no host's data yet. */
 export const isNewFolder = (dataDir: string): boolean =>
   dataDir === MEMORY || DATA_FILES.every((file) => !existsSync(join(resolve(dataDir), file)));
 
-/**
- * True if a host stopped while it made the first data. The data are incomplete, and no request from outside was served.
- */
+/** True if a host stopped while it created the first data. The data are incomplete and include no outside request. */
 export const isUnfinished = (dataDir: string): boolean =>
   dataDir !== MEMORY && existsSync(join(resolve(dataDir), UNFINISHED));
 
 /**
- * Marks the data as incomplete until `finish`. Only the host that holds the folder may call it, before it has data,
- * because the next start deletes the data of a marked folder.
+ * Marks the data as incomplete until `finish`. Call it only for a locked folder without data, because the next start
+ * deletes the data of a marked folder.
  * @throws StartError if the folder has data already, or the mark cannot be written.
  */
 export const begin = (dataDir: string): void => {
@@ -80,9 +78,9 @@ export const finish = (dataDir: string): void => {
 };
 
 /**
- * Removes the files that a host has kept in the folder, and nothing else. If the removal is interrupted, the mark makes
- * the next start clear the rest.
- * @throws StartError if a host uses the folder or a file in it is not a host's. Nothing is removed then.
+ * Removes a host's files from the folder, and nothing else. After an interrupted removal, the mark makes the next start
+ * clear the rest.
+ * @throws StartError if a host uses the folder or a file is not a host's. Nothing is removed then.
  */
 export const clearDataFolder = (dataDir: string): void => {
   const folder = resolve(dataDir);
@@ -94,7 +92,7 @@ export const clearDataFolder = (dataDir: string): void => {
   if (exists(STATE_FILE) && isHeld(join(folder, STATE_FILE))) throw new StartError(HELD);
   mark(folder);
   clearFailures(join(folder, FAILURES));
-  // The state file is removed last, because it is the lock.
+  // Remove the state file last, because it is the lock.
   for (const file of [...DATA_FILES, STATE_FILE]) {
     for (const suffix of SUFFIXES) rmSync(join(folder, `${file}${suffix}`), { force: true });
   }
@@ -119,7 +117,7 @@ const mark = (folder: string): void => {
 };
 
 /**
- * @param onLoss gets a line for the operator if the folder's disk is full
+ * @param onLoss gets a line for the operator when the folder's disk is full
  * @throws StartError if the folder cannot be created or another host uses it.
  */
 export const openDataFolder = (
@@ -138,7 +136,7 @@ export const openDataFolder = (
   return { temporary, folder, state, file, onFailedWrite };
 };
 
-/** In memory, unless TMPDIR names a folder or shared memory has no room, as in many containers. */
+/** Uses shared memory, unless TMPDIR names another folder or shared memory is too small, as in many containers. */
 const temporaryFolder = (): string => {
   const usual = tmpdir();
   if (usual !== '/tmp') return usual;
@@ -153,7 +151,7 @@ const temporaryFolder = (): string => {
 
 const makeFolder = (folder: string): string => {
   try {
-    // Not with `recursive`, because Node would retry forever under /proc.
+    // Avoid `recursive`, because Node would then retry forever under /proc.
     for (const each of missingFolders(folder)) mkdirSync(each);
     return folder;
   } catch (error) {
@@ -161,7 +159,7 @@ const makeFolder = (folder: string): string => {
   }
 };
 
-/** The folders to create, outermost first. */
+/** The missing folders on the path, outermost first. */
 const missingFolders = (folder: string): readonly string[] => {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
   const parent = dirname(folder);

@@ -15,13 +15,13 @@ import { modeOf, slotDefaults, slotMistakes } from './slots.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The environment of the process. Overrides win. */
+/** The process's environment with overrides. */
 export const operatorEnvironment = (overrides: Env = {}): Env => ({ ...process.env, ...overrides });
 
 export const REGION = 'eu-central-1';
 export const ACCOUNT = '000000000000';
 
-/** Fixed and printed at start, so that tests and people can sign. They give no access outside this machine. */
+/** Local secrets, fixed and printed at start for tests and people. They give no access outside this machine. */
 export const LOCAL_SECRETS = {
   PROVIDER_A_API_KEY: 'sk_test_local_provider_a',
   PROVIDER_A_WEBHOOK_SECRET: 'whsec_local_provider_a',
@@ -36,7 +36,7 @@ export const LOCAL_SECRETS = {
   FINGERPRINT_SECRET: 'local-fingerprint-secret',
   WEBHOOK_1_SECRET: 'whsec_bG9jYWwtd2ViaG9vay1zZWNyZXQtMDAwMDAwMDA=',
 } as const;
-/** The publishable key of provider_a, with which a browser confirms. */
+/** The publishable key of provider_a, for confirmations in a browser. */
 export const PUBLISHABLE_KEY = 'pk_test_local_provider_a';
 
 const DEFAULT_PORT = 3000;
@@ -67,13 +67,13 @@ export interface HostSettings {
   readonly allowedHosts: readonly string[];
   /** A folder, or `:memory:`. */
   readonly dataDir: string;
-  /** Prefix of every route of the service, without a slash at its end. */
+  /** Prefix of every route of the service, without a trailing slash. */
   readonly basePath: string;
   readonly demoData: 'none' | 'demo';
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
-/** @throws SettingsError naming every mistake. */
+/** @throws SettingsError with every mistake. */
 export const readHostSettings = (env: Env): HostSettings => {
   const { mistakes, values } = readSettings(hostFields, env);
   if (!values) throw new SettingsError(mistakes);
@@ -84,7 +84,7 @@ export const readHostSettings = (env: Env): HostSettings => {
     allowedHosts: ALLOWED_HOSTS,
     dataDir: DATA_DIR,
     basePath: BASE_PATH,
-    // The demo data are made with sessions, which only an identity service knows.
+    // The demo data need sessions, so they need an identity service.
     demoData: env['IDENTITY_LOOKUP'] === 'off' ? 'none' : DEMO_DATA,
     logLevel: LOG_LEVEL,
   };
@@ -102,8 +102,8 @@ export const awsEndpoint = (baseUrl: string): string => `${baseUrl}/_local/aws`;
 export const queueUrl = (baseUrl: string, queue: string): string => `${awsEndpoint(baseUrl)}/${ACCOUNT}/${queue}`;
 
 /**
- * The environment of the functions takes local defaults, then the operator's environment, then this host's addresses.
- * The operator's AWS settings are left out, so that no credential or endpoint of a real account reaches a function.
+ * The environment of the functions: local defaults, overridden by the operator's environment, overridden by this host's
+ * addresses. The operator's AWS settings are omitted, so no function can reach a real account.
  */
 export const functionEnvironment = (operator: Env, wiring: Wiring): Record<string, string> => ({
   ...defaults(wiring, operator),
@@ -119,7 +119,7 @@ export const functionEnvironment = (operator: Env, wiring: Wiring): Record<strin
   ),
 });
 
-/** How a client reaches the host's own table. */
+/** How a client connects to the host's own table. */
 export const awsEnvironment = (dynamoEndpoint: string) => ({
   AWS_REGION: REGION,
   AWS_ACCESS_KEY_ID: 'local',
@@ -145,7 +145,7 @@ const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, 
   };
 };
 
-/** The host's own identity service, which is also the issuer of tokens and of the console's sign-in. */
+/** The host's own identity service, which also issues the tokens and serves the console's sign-in. */
 const identityDefaults = (baseUrl: string, operator: Env): Record<string, string> => {
   const own = `${baseUrl}/_local/identity-service`;
   const isOwn = !operator['IDENTITY_URL'];
@@ -160,8 +160,8 @@ const identityDefaults = (baseUrl: string, operator: Env): Record<string, string
 };
 
 /**
- * The default webhook target, enabled, for an operator who names no target. Any other target is the operator's to
- * enable.
+ * The default webhook target. It is enabled only if the operator names no target. Other targets need the operator's own
+ * switch.
  */
 const defaultWebhook = (baseUrl: string): Record<string, string> => ({
   EXTERNAL_WEBHOOKS_ENABLED: 'true',
@@ -187,7 +187,7 @@ const ofTheOperator = (env: Env): Record<string, string> => {
 
 const callsSandbox = (operator: Env): boolean => PROVIDER_SLOTS.some((slot) => modeOf(operator, slot) === 'sandbox');
 
-/** The service's own settings, checked before anything starts. @throws SettingsError naming every mistake. */
+/** Checks the service's settings before anything starts. @throws SettingsError with every mistake. */
 export const checkSettings = (operator: Env, basePath: string): Settings => {
   const none = 'http://127.0.0.1:0';
   const wiring = { baseUrl: none, basePath, dynamoEndpoint: none, queues: [] };
@@ -202,7 +202,7 @@ export const checkSettings = (operator: Env, basePath: string): Settings => {
 
 const DEPLOYED_ONLY = 'STAGE: prod cannot run on the local host; deploy it (npm run deploy)';
 
-/** The operator's mistakes, without the host's own defaults, which prod would also refuse. */
+/** The operator's mistakes for prod, without those in the host's own defaults. */
 const productionMistakes = (operator: Env, env: Env): readonly string[] => {
   try {
     checkedSettings(env);

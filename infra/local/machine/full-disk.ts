@@ -1,19 +1,19 @@
 /**
- * @module A full disk. The host cannot store what it would acknowledge, so it ends. What it has acknowledged is on disk,
- * and the next start continues from there.
+ * @module Ends the host when its disk is full, because it cannot store what it would confirm. All confirmed writes are
+ * on disk, so the next start continues from there.
  */
 
 import * as z from 'zod';
 
 const CODES = ['ENOSPC', 'EDQUOT'] as const;
-/** SQLITE_FULL of sqlite.org/rescode.html. */
+/** SQLITE_FULL; see sqlite.org/rescode.html. */
 const SQLITE_FULL = 13;
 
 const full = z.union([z.object({ code: z.enum(CODES) }), z.object({ errcode: z.literal(SQLITE_FULL) })]);
 
 export const isFullDisk = (error: unknown): boolean => full.safeParse(error).success;
 
-/** Called with every error of a write to the data folder. */
+/** Called for every failed write to the data folder. */
 export type OnFailedWrite = (error: unknown) => void;
 
 export const fullDiskLine = (path: string): string =>

@@ -1,11 +1,11 @@
-/** @module Lambda for one machine. Handlers run in this process and are loaded when first needed. */
+/** @module A local Lambda. Handlers run in this process and are loaded on first use. */
 
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 
 export type Handler = (event: unknown, context: FunctionContext) => unknown;
 export type LoadHandler = (id: string) => Promise<Handler>;
-/** @throws the handler's error, or an error after its time limit. */
+/** @throws the handler's error, or a timeout error. */
 export type Invoke = (id: string, event: unknown, timeoutSeconds: number) => Promise<unknown>;
 
 export interface FunctionContext {
@@ -22,7 +22,7 @@ export interface FunctionContext {
 
 export interface Functions {
   readonly invoke: Invoke;
-  /** Loads handlers one at a time, so that requests are hardly delayed. */
+  /** Loads handlers one at a time, so requests wait little. */
   warm(ids: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export const loadEntry: LoadHandler = async (id) => {
 
 export const createFunctions = (options: {
   readonly load: LoadHandler;
-  /** Does the work under the rights of this function. */
+  /** Runs the work with the rights of this function. */
   readonly as: <T>(id: string, work: () => T) => T;
   /** Called after each handler, because it may have queued work. */
   readonly afterEach: () => void;

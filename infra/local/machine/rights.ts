@@ -4,18 +4,17 @@ import type { FunctionRights } from '../../../shared/host.ts';
 import type { Trigger } from '../../../shared/platform/trigger.ts';
 
 /**
- * The rights of functions on one machine. Every request of a function to the table, a queue or the bus is checked
- * against the rights that the catalogue declares for it, as AWS checks its role. A test that needs a missing right
- * therefore fails.
+ * Checks the rights of functions. Every request to the table, a queue or the bus must be covered by the function's
+ * declared rights, as AWS checks a role. So tests fail if a right is missing.
  */
 export interface Rights extends FunctionRights {
-  /** Does the work under the rights of this function. */
+  /** Runs the work with the rights of this function. */
   readonly as: <T>(id: string, work: () => T) => T;
-  /** @throws AccessDeniedException unless the running function may do all of these */
+  /** @throws AccessDeniedException unless the running function has all these rights */
   readonly require: (accesses: readonly Access[]) => void;
 }
 
-/** An IAM action, for an item of the table with the partition key of the item. */
+/** An IAM action. For a table item, also the item's partition key. */
 export interface Access {
   readonly action: string;
   readonly partition?: string;
@@ -30,7 +29,7 @@ interface Running {
   readonly id: string;
   readonly uses: readonly Right[];
   readonly actions: ReadonlySet<string>;
-  /** Actions on items whose partition keys match. */
+  /** Actions on items with matching partition keys. */
   readonly keyed: readonly Keyed[];
   readonly denied: readonly Keyed[];
 }
@@ -40,7 +39,7 @@ type Keyed = typeof DENIED_ON_KEYS;
 export interface RightsOptions {
   readonly endpoints: readonly DeclaredFunction[];
   readonly triggers: readonly Trigger[];
-  /** Called for each refused request, because a function may catch the error. */
+  /** Logs each refused request, because the function may catch the error. */
   readonly log: (line: string) => void;
 }
 
@@ -65,7 +64,7 @@ export const createRights = ({ endpoints, triggers, log }: RightsOptions): Right
   };
 };
 
-/** A denial wins over every other right, as in IAM. */
+/** A denial overrides all other rights, as in IAM. */
 const mayDo = ({ actions, keyed, denied }: Running, access: Access): boolean =>
   !denied.some((one) => covers(one, access)) &&
   (actions.has(access.action) || keyed.some((one) => covers(one, access)));
@@ -73,7 +72,7 @@ const mayDo = ({ actions, keyed, denied }: Running, access: Access): boolean =>
 const covers = ({ actions, keys }: Keyed, { action, partition }: Access): boolean =>
   partition !== undefined && actions.includes(action) && keys.some((key) => partition.startsWith(key.slice(0, -1)));
 
-/** Names the kind of the item if the function may do the same with other items. */
+/** Names the kind of item, if the function may do the same with other kinds. */
 const placeOf = ({ actions, keyed }: Running, { action, partition = '' }: Access): string =>
   actions.has(action) || keyed.some((one) => one.actions.includes(action)) ? ` on ${partition.split('#')[0]}#*` : '';
 
@@ -98,6 +97,6 @@ const actionsGranted = (right: Right): readonly string[] => {
   return right.startsWith(SEND) ? [`sqs:SendMessage on ${right.slice(SEND.length)}`] : [];
 };
 
-/** A function may change the visibility of messages of its own queue. */
+/** A function may change the visibility of messages in its own queue. */
 const sourceActions = (trigger: Trigger): readonly string[] =>
   trigger.kind === 'queue' ? [`sqs:ChangeMessageVisibility on ${trigger.queue}`] : [];

@@ -1,6 +1,6 @@
 /**
- * @module Connects each provider slot of the local host to the simulator or, with PROVIDER_x_MODE=sandbox the test
- * account of the operator at the provider.
+ * @module Connects each provider slot of the local host to the simulator. With PROVIDER_x_MODE=sandbox, it connects to
+ * the operator's test account at the provider.
  */
 
 import { REQUIRED_KEYS } from '../../../shared/core/capabilities.ts';
@@ -10,7 +10,7 @@ import { ADAPTERS, type AdapterName, PROVIDER_SLOTS, type ProviderSlot } from '.
 type Environment = Readonly<Record<string, string | undefined>>;
 export type SlotMode = 'simulated' | 'sandbox';
 
-/** Settings of a slot that only the local host reads. */
+/** Slot settings that only the local host reads. */
 export const hostSlotFields = {
   MODE: choiceSetting(['simulated', 'sandbox'], 'simulated').describe(
     'simulated: the local host plays the provider; sandbox: the provider, with your own test keys',
@@ -31,7 +31,7 @@ const SANDBOX_URLS: Readonly<Record<AdapterName, string>> = {
   braintree: 'https://api.sandbox.braintreegateway.com',
 };
 
-/** Stripe has one host, so its keys decide. */
+/** Live hosts of providers. Stripe uses one host for live and test, so its keys decide. */
 const LIVE_HOSTS: readonly string[] = [
   'api-m.paypal.com',
   'api.paypal.com',
@@ -44,17 +44,17 @@ const settingOf = (slot: ProviderSlot, field: string): string => `${slot.toUpper
 const givenOf = (env: Environment, slot: ProviderSlot, field: string): string =>
   env[settingOf(slot, field)]?.trim() ?? '';
 
-/** The adapter of the slot; undefined if the operator has turned the slot off. A wrong name is reported elsewhere. */
+/** The slot's adapter; undefined if the operator turned the slot off. An unknown name is reported elsewhere. */
 const adapterOf = (env: Environment, slot: ProviderSlot): AdapterName | undefined => {
   const named = env[slot.toUpperCase()];
   return named === undefined ? DEFAULT_ADAPTERS[slot] : ADAPTERS.find((adapter) => adapter === named.trim());
 };
 
-/** A wrong mode counts as simulated here, and `slotMistakes` reports it. */
+/** An invalid mode counts as simulated here; `slotMistakes` reports it. */
 export const modeOf = (env: Environment, slot: ProviderSlot): SlotMode =>
   readSetting(hostSlotFields.MODE, env[settingOf(slot, 'MODE')]) === 'sandbox' ? 'sandbox' : 'simulated';
 
-/** The settings of the slots that the operator does not name. */
+/** Defaults for slot settings that the operator leaves out. */
 export const slotDefaults = (
   operator: Environment,
   site: { readonly baseUrl: string; readonly basePath: string },
@@ -66,7 +66,7 @@ export const slotDefaults = (
       const given =
         modeOf(operator, slot) === 'sandbox'
           ? { BASE_URL: SANDBOX_URLS[adapter] }
-          : // The clock may be moved over months of renewals within seconds.
+          : // No rate limit, because the clock may move over months of renewals within seconds.
             {
               BASE_URL: `${site.baseUrl}/_local/providers/${adapter}`,
               BACKGROUND_RATE: '0',
@@ -81,7 +81,7 @@ export const slotDefaults = (
     }),
   );
 
-/** Fixed and printed at start, so that tests and people can sign. They give no access outside this machine. */
+/** Local keys, fixed and printed at start for tests and people. They give no access outside this machine. */
 const localKeys = (slot: ProviderSlot): Readonly<Record<AdapterName, Readonly<Record<string, string>>>> => ({
   stripe: {
     API_KEY: `sk_test_local_${slot}`,
@@ -118,7 +118,7 @@ export const slotMistakes = (operator: Environment): readonly string[] =>
       .map((field) => `${settingOf(slot, field)}: is empty, and ${name}=sandbox needs your test account at ${adapter}`);
   });
 
-/** Tokens of Square look alike in its sandbox and live, so its application id and the base URL decide. */
+/** Square's tokens look alike in its sandbox and live, so the application id and the base URL decide. */
 const liveSettings = (operator: Environment, slot: ProviderSlot, adapter: AdapterName): readonly string[] => {
   const baseUrl = givenOf(operator, slot, 'BASE_URL');
   const isLiveHost = URL.canParse(baseUrl) && LIVE_HOSTS.includes(new URL(baseUrl).host);
@@ -137,7 +137,7 @@ const liveSettings = (operator: Environment, slot: ProviderSlot, adapter: Adapte
 interface SlotState {
   readonly slot: ProviderSlot;
   readonly adapter: AdapterName;
-  /** `simulated`, `sandbox`, or the host of a base URL of the operator. */
+  /** `simulated`, `sandbox`, or the host of the operator's base URL. */
   readonly at: string;
 }
 
@@ -152,7 +152,7 @@ export const slotStates = (env: Environment, baseUrl: string): readonly SlotStat
     return [{ slot, adapter, at: modeOf(env, slot) === 'sandbox' ? 'sandbox' : isOurs ? 'simulated' : host }];
   });
 
-/** One line per slot whose own keys go to the simulator. @param env the environment of the functions */
+/** One line per slot that sends the operator's keys to the simulator. @param env the environment of the functions */
 export const unusedKeys = (env: Environment, baseUrl: string): readonly string[] =>
   slotStates(env, baseUrl).flatMap(({ slot, adapter, at }) => {
     const own = REQUIRED_KEYS[adapter].filter((field) => {
@@ -164,7 +164,7 @@ export const unusedKeys = (env: Environment, baseUrl: string): readonly string[]
     return [`${slot} is simulated although ${named} is set: ${settingOf(slot, 'MODE')}=sandbox calls ${adapter}`];
   });
 
-/** The demo data need the simulator behind every slot, with its usual adapter. */
+/** True if every slot has the simulator and its default adapter, which the demo data require. */
 export const takesDemoData = (env: Environment, baseUrl: string): boolean =>
   PROVIDER_SLOTS.every((slot) =>
     slotStates(env, baseUrl).some(

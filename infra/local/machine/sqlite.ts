@@ -1,6 +1,6 @@
 /**
- * @module The queued messages, stream positions, sessions and clock of the host, which survive a restart outside the
- * table. They are in one SQLite file that is written through immediately, so they survive `kill -9`.
+ * @module The host's state outside the table: queued messages, stream positions, sessions and the clock. It is in one
+ * SQLite file, and every write is stored immediately, so it survives `kill -9`.
  */
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
@@ -14,19 +14,19 @@ export interface Rows<Row> {
 }
 
 export interface State {
-  /** Prepares a statement without rows. @returns a function that runs it and returns the number of changed rows. */
+  /** Prepares a statement without result rows. @returns a function that runs it and counts the changed rows. */
   write(sql: string): (...values: SQLInputValue[]) => number;
   read<Row>(sql: string, row: z.ZodType<Row>): Rows<Row>;
   /** Runs `work` in one transaction. */
   together<Result>(work: () => Result): Result;
   define(schema: string): void;
-  /** A single JSON value by its name. */
+  /** Reads a stored JSON value by name. */
   get<Value>(name: string, schema: z.ZodType<Value>): Value | undefined;
   set(name: string, value: unknown): void;
   close(): void;
 }
 
-/** @throws StartError if another host holds the file, or it cannot be opened. */
+/** @throws StartError if another host has locked the file, or it cannot be opened. */
 export const openState = (file: string, onFailedWrite?: OnFailedWrite): State => {
   const database = openExclusively(file);
   const reported = <T>(work: () => T): T => {
@@ -69,7 +69,7 @@ export const openState = (file: string, onFailedWrite?: OnFailedWrite): State =>
         commit();
         return result;
       } catch (error) {
-        // SQLite itself rolls back after some errors.
+        // SQLite rolls back on its own after some errors.
         if (database.isTransaction) rollback();
         throw error;
       }
@@ -85,7 +85,7 @@ export const openState = (file: string, onFailedWrite?: OnFailedWrite): State =>
   };
 };
 
-/** True if another host holds the file. */
+/** True if another host has locked the file. */
 export const isHeld = (file: string): boolean => {
   try {
     lock(file).close();
@@ -95,7 +95,7 @@ export const isHeld = (file: string): boolean => {
   }
 };
 
-/** @throws StartError unless the file is an SQLite database that has this table, or has no table at all. */
+/** @throws StartError unless the file is an SQLite database with this table, or without any table. */
 export const checkOwn = (file: string, table: string): void => {
   const tables = tablesOf(file);
   if (tables.length > 0 && !tables.includes(table)) throw foreign(file, `it has no table ${table}`);
@@ -140,7 +140,7 @@ const openExclusively = (file: string): DatabaseSync => {
 
 export const HELD = 'another local host uses this DATA_DIR; stop that host, or set another DATA_DIR';
 
-/** The reason why a host cannot start with this file of its data folder. */
+/** The reason why a host cannot use this file of its data folder. */
 export const unreadable = (file: string, error: unknown): StartError =>
   new StartError(
     isFullDisk(error)

@@ -1,22 +1,21 @@
 /**
- * @module Throttles a part of the next calls of functions to the table, the bus and the queues, on request, as AWS does
- * under load: the last key of a batch stays unprocessed, throttling cancels a transaction, and the last entry of a
- * batch is refused.
+ * @module Throttles parts of upcoming calls to the table, the bus and the queues on request, as AWS does under load.
+ * The last key or entry of a batch is not processed, and a transaction is canceled.
  */
 
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import type { Connection } from '../../../shared/platform/connection.ts';
 
-/** The calls that AWS may carry out in part. */
+/** The calls that AWS may execute partially. */
 export const PARTIAL_CALLS = ['BatchGetItem', 'TransactWriteItems', 'PutEvents', 'SendMessageBatch'] as const;
 type PartialCall = (typeof PARTIAL_CALLS)[number];
 
 export interface Throttling {
-  /** Throttles so many of the next calls in part, instead of those requested earlier. */
+  /** Throttles this many of the next calls partially, replacing earlier requests. */
   throttle(call: PartialCall, times: number): void;
-  /** True if this call is throttled in part. */
+  /** True if this call is throttled. */
   strikes(call: PartialCall): boolean;
-  /** The calls that are still to be throttled. */
+  /** Number of calls that remain to be throttled. */
   left(): Readonly<Partial<Record<PartialCall, number>>>;
   clear(): void;
 }
@@ -36,7 +35,7 @@ export const createThrottling = (): Throttling => {
   };
 };
 
-/** The table as functions reach it. */
+/** The table's connection for functions, with throttling. */
 export const throttledConnection = (connection: Connection, throttling: Throttling): Connection => ({
   ...connection,
   getBatch: async (keys, consistent) => {

@@ -1,7 +1,6 @@
 /**
- * @module EventBridge's event patterns. Every field of the pattern must match, by one of its values. A value is exact,
- * or one of the operators below; a nested object is a pattern of that field. An array in the event matches if one of
- * its elements does.
+ * @module EventBridge's event patterns. Every field of the pattern must match one of its values. A value is exact, or
+ * an operator below; a nested object is a pattern for that field. An array in the event matches if any element does.
  */
 
 import * as z from 'zod';
@@ -25,7 +24,7 @@ type Operator = z.infer<typeof operatorSchema>;
 const valuesSchema = z.array(z.union([z.string(), z.number(), z.boolean(), z.null(), operatorSchema]));
 const objectSchema = z.record(z.string(), z.unknown());
 
-/** @throws Error if the pattern is invalid or uses an operator that is not implemented here. */
+/** @throws Error if the pattern is invalid or uses an unsupported operator. */
 export const matchesPattern = (pattern: unknown, event: unknown): boolean => {
   const fields = Object.entries(objectSchema.parse(pattern));
   const values = objectSchema.safeParse(event).data ?? {};

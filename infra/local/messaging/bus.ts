@@ -1,4 +1,4 @@
-/** @module EventBridge for one machine. Sends each event to the queues whose rules match. */
+/** @module A local EventBridge. Sends each event to the queues with matching rules. */
 
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
@@ -57,10 +57,10 @@ export const createBus = ({ name, triggers, send, clock, throttling }: BusOption
 
   const keep = (envelope: Envelope): void => {
     events.push(envelope);
-    // Drop old events in bulk, once twice the promised number is kept.
+    // Drops old events in bulk, at twice the guaranteed number.
     if (events.length > 2 * KEPT_EVENTS) events.splice(0, KEPT_EVENTS);
   };
-  /** Each queue gets its events in one write, so its consumer can receive them as one batch. */
+  /** Writes each queue's events in one batch, so its consumer can receive them together. */
   const route = (envelopes: readonly Envelope[]): void => {
     const bodies = new Map(envelopes.map((envelope) => [envelope, JSON.stringify(envelope)]));
     for (const { queue, pattern } of rules) {
@@ -132,7 +132,7 @@ const envelopeOf = (entry: Entry, detail: object, now: number): Envelope => ({
   'detail-type': entry.DetailType ?? '',
   source: entry.Source ?? '',
   account: ACCOUNT,
-  // EventBridge keeps whole seconds.
+  // EventBridge stores whole seconds.
   time: new Date(entry.Time === undefined ? now : entry.Time * 1_000).toISOString().replace(/\.\d+Z$/, 'Z'),
   region: REGION,
   resources: entry.Resources,

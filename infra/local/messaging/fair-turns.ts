@@ -1,6 +1,6 @@
 /**
- * A fair queue. A group gets no further message while it holds as many of the consumer's places as are free, so slow
- * messages of one group do not block the others.
+ * A fair queue. A group gets no further message while it uses as many of the consumer's places as are free. So slow
+ * messages of one group do not block other groups.
  */
 export const watchGroups = () => {
   const inFlight = new Map<string, number>();
@@ -20,8 +20,8 @@ export const watchGroups = () => {
 };
 
 /**
- * Avoids queries that find nothing. After a query that found only messages of busy groups, the next query waits until
- * one of these groups is free, or a message arrives or becomes visible.
+ * Avoids queries without results. If a query finds only messages of busy groups, the next query waits until one of
+ * these groups is free, or a message arrives or becomes visible.
  */
 export const watchEmptiness = () => {
   let known: { readonly groups: readonly string[]; until: number } | undefined;

@@ -1,7 +1,7 @@
 /**
- * @module Ids of queue messages. SQS chooses them at random. While the demo data are made, the id of a webhook delivery
- * derives from its event and its target, because the id of a log entry derives from it. Every id of the demo data is
- * the same at every start, so the API document can name an entry.
+ * @module Ids of queue messages. SQS uses random ids. For the demo data, a webhook delivery's id derives from its event
+ * and target, because the id of its log entry derives from it. Demo ids are therefore the same at every start, and the
+ * API document can name a log entry.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import * as z from 'zod';

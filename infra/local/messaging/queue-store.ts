@@ -1,7 +1,7 @@
 /**
  * @module The messages of all queues, in the host's SQLite file. A message stays until it is deleted. It is visible,
- * delayed or in flight (received, within its visibility timeout). `held` marks messages of the host's own poller. Their
- * visibility timeout does not run, and after a crash they become visible immediately.
+ * delayed or in flight (received, within its visibility timeout). `held` marks in-flight messages of the host's own
+ * poller. They have no visibility timeout, and become visible immediately after a crash.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -19,20 +19,20 @@ const messageSchema = z.object({
   sent_at: z.number(),
   first_received_at: z.number().nullable(),
   visible_at: z.number(),
-  /** The latest receive; null before the first. */
+  /** Time of the latest receive; null before the first. */
   received_at: z.number().nullable(),
   receives: z.number(),
   held: z.number(),
-  /** Messages are received in the order of their turns. */
+  /** Position in the receive order. */
   turn: z.number(),
-  /** The queue that moved the message here; null for a message sent straight to this queue. */
+  /** The queue that moved the message here; null for a message that was sent here directly. */
   source: z.string().nullable(),
 });
 export type Message = z.infer<typeof messageSchema>;
 
 export interface NewMessage {
   readonly body: string;
-  /** Milliseconds until the message can be received. */
+  /** Milliseconds until the message becomes visible. */
   readonly delayMs?: number;
   /** The message's own attributes, as JSON. */
   readonly attributes?: string;
@@ -47,7 +47,7 @@ export interface QueueCounts {
 
 export interface Moved {
   readonly moved: number;
-  /** True if the move stopped at a message of unknown origin. */
+  /** True if a message of unknown origin stopped the move. */
   readonly isOriginUnknown: boolean;
 }
 
@@ -66,17 +66,17 @@ const SCHEMA = `
 
 const COLUMNS =
   'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, received_at, receives, held, turn, source';
-/** Uses the index in order of turns. An index by time would sort all visible messages of the queue for each receive. */
+/** Reads by turn order. An index by time would sort all visible messages of the queue for each receive. */
 const ready = (condition = ''): string => `SELECT ${COLUMNS} FROM messages WHERE seq IN (
     SELECT seq FROM messages INDEXED BY messages_ready WHERE queue = ?1 AND held = 0 AND visible_at <= ?2 ${condition}
     ORDER BY turn, seq LIMIT ?3) ORDER BY turn, seq`;
 const HAS_COLUMN = "SELECT name FROM pragma_table_info('messages') WHERE name = ?";
-/** The file may come from an older host without these columns. */
+/** Columns that files of older hosts lack. */
 const LATER_COLUMNS = { source: 'TEXT', received_at: 'INTEGER' } as const;
 
 /**
- * The turn of a new message. Messages of one group take turns one after another; groups, and messages without a group,
- * do not wait for each other.
+ * Computes the turn of a new message. Messages of one group take turns in sequence. Groups, and messages without a
+ * group, do not wait for each other.
  */
 const TURN = `SELECT max(
     coalesce((SELECT min(turn) FROM messages WHERE queue = :queue AND held = 0), 0),
@@ -100,10 +100,7 @@ export const openQueueStore = (state: State, newId: NewMessageId = () => randomU
         messages.map((message) => insert(sql, queue, { message, now, id: newId(message.body) })),
       );
     },
-    /**
-     * Receives up to `max` visible messages. A message that was received `maxReceives` times goes to the dead-letter
-     * queue.
-     */
+    /** Receives up to `max` visible messages. A message moves to the dead-letter queue after `maxReceives` receives. */
     take: (queue: string, how: TakeOptions): readonly Message[] => {
       if ((next.of(queue) ?? Number.POSITIVE_INFINITY) > how.now) return [];
       for (;;) {
@@ -119,7 +116,7 @@ export const openQueueStore = (state: State, newId: NewMessageId = () => randomU
       next.forget();
       return sql.setVisible(at, id) > 0;
     },
-    /** @returns the time at which the message is visible. */
+    /** @returns the time at which the message becomes visible. */
     release: (id: string): number => {
       next.forget();
       sql.release(id);
@@ -127,11 +124,11 @@ export const openQueueStore = (state: State, newId: NewMessageId = () => randomU
     },
     remove: (id: string): boolean => {
       const removed = sql.remove.first(id);
-      // The poller's own messages, which are most of them, were not waiting.
+      // Most messages belong to the poller and were not waiting, so the cache stays valid for them.
       if (removed?.held === 0) next.forget();
       return removed !== undefined;
     },
-    /** Moves all visible messages to `to` as new messages; without `to`, moves each to its source queue. */
+    /** Moves all visible messages to `to` as new messages; without `to`, each to its source queue. */
     moveAll: (from: string, to: string | undefined, now: number): Moved =>
       state.together(() => {
         next.forget();
@@ -145,13 +142,13 @@ export const openQueueStore = (state: State, newId: NewMessageId = () => randomU
         }
         return { moved, isOriginUnknown: false };
       }),
-    /** When the next message that is not visible now becomes visible. */
+    /** When the next hidden message becomes visible. */
     nextVisibleAfter: (queue: string, now: number): number | undefined =>
       sql.nextVisibleAfter.first(queue, now)?.at ?? undefined,
     nextVisibleAt: next.of,
     count: (queue: string, now: number): QueueCounts =>
       sql.count.first(queue, now) ?? { visible: 0, delayed: 0, in_flight: 0 },
-    /** Runs at start, because the poller that held these messages has ended. */
+    /** Releases held messages at start, because their poller no longer runs. */
     releaseAll: (now: number): void => {
       next.forget();
       state.write('UPDATE messages SET held = 0, visible_at = ? WHERE held = 1')(now);
@@ -179,8 +176,8 @@ const readyIn = (sql: Sql, queue: string, { now, max, busyGroups = [] }: TakeOpt
     : sql.readyOfGroups.all(queue, now, max, JSON.stringify(busyGroups));
 
 /**
- * Moves a message that exhausted its receives to the dead-letter queue. @returns the received message, or nothing if it
- * moved
+ * Moves a message to the dead-letter queue if it exhausted its receives. @returns the received message, or nothing if
+ * it moved
  */
 const receive = (sql: Sql, message: Message, { now, visibilityMs, held, deadLetter }: TakeOptions): Message[] => {
   const received: Message = {
@@ -200,9 +197,7 @@ const receive = (sql: Sql, message: Message, { now, visibilityMs, held, deadLett
   return [received];
 };
 
-/**
- * Caches when the next message of a queue becomes visible. The clock asks very often, and usually nothing has changed.
- */
+/** Caches when a queue's next message becomes visible. The clock polls often, and usually nothing has changed. */
 const rememberNext = (find: (queue: string) => number | undefined) => {
   const known = new Map<string, number | undefined>();
   return {
@@ -210,7 +205,7 @@ const rememberNext = (find: (queue: string) => number | undefined) => {
       if (!known.has(queue)) known.set(queue, find(queue));
       return known.get(queue);
     },
-    /** Called after a change of this queue, or of any queue. */
+    /** Clears the cache of this queue, or of all queues. */
     forget: (queue?: string): void => {
       if (queue === undefined) known.clear();
       else known.delete(queue);

@@ -1,7 +1,6 @@
 /**
- * @module SQS for one machine, with standard queues, each with its dead-letter queue and all times by the clock. Every
- * queue of the catalogue has a poller that invokes its handler. Only messages that the handler reports as failed return
- * to the queue.
+ * @module A local SQS: standard queues with dead-letter queues, timed by the host's clock. Every queue of the catalogue
+ * has a poller that invokes its handler. Only messages that the handler reports as failed return to the queue.
  */
 
 import { createHash } from 'node:crypto';
@@ -16,7 +15,7 @@ import type { Message, Moved, NewMessage, QueueCounts, QueueStore } from './queu
 export interface Queue {
   readonly name: string;
   readonly visibilityMs: number;
-  /** The queue for messages that exhausted their receives. Undefined if this is a dead-letter queue. */
+  /** The dead-letter queue for exhausted messages. Undefined if this queue is a dead-letter queue. */
   readonly deadLetter: { readonly queue: string; readonly maxReceives: number } | undefined;
   readonly trigger: QueueTrigger | undefined;
 }
@@ -25,17 +24,17 @@ export interface LocalQueues extends TimedWork {
   readonly all: readonly Queue[];
   find(name: string): Queue | undefined;
   send(queue: string, messages: readonly NewMessage[]): readonly string[];
-  /** For callers of the SQS protocol. The host's own pollers receive messages directly. */
+  /** Receives for SQS clients. The host's own pollers receive messages directly. */
   receive(queue: Queue, max: number, visibilityMs: number): readonly Message[];
-  /** Moves the messages of a dead-letter queue to `destination`; without it, moves each to its source queue. */
+  /** Moves the messages of a dead-letter queue to `destination`; without it, each to its source queue. */
   move(deadLetterQueue: string, destination?: string): Moved;
   /** Moves all messages of a dead-letter queue back. @returns the number of moved messages */
   redrive(deadLetterQueue: string): number;
-  /** Notifies the poller that a message of this queue has become visible. */
+  /** Tells the poller that a message of this queue became visible. */
   look(queue: string): void;
   counts(): Readonly<Record<string, QueueCounts>>;
   start(): void;
-  /** Receives no further message and waits for running handlers. */
+  /** Stops receiving messages and waits for running handlers. */
   stop(): Promise<void>;
 }
 
@@ -51,7 +50,7 @@ const DEAD_LETTER = '-dlq';
 const DEFAULT_VISIBILITY_MS = 30_000;
 
 export const queueArn = (name: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
-/** Names a message and the receive that the receipt belongs to. */
+/** Identifies a message and one receive of it. */
 export const receiptOf = (message: Message): string =>
   Buffer.from(`${message.id}:${message.receives}`).toString('base64url');
 export const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
@@ -126,7 +125,7 @@ const queueWithDeadLetter = (trigger: QueueTrigger): readonly Queue[] => {
   ];
 };
 
-/** Invokes the handler of one queue, up to its maximum concurrency. */
+/** Invokes one queue's handler, up to its maximum concurrency. */
 const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue, trigger: QueueTrigger) => {
   const running = new Set<Promise<void>>();
   const groups = watchGroups();
@@ -148,7 +147,7 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
     const answer = answerSchema.parse((await invoke(trigger.id, event, trigger.timeoutSeconds)) ?? {});
     const failed = answer.batchItemFailures.map((failure) => failure.itemIdentifier);
     const known = new Set(messages.map((message) => message.id));
-    // As on AWS, a response that names a message outside the batch fails the whole batch.
+    // As on AWS, naming a message outside the batch fails the whole batch.
     return failed.every((id) => known.has(id)) ? new Set(failed) : known;
   };
   const pump = (): void => {
@@ -217,7 +216,7 @@ const attributesSchema = z.record(
   z.object({ DataType: z.string(), StringValue: z.string().optional(), BinaryValue: z.string().optional() }),
 );
 
-/** A message as a Lambda function receives it. */
+/** Converts a message to the form that a Lambda function receives. */
 const recordOf = (queue: string, message: Message) => ({
   messageId: message.id,
   receiptHandle: receiptOf(message),

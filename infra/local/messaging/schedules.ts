@@ -1,6 +1,6 @@
 /**
- * @module Scheduled rules on the clock. Each rule fires at whole multiples of its period. A schedule with
- * `earliestWork` skips the ticks at which nothing is due, so moving the clock over months is cheap.
+ * @module Scheduled rules by the host's clock. Each rule fires at multiples of its period. A schedule with
+ * `earliestWork` skips ticks without due work, so moving the clock over months is cheap.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -13,7 +13,7 @@ export interface SchedulesOptions {
   readonly triggers: readonly ScheduleTrigger[];
   readonly clock: Pick<HostClock, 'now' | 'moving' | 'wake'>;
   readonly invoke: Invoke;
-  /** The due time (epoch ms) of a schedule's earliest work, by trigger id. */
+  /** Due time (epoch ms) of a schedule's earliest work, by trigger id. */
   readonly earliestWork: Readonly<Record<string, () => Promise<number | undefined>>>;
   readonly log: (line: string) => void;
 }
@@ -56,7 +56,7 @@ const createSchedule = (options: SchedulesOptions, trigger: ScheduleTrigger, run
   const latestTick = () => Math.floor(clock.now() / periodMs) * periodMs;
   /** The latest tick that was run or skipped. */
   let passed = latestTick();
-  /** The earliest due work, as last read from the table while the clock is moved. Valid until its tick. */
+  /** The earliest due work as last read during a clock move. Valid until its tick. */
   let known: number | undefined;
 
   const fire = async (tick: number): Promise<void> => {
@@ -74,7 +74,7 @@ const createSchedule = (options: SchedulesOptions, trigger: ScheduleTrigger, run
     running.add(tracked);
     return tracked;
   };
-  /** Resolves once it is known whether work is due. The handler may still run. */
+  /** Resolves when the check for due work is done. The handler may still run. */
   const pass = async (tick: number): Promise<void> => {
     passed = tick;
     const cached = known;
@@ -86,7 +86,7 @@ const createSchedule = (options: SchedulesOptions, trigger: ScheduleTrigger, run
   return {
     nextDueAt: async (): Promise<number | undefined> => {
       const next = passed + periodMs;
-      // In real time each tick reads the table itself, so a read here would be an additional query.
+      // In real time each tick reads the table anyway, so skip this query.
       if (!earliestWork || !clock.moving()) return Math.max(next, latestTick());
       known = await earliestWork();
       return known === undefined ? undefined : Math.max(next, tickAfter(known));

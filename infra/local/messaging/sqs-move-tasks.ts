@@ -1,7 +1,6 @@
 /**
- * @module SQS's tasks that empty dead-letter queues. Here a task ends within the call that starts it. As on AWS, a
- * task knows the origin only of messages that SQS itself moved, so messages sent straight to the queue need a
- * destination.
+ * @module SQS's move tasks, which empty dead-letter queues. Here a task ends within its starting call. As on AWS,
+ * messages that SQS did not move here itself have no known origin, so they need a destination.
  */
 
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-/** @module SQS's operations over the local queues, as the SDK calls them. */
+/** @module SQS's operations over the local queues, for the SDK. */
 
 import * as z from 'zod';
 import { AwsError, type Operation, type Operations, operation } from '../machine/aws-protocol.ts';
@@ -146,7 +146,7 @@ const received = (message: Message) => ({
   MessageAttributes: z.record(z.string(), attributeValue).parse(JSON.parse(message.attributes)),
 });
 
-/** Deletes and visibility changes, single and in batches. */
+/** Deletions and visibility changes, single and in batches. */
 const changing = ({ store, clock, queues }: SqsOptions, queueOf: QueueOf): Operations => {
   const remove = (handle: string): void => void store.remove(idOf(handle).id);
   const changeVisibility = (input: z.infer<typeof visibilitySchema>): void => {
@@ -163,7 +163,7 @@ const changing = ({ store, clock, queues }: SqsOptions, queueOf: QueueOf): Opera
       );
     }
     store.setVisible(id, visibleAt);
-    // Only the poller handles messages that it holds.
+    // Skip messages that the poller holds; only the poller handles them.
     if (message.held === 0) queues.look(message.queue);
     clock.wake();
   };
@@ -181,7 +181,7 @@ const changing = ({ store, clock, queues }: SqsOptions, queueOf: QueueOf): Opera
   };
 };
 
-/** Runs each entry separately, and lists successful and failed entries. */
+/** Runs each entry separately, and returns lists of successful and failed entries. */
 const inBatch = <Entry>(entry: z.ZodType<Entry>, queueOf: QueueOf, run: (entry: Entry) => void): Operation => {
   const schema = z.object({
     ...queueUrl,

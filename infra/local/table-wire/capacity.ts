@@ -10,14 +10,14 @@ import { ALL_INDEXES, type TableIndex } from '../table/schema.ts';
  */
 export interface ConsumedUnits {
   readonly table: number;
-  /** Units by index name, only for indexes that the request used. */
+  /** Units per index, only for the indexes that the request used. */
   readonly indexes: Readonly<Record<string, number>>;
 }
 
 const READ_BYTES = 4_096;
 const WRITE_BYTES = 1_024;
 const EVENTUAL_FACTOR = 0.5;
-/** A transaction prepares and commits each write. */
+/** A transaction prepares and commits each write, so it counts twice. */
 export const TRANSACTION_FACTOR = 2;
 
 export const readUnits = (bytes: number, consistent: boolean): number =>
@@ -25,7 +25,7 @@ export const readUnits = (bytes: number, consistent: boolean): number =>
 
 const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / WRITE_BYTES));
 
-/** A read of the table, or of an index. */
+/** Units of a read from the table or an index. */
 export const unitsRead = (units: number, index: string | undefined): ConsumedUnits =>
   index === undefined ? { table: units, indexes: {} } : { table: 0, indexes: { [index]: units } };
 
@@ -39,8 +39,8 @@ export const unitsWritten = ({ before, after }: Replaced): ConsumedUnits => ({
 });
 
 /**
- * The units for writing, replacing or deleting the item's row in an index. If the index key changes, the old row is
- * deleted and a new row written.
+ * Units to write, replace or delete the item's row in an index. If the index key changes, the old row is deleted and a
+ * new row written.
  */
 const indexUnits = (index: TableIndex, before: Item | undefined, after: Item | undefined): number => {
   const [was, is] = [rowOf(index, before), rowOf(index, after)];

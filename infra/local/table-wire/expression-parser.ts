@@ -1,4 +1,4 @@
-/** @module Parses the wire protocol's expressions, as far as this service and its tools write them. */
+/** @module Parses the wire protocol's expressions, limited to the syntax that this service and its tools use. */
 
 import { isMap } from '../table/conditions.ts';
 import { invalidRequest } from '../table/refusals.ts';
@@ -8,11 +8,11 @@ import { valueOfWire } from './wire-values.ts';
 
 export interface Placeholders {
   readonly names: Readonly<Record<string, string>>;
-  /** Attribute values in wire form. */
+  /** Attribute values in wire format. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** @throws AwsError if the text is no condition */
+/** @throws AwsError if the text is not a valid condition */
 export const parseCondition = (text: string, placeholders: Placeholders): Node => {
   const reader = openReader(text, placeholders);
   const node = readAny(reader);
@@ -20,7 +20,7 @@ export const parseCondition = (text: string, placeholders: Placeholders): Node =
   return node;
 };
 
-/** @throws AwsError if the text is no update */
+/** @throws AwsError if the text is not a valid update */
 export const parseUpdate = (text: string, placeholders: Placeholders): readonly PathChange[] => {
   const reader = openReader(text, placeholders);
   const changes: PathChange[] = [];
@@ -48,7 +48,7 @@ const openReader = (text: string, { names, values }: Placeholders) => {
     position += 1;
     return token;
   };
-  /** Consumes the token if it comes next. Words match in any case. */
+  /** Consumes the token if it is next. Words match in any case. */
   const skip = (wanted: string): boolean => {
     const isNext = peek()?.toUpperCase() === wanted.toUpperCase();
     if (isNext) position += 1;

@@ -3,7 +3,7 @@ import { invalidRequest } from '../table/refusals.ts';
 import type { TableIndex } from '../table/schema.ts';
 import type { Node, Operand } from './expression-nodes.ts';
 
-/** The partition and the bounds that a key condition of the wire protocol names. */
+/** The partition and bounds of a key condition. */
 export interface KeyRange {
   readonly partition: string;
   readonly from?: string;
@@ -12,7 +12,7 @@ export interface KeyRange {
 
 const LAST = '\u{10FFFF}';
 
-/** @throws AwsError for a condition on attributes other than the keys, and for exclusive bounds */
+/** @throws AwsError for conditions on non-key attributes, and for exclusive bounds */
 export const keyRange = (node: Node, index: TableIndex | undefined): KeyRange => {
   const { partitionKey, sortKey } = index ?? TABLE;
   const parts = ('all' in node ? node.all : [node]).map(comparisonOf);

@@ -26,7 +26,7 @@ const wireValue = (value: unknown): WireValue => {
 const wireSet = (members: readonly unknown[]): WireValue =>
   typeof members[0] === 'number' ? { NS: members.map(String) } : { SS: members };
 
-/** @throws AwsError if a value is no attribute value */
+/** @throws AwsError if a value is not an attribute value */
 export const itemOfWire = (item: object): Item =>
   Object.fromEntries(Object.entries(item).map(([name, value]) => [name, valueOfWire(value)]));
 

@@ -1,6 +1,6 @@
 /**
- * @module DynamoDB's wire protocol over the embedded table, for processes such as payctl, the AWS CLI or a benchmark's
- * proxy. It offers the operations and parameters that this service and its tools use, and refuses all others.
+ * @module DynamoDB's wire protocol over the embedded table, for other processes such as payctl, the AWS CLI or a
+ * benchmark. It supports the operations and parameters that this service and its tools use, and refuses all others.
  */
 
 import * as z from 'zod';
@@ -146,7 +146,7 @@ const writes = (table: EmbeddedTable, options: WireOptions): WireOperations => (
     z.strictObject({
       ...capacityField,
       TransactItems: z.array(stepSchema).min(1).max(100),
-      // Only the SDK's retry of a lost response needs it, and no response is lost within one machine.
+      // Ignored, because only an SDK retry after a lost response needs it. No response is lost on one machine.
       ClientRequestToken: z.string().optional(),
     }),
     ({ TransactItems, ReturnConsumedCapacity: detail }) => {
@@ -333,7 +333,7 @@ const page = (options: WireOptions, input: PageInput, { items, next, bytes, coun
   ),
 });
 
-/** A batch or a transaction reports its capacity as a list with one entry per table. */
+/** Batches and transactions report their capacity as a list with one entry per table. */
 const consumed = (
   { tableName }: WireOptions,
   detail: CapacityDetail,

@@ -4,16 +4,16 @@ import type { Item } from '../../../shared/platform/connection.ts';
 import type { Key } from '../../../shared/platform/keys.ts';
 import { itemOfText } from './item-text.ts';
 
-/** The table's stream, with every item change that a consumer may want, in order, with the item before and after. */
+/** The table's stream: all wanted item changes in order, each with the item before and after. */
 export interface ChangeLog {
   append(key: Key, before: string | undefined, after: string | undefined): void;
   /** @returns the changes after this number, oldest first; 0 returns all */
   after(sequence: number, limit: number): readonly ItemChanged[];
   /** The number of the newest change; 0 if there was none. */
   newest(): number;
-  /** Deletes the changes up to this number. */
+  /** Deletes the changes up to and including this number. */
   forget(sequence: number): void;
-  /** The number of item writes, recorded or not. */
+  /** Number of item writes, including unrecorded writes. */
   writes(): number;
   /** Calls `listener` after each write. */
   watch(listener: () => void): void;
@@ -26,13 +26,13 @@ export interface ItemChanged {
   readonly after: Item | undefined;
 }
 
-/** @param isWanted true if changes of items with this sort key are recorded */
+/** @param isWanted true to record changes of items with this sort key */
 export const openChangeLog = (database: DatabaseSync, isWanted: (sortKey: string) => boolean): ChangeLog => {
   const insert = database.prepare('INSERT INTO change (sequence, pk, sk, before, after) VALUES (?, ?, ?, ?, ?)');
   const select = database.prepare(
     'SELECT sequence, pk, sk, before, after FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?',
   );
-  // The newest change stays, so that no number is used twice.
+  // Keeps the newest change, so no number is reused.
   const forget = database.prepare(
     'DELETE FROM change WHERE sequence <= ? AND sequence < (SELECT max(sequence) FROM change)',
   );
@@ -49,7 +49,7 @@ export const openChangeLog = (database: DatabaseSync, isWanted: (sortKey: string
       for (const listener of listeners) listener();
     },
     after: (position, limit) =>
-      // Consumers check after each write, and most checks find nothing new.
+      // Skip the query if there is nothing new. Consumers check after each write.
       position >= sequence ? [] : select.all(position, limit).map(changeOf),
     newest: () => sequence,
     forget: (position) => {
@@ -62,7 +62,7 @@ export const openChangeLog = (database: DatabaseSync, isWanted: (sortKey: string
   };
 };
 
-/** As in DynamoDB, a write that changes nothing is no change. */
+/** As in DynamoDB, a write without a difference is no change. */
 const isSame = (before: string | undefined, after: string | undefined): boolean => {
   if (before === after) return true;
   if (before === undefined || after === undefined || before.length !== after.length) return false;

@@ -3,10 +3,10 @@ import type { Clause, Scalar } from '../../../shared/platform/expression.ts';
 import { TABLE } from '../../../shared/platform/keys.ts';
 import { invalidRequest } from './refusals.ts';
 
-/** Evaluates conditions on a stored item as DynamoDB does. Values of different types are unequal and have no order. */
+/** Evaluates conditions on a stored item like DynamoDB. Values of different types are unequal and have no order. */
 export type Test = (item: Item | undefined) => boolean;
 
-/** @returns undefined if no condition has to be tested. */
+/** @returns undefined if there are no clauses to test. */
 export const testOf = (clauses: readonly Clause[], nowSeconds: number): Test | undefined => {
   if (clauses.length === 0) return undefined;
   for (const clause of clauses) checkClause(clause);
@@ -19,7 +19,7 @@ const valueAt = (item: Item | undefined, path: string): unknown => {
   return path.split('.').reduce<unknown>(memberOf, item);
 };
 
-/** @returns undefined unless the value is a map with that name. */
+/** @returns undefined unless the value is a map with this name. */
 export const memberOf = (value: unknown, name: string): unknown =>
   isMap(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
@@ -58,7 +58,7 @@ const compares = (clause: Comparison, item: Item | undefined): boolean => {
   return ordered(valueAt(item, clause.atLeast[0]), clause.atLeast[1], (order) => order >= 0);
 };
 
-/** A ttl that is not a number is neither expired nor live. */
+/** A non-numeric ttl is neither expired nor live. */
 const isExpired = (ttl: unknown, nowSeconds: number): boolean => typeof ttl === 'number' && ttl <= nowSeconds;
 const isLive = (ttl: unknown, nowSeconds: number): boolean => typeof ttl === 'number' && ttl > nowSeconds;
 
@@ -68,7 +68,7 @@ export const contains = (value: unknown, sought: unknown): boolean => {
   return Array.isArray(value) && value.includes(sought);
 };
 
-/** False if the values have no order. */
+/** False if the two values have no order. */
 export const ordered = (value: unknown, other: unknown, accepts: (order: number) => boolean): boolean => {
   if (typeof value === 'number' && typeof other === 'number') return accepts(value - other);
   if (typeof value === 'string' && typeof other === 'string') return accepts(compareText(value, other));
@@ -81,7 +81,7 @@ const compareText = (one: string, other: string): number => {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 };
 
-/** The attributes that the clauses name; for a path, its first name. */
+/** The attributes in the clauses; for a path, its first name. */
 export const namesIn = (clauses: readonly Clause[]): readonly string[] =>
   clauses.flatMap((clause) => {
     if ('any' in clause) return namesIn(clause.any);
@@ -91,7 +91,7 @@ export const namesIn = (clauses: readonly Clause[]): readonly string[] =>
     return String(named).split('.').slice(0, 1);
   });
 
-/** @throws AwsError if DynamoDB refuses the clause whatever the item holds */
+/** @throws AwsError if DynamoDB refuses the clause for every item */
 const checkClause = (clause: Clause): void => {
   if ('any' in clause) for (const one of clause.any) checkClause(one);
   if ('every' in clause) for (const one of clause.every) checkClause(one);

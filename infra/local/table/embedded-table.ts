@@ -33,18 +33,18 @@ import { createTurns, type Turns } from './turns.ts';
 import { applyChanges, checkPaths, type PathChange } from './updates.ts';
 
 /**
- * The table within the local host's process, with DynamoDB's semantics as this service uses them, in one SQLite file. A
- * confirmed write survives the end of the process and of the machine.
+ * The table in the local host's process, in one SQLite file, with the DynamoDB semantics that this service uses. A
+ * confirmed write survives a crash of the process and of the machine.
  */
 export interface EmbeddedTable {
   /** @param now the clock that decides which items have expired */
   connect(now: Now): Connection;
-  /** Runs operations of the wire protocol in the same turns as those of connections. */
+  /** Runs wire protocol operations in the same turns as operations of connections. */
   run<T>(work: (operations: TableOperations) => T): Promise<T>;
   readonly log: ChangeLog;
-  /** The first sort key of each of these partitions of an index. */
+  /** The first sort key of each partition in an index. */
   firstSortKeys(index: string, partitions: readonly string[]): readonly string[];
-  /** Deletes items that expired before this second. The stream does not report the deletions. */
+  /** Deletes items that expired before this second, without stream records. */
   deleteExpired(untilSeconds: number): void;
   close(): void;
 }
@@ -52,12 +52,12 @@ export interface EmbeddedTable {
 export interface EmbeddedTableOptions {
   /** The SQLite file; `:memory:` keeps no data. */
   readonly file: string;
-  /** True if the stream records changes of items with this sort key. */
+  /** True to record changes of items with this sort key in the stream. */
   readonly isRecorded: (sortKey: string) => boolean;
   readonly onFailedWrite?: OnFailedWrite | undefined;
 }
 
-/** @throws StartError if the file cannot be opened or is not of this version */
+/** @throws StartError if the file cannot be opened or has another version */
 export const openEmbeddedTable = ({ file, isRecorded, onFailedWrite }: EmbeddedTableOptions): EmbeddedTable => {
   const database = openFile(file);
   const wal = file === MEMORY ? undefined : openSync(`${file}-wal`, 'r+');
@@ -84,7 +84,7 @@ export const openEmbeddedTable = ({ file, isRecorded, onFailedWrite }: EmbeddedT
 
 const MEMORY = ':memory:';
 
-/** SQLite appends every commit to this file, and keeps the file for as long as the database is open. */
+/** Syncs SQLite's write-ahead file, which exists while the database is open. */
 const datasync = promisify(fdatasync);
 
 const openFile = (file: string): DatabaseSync => {
@@ -101,9 +101,9 @@ const openFile = (file: string): DatabaseSync => {
   throw new StartError(`the table in ${file} was made by another version of the service; set another DATA_DIR`);
 };
 
-/** Creates the tables of a new file. @returns false if another version created them */
+/** Creates the tables of a new file. @returns false if another version created the tables */
 const hasShape = (database: DatabaseSync): boolean => {
-  // NORMAL leaves the sync of commits to the turns, but still syncs before and after each checkpoint.
+  // With NORMAL, SQLite does not sync commits, because the turns do. It still syncs around each checkpoint.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   const isNew = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.['tables'] === 0;
   if (isNew) {
@@ -146,7 +146,7 @@ const connection = (operations: TableOperations, turns: Turns, now: Now): Connec
         () => ({ key: keyOf(item), test: tested(clauses), next: () => item }),
         () => item,
       ),
-    // The stored item may share values with the caller's changes, but the returned item must not.
+    // Parse a copy to return, because the stored item may share values with the caller's changes.
     updateItem: ({ key, changes, clauses }) =>
       write(
         () => updateStep(keyOf(key), changes, tested(clauses)),
@@ -174,7 +174,7 @@ const connection = (operations: TableOperations, turns: Turns, now: Now): Connec
 
 const pageOf = ({ items, next }: Evaluated): Page => ({ items, next });
 
-/** Only the key of a key or an item. */
+/** Extracts the key from a key or an item. */
 const keyOf = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Key => {
   if (typeof pk === 'string' && typeof sk === 'string') return { pk, sk };
   throw invalidRequest('One or more parameter values were invalid: the key has two texts');
@@ -186,7 +186,7 @@ const updateStep = (key: Key, changes: Changes, test: WriteStep['test']): WriteS
   return { key, test, next: (old) => applyChanges(old ?? { ...key }, list) };
 };
 
-/** A `set` value of undefined removes the attribute. */
+/** Removes an attribute if its `set` value is undefined. */
 const changesOf = ({ set = {}, remove = [], add = {} }: Changes): readonly PathChange[] => [
   ...Object.entries(set).map(([path, value]): PathChange => {
     const names = path.split('.');

@@ -2,12 +2,12 @@ import type { Item } from '../../../shared/platform/connection.ts';
 import { invalidRequest } from './refusals.ts';
 
 /**
- * Items as the table stores them, in JSON text. JSON has no bytes and no sets, so each is stored as an object with one
- * name that starts with MARK. An attribute's own name that starts with MARK gets an additional MARK.
+ * Items as stored in JSON text. JSON has no bytes or sets, so each becomes an object with one name that starts with
+ * MARK. An attribute name that itself starts with MARK gets a second MARK.
  */
 export interface StoredItem {
   readonly text: string;
-  /** Bytes, counted as DynamoDB counts them. */
+  /** Size in bytes as DynamoDB counts. */
   readonly size: number;
 }
 
@@ -15,7 +15,7 @@ const MARK = '\u0000';
 const BYTES = `${MARK}B`;
 const STRINGS = `${MARK}SS`;
 const NUMBERS = `${MARK}NS`;
-/** MARK as JSON writes it. */
+/** MARK in JSON text. */
 const MARK_IN_JSON = '\\u0000';
 
 const CONTAINER_BYTES = 3;
@@ -114,7 +114,7 @@ const numberText = (value: number): string => {
 const DIGITS_PER_BYTE = 2;
 const LAST_DIGIT = 10;
 
-/** One byte per two significant digits, one more byte, and one for a sign. */
+/** Size of a number: one byte per two significant digits, one more, and one for a sign. */
 const numberBytes = (value: number): number => {
   const sign = value < 0 ? 1 : 0;
   if (Number.isInteger(value) && Math.abs(value) < LAST_DIGIT) return value === 0 ? 1 : 2 + sign;
@@ -128,7 +128,7 @@ const numberBytes = (value: number): number => {
 
 export const itemOfText = (text: string): Item => parsed(text);
 
-/** Reads any value that `storedValue` wrote. */
+/** Parses any value that `storedValue` wrote. */
 export const valueOfText = (text: string): unknown => parsed(text);
 
 const parsed = (text: string) => {

@@ -7,7 +7,7 @@ import { invalidRequest } from './refusals.ts';
 import { checkIndexKeys, type ItemRows, indexCalled, type Position, type Range, type Row } from './rows.ts';
 import type { TableIndex } from './schema.ts';
 
-/** DynamoDB's operations on the rows, one after another. Each operation is synchronous and sees all earlier writes. */
+/** DynamoDB's operations on the rows. Each operation is synchronous and sees all earlier writes. */
 export interface TableOperations {
   find(key: Key): Version | undefined;
   /** Writes all steps or none. @throws AwsError for a request that DynamoDB refuses */
@@ -16,7 +16,7 @@ export interface TableOperations {
   scan(slice: Partial<Slice>, filter: Test | undefined): Evaluated;
 }
 
-/** An item as it is stored. The text is parsed when the item is first read. */
+/** A stored item. Its text is parsed on first use. */
 export interface Version extends StoredItem {
   readonly item: Item;
 }
@@ -24,7 +24,7 @@ export interface Version extends StoredItem {
 export interface WriteStep {
   readonly key: Key;
   readonly test: Test | undefined;
-  /** @returns the item to store; undefined deletes. A step without `next` only tests. */
+  /** @returns the item to store, or undefined to delete. A step without `next` is only a condition check. */
   readonly next?: (old: Item | undefined) => Item | undefined;
 }
 
@@ -40,7 +40,7 @@ export type WriteResult =
 export interface Evaluated {
   readonly items: readonly Item[];
   readonly next: Item | undefined;
-  /** Bytes and items read, before the filter. */
+  /** Bytes and items read before filtering. */
   readonly bytes: number;
   readonly count: number;
 }
@@ -109,7 +109,7 @@ export const createOperations = ({ rows, log, together }: TableOperationsOptions
   };
 };
 
-/** @throws AwsError if a filter names a key of the table or index that is queried */
+/** @throws AwsError if a filter names a key of the queried table or index */
 export const checkFilter = (index: string | undefined, names: readonly string[]): void => {
   const { partitionKey, sortKey } = index === undefined ? TABLE : indexCalled(index);
   const key = names.find((name) => name === partitionKey || name === sortKey);
@@ -184,7 +184,7 @@ const evaluate = (rows: ItemRows, range: Range, { limit = Number.POSITIVE_INFINI
     bytes += size;
     count += 1;
     if (!filter || filter(item)) items.push(item);
-    // A page that reaches its limit names its last key, even if no item follows.
+    // As in DynamoDB, a page that reaches its limit returns its last key, even if no item follows.
     if (count >= limit) return { items, next: keyOf(row, range), bytes, count };
   }
   return { items, next: undefined, bytes, count };

@@ -5,20 +5,20 @@ import { type StoredItem, storedValue } from './item-text.ts';
 import { invalidRequest } from './refusals.ts';
 import { ALL_INDEXES, column, INCLUDED, INDEX_KEYS, type TableIndex } from './schema.ts';
 
-/** The rows of the items, through prepared statements. Every call is synchronous. */
+/** The rows of the items, accessed by prepared statements. Every call is synchronous. */
 export interface ItemRows {
   find(key: Key): StoredItem | undefined;
   put(item: Item, stored: StoredItem): void;
   remove(key: Key): void;
   /** In key order. */
   list(range: Range): IterableIterator<Row>;
-  /** The lowest sort key of a partition of an index. */
+  /** The lowest sort key in a partition of an index. */
   firstSortKey(index: TableIndex, partition: string): string | undefined;
-  /** Deletes the items whose ttl is at or before this second. */
+  /** Deletes the items with a ttl at or before this second. */
   deleteExpired(untilSeconds: number): void;
 }
 
-/** A range of a partition of the table or of an index; without a partition, the whole table. */
+/** A range in a partition of the table or of an index; without a partition, the whole table. */
 export interface Range {
   readonly index?: TableIndex | undefined;
   readonly partition?: string;
@@ -29,13 +29,13 @@ export interface Range {
 }
 
 export interface Position extends Key {
-  /** The sort key within an index. */
+  /** The item's sort key in the index. */
   readonly sort?: string;
 }
 
 export interface Row extends Required<Position> {
   readonly size: number;
-  /** The item's text; for an index, the included attributes in the order of their declaration. */
+  /** The item's text; for an index, the included attributes in declaration order. */
   readonly texts: readonly (string | null)[];
 }
 

@@ -1,20 +1,20 @@
 import { TABLE } from '../../../shared/platform/keys.ts';
 
-/** The SQLite tables, derived from the declared table. An attribute that is part of an index has a column. */
+/** The SQLite tables, derived from the declared table. Attributes of an index have their own column. */
 export const ALL_INDEXES = TABLE.indexes;
 export type TableIndex = (typeof ALL_INDEXES)[number];
 
-/** The attributes that an index orders by, each once. */
+/** The key attributes of all indexes, without duplicates. */
 export const INDEX_KEYS: readonly string[] = [
   ...new Set(TABLE.indexes.flatMap(({ partitionKey, sortKey }) => [partitionKey, sortKey])),
 ];
-/** The further attributes that an index returns, each once. */
+/** The other attributes that indexes return, without duplicates. */
 export const INCLUDED: readonly string[] = [...new Set(TABLE.indexes.flatMap(({ include }) => include))];
 
-/** Quoted, because an attribute may be named like an SQL keyword. */
+/** Quoted, because an attribute's name may be an SQL keyword. */
 export const column = (attribute: string): string => `"${attribute}"`;
 
-/** Changes with every change of the tables below and of the declared indexes. */
+/** The version of the file. It changes with the tables below and the declared indexes. */
 export const SHAPE = JSON.stringify([1, TABLE]);
 
 const columns = [
@@ -28,7 +28,7 @@ const indexes = TABLE.indexes.map(({ name, partitionKey, sortKey }) => {
     WHERE ${partition} IS NOT NULL AND ${sort} IS NOT NULL`;
 });
 
-/** `expires` is the ttl; `value` comes last, so that a read of the other columns does not read it. */
+/** `expires` is the ttl. `value` is last, so reading other columns does not load it. */
 export const DEFINITION = [
   `CREATE TABLE item (pk TEXT NOT NULL, sk TEXT NOT NULL, size INTEGER NOT NULL, expires REAL, ${columns},
     value TEXT NOT NULL, UNIQUE (pk, sk))`,

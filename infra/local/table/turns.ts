@@ -2,25 +2,25 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { OnFailedWrite } from '../machine/full-disk.ts';
 
 /**
- * Group commit. All work of one turn of the event loop is one SQLite transaction. No caller gets its result before the
- * transaction is on disk, so no confirmed read or write is ever lost. Results come in a later turn than requests, as
- * over a network, so concurrent requests overtake each other between their calls.
+ * Group commit. All work in one turn of the event loop is one SQLite transaction. No caller gets a result before the
+ * transaction is on disk, so no confirmed write is lost. Results arrive in a later turn, so concurrent requests can
+ * overtake each other as over a network.
  *
- * The commit itself does not wait for the disk, which would stop the whole process. The file is synced in the
- * background, and turns that are committed meanwhile share the next sync.
+ * A commit does not wait for the disk, because that would block the whole process. The file is synced in the
+ * background, and turns committed during a sync share the next sync.
  */
 export interface Turns {
-  /** @throws the error of `work`, or the error of SQLite or of the disk if the turn could not be committed */
+  /** @throws the error of `work`, or of SQLite or the disk if the turn could not be committed */
   run<T>(work: () => T): Promise<T>;
-  /** Runs the writes of a piece of work. If one of them fails, the whole turn fails, and none of it is stored. */
+  /** Runs the writes of one operation. If one fails, the whole turn fails, and nothing of the turn is stored. */
   write(writes: () => void): void;
   /** Commits the open turn. */
   flush(): void;
-  /** Resolves once no sync is under way. */
+  /** Resolves once no sync is running. */
   synced(): Promise<void>;
 }
 
-/** Syncs everything that is committed to the disk. */
+/** Syncs all commits to the disk. */
 export type Sync = () => Promise<void>;
 
 interface Waiting {
@@ -29,7 +29,7 @@ interface Waiting {
 }
 
 interface TurnOptions {
-  /** If undefined, nothing is kept on disk. */
+  /** If undefined, the table is in memory only. */
   readonly sync?: Sync | undefined;
   readonly onFailedWrite?: OnFailedWrite | undefined;
 }
@@ -38,7 +38,7 @@ export const createTurns = (database: DatabaseSync, { sync, onFailedWrite }: Tur
   const [begin, commit, rollback] = ['BEGIN', 'COMMIT', 'ROLLBACK'].map((sql) => database.prepare(sql));
   let waiting: Waiting[] = [];
   let isOpen = false;
-  /** The error of the write that failed in this turn. */
+  /** The error of this turn's failed write. */
   let broken: { readonly error: unknown } | undefined;
 
   /** @returns the error if the turn was not stored */
@@ -48,7 +48,7 @@ export const createTurns = (database: DatabaseSync, { sync, onFailedWrite }: Tur
     const failure = broken ?? failureOf(() => commit?.run());
     broken = undefined;
     if (failure) onFailedWrite?.(failure.error);
-    // SQLite itself rolls back after some errors.
+    // SQLite rolls back on its own after some errors.
     if (failure && database.isTransaction) rollback?.run();
     return failure;
   };
@@ -76,14 +76,14 @@ export const createTurns = (database: DatabaseSync, { sync, onFailedWrite }: Tur
   };
 };
 
-/** Responds to callers once all earlier commits are on disk. */
+/** Resolves callers once all earlier commits are on disk. */
 const openDurability = (sync: Sync | undefined, onFailedWrite: OnFailedWrite | undefined) => {
-  /** Callers that the running sync covers. */
+  /** Callers covered by the running sync. */
   let covered: Waiting[] = [];
-  /** Callers of turns that were committed after the running sync started, and callers that read after them. */
+  /** Callers whose turns were committed after the running sync started, and later readers. */
   let next: Waiting[] = [];
   let running: Promise<void> | undefined;
-  /** After a failed sync the disk's content is unknown, so no later sync counts. */
+  /** A failed sync leaves the disk's content unknown, so no later sync counts. */
   let lost: { readonly error: unknown } | undefined;
 
   const conclude = (callers: readonly Waiting[]): void => {
@@ -112,7 +112,7 @@ const openDurability = (sync: Sync | undefined, onFailedWrite: OnFailedWrite | u
         conclude(callers);
         return;
       }
-      // A read waits for the writes that it may have seen.
+      // A read waits for the sync of all writes that it may have seen.
       if (!hasWritten && next.length === 0) covered.push(...callers);
       else next.push(...callers);
       running ??= syncAll(sync);

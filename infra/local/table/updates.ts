@@ -3,13 +3,13 @@ import { TABLE } from '../../../shared/platform/keys.ts';
 import { isMap } from './conditions.ts';
 import { invalidRequest } from './refusals.ts';
 
-/** One change in an update expression, at a path of names. */
+/** One change of an update expression, at a path of names. */
 export type PathChange =
   | { readonly path: readonly string[]; readonly set: unknown }
   | { readonly path: readonly string[]; readonly remove: true }
   | { readonly path: readonly string[]; readonly add: number };
 
-/** @returns the changed copy of an item @throws AwsError if the item has no such path, or another type there */
+/** @returns a changed copy of the item @throws AwsError if the path is missing or has another type */
 export const applyChanges = (item: Item, changes: readonly PathChange[]): Item => {
   const next: Record<string, unknown> = { ...item };
   for (const change of changes) apply(next, change);
@@ -23,11 +23,11 @@ const apply = (item: Record<string, unknown>, change: PathChange): void => {
     return;
   }
   const value = 'set' in change ? change.set : sum(Object.hasOwn(parent, name) ? parent[name] : undefined, change.add);
-  // An assignment to `__proto__` would change the object's prototype.
+  // A plain assignment to `__proto__` would change the object's prototype.
   Object.defineProperty(parent, name, { value, writable: true, enumerable: true, configurable: true });
 };
 
-/** Copies each map on the path, because the given item may share them. */
+/** Copies each map on the path, because the given item may share it. */
 const placeOf = (item: Record<string, unknown>, path: readonly string[]) => {
   let parent = item;
   for (const name of path.slice(0, -1)) {
@@ -50,7 +50,7 @@ const sum = (value: unknown, added: number): number => {
 
 const KEY_NAMES: readonly string[] = [TABLE.partitionKey, TABLE.sortKey];
 
-/** @throws AwsError for changes that DynamoDB refuses whatever the item holds */
+/** @throws AwsError for changes that DynamoDB refuses for every item */
 export const checkPaths = (changes: readonly PathChange[]): void => {
   const paths = changes.map(({ path }) => path);
   const key = paths.find(([first = '']) => KEY_NAMES.includes(first));

@@ -1,8 +1,8 @@
-/** @module Declarations of the client package, in addition to the types generated from the API document. */
+/** @module Handwritten declarations of the client package, in addition to the types generated from the API document. */
 
 /**
  * @param names the schemas that the package exports under their own names
- * @param events the `names` of outbound webhook bodies
+ * @param events the entries of `names` for outbound webhook bodies
  */
 export const clientTypes = (names: readonly string[], events: readonly string[]): string => `\
 import type { Client, ClientOptions, ClientPathsWithMethod, FetchOptions, FetchResponse, ParseAs } from 'openapi-fetch';

@@ -1,6 +1,6 @@
 /**
- * @module The code of the client package. It adds retries, pagination and thrown errors to openapi-fetch. The
- * package gets this file as JavaScript, so it imports nothing of the service. The types for users are in `client-types.ts`.
+ * @module The code of the client package. It adds retries, pagination and thrown errors to openapi-fetch. It is
+ * published as JavaScript, so it must not import from the service. The types for users are in `client-types.ts`.
  */
 import createClient, { type ClientOptions, mergeHeaders } from 'openapi-fetch';
 
@@ -47,13 +47,13 @@ export const openPaymentsClient = (options: OpenOptions, keyedPosts: ReadonlySet
 
 const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
-/** As `crypto.randomUUID` exists in secure contexts only, and a page may be at http. */
+/** Avoids `crypto.randomUUID`, which exists in secure contexts only. A page may use http. */
 const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** After a failed try, at most this many more. */
+/** Maximum retries after the first attempt. */
 const RETRIES = 2;
-/** A longer Retry-After is left to the program. */
+/** A longer Retry-After is not waited for; the caller decides. */
 const LONGEST_WAIT_MS = 60_000;
 const FIRST_WAIT_MS = 500;
 
@@ -70,7 +70,7 @@ const withRetries =
     }
   };
 
-/** @throws the error of a request without a response */
+/** @throws the network error if there is no response */
 const responseOf = (outcome: Outcome): Response => {
   if (outcome instanceof Response) return outcome;
   throw outcome.thrown;
@@ -87,9 +87,9 @@ const attempt = async (fetch: Fetch, request: Request): Promise<Outcome> => {
 };
 
 /**
- * The wait before the next try; undefined for none. A request without a key is tried again only if the service says that it
- * refused it for now. A repeat under a key does nothing twice, so a lost response and a failure are tried again as well. A
- * repeat may meet its own first try, which is still running (409).
+ * The delay before a retry; undefined for no retry. A request without a key is retried only if the service refused it
+ * temporarily. A request with a key has its effect once, so it is also retried after a lost response or a failure. A
+ * retry may collide with the first attempt that is still running (409).
  */
 const waitAfter = (outcome: Outcome, request: Request, tried: number): number | undefined => {
   const waitMs = request.signal.aborted ? undefined : wantedWait(outcome, request, tried);
@@ -106,14 +106,14 @@ const wantedWait = (outcome: Outcome, request: Request, tried: number): number |
   return isKeyed && outcome.status >= 500 ? (askedMs ?? backoffMs) : undefined;
 };
 
-/** The header holds seconds or a date. */
+/** Parses the header, which is seconds or a date. */
 const retryAfterMs = (header: string | null): number | undefined => {
   if (header === null) return undefined;
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 };
 
-/** @throws the signal's reason if the program gives up while it waits */
+/** @throws the signal's reason if the caller aborts during the wait */
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = (): void => {
@@ -127,7 +127,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', stop, { once: true });
   });
 
-/** Reads one page after the other, each when its items are wanted. @throws PaymentsError */
+/** Requests each page only when its items are read. @throws PaymentsError */
 async function* itemsOf(get: (init: Init) => Promise<Result>, init: Init): AsyncGenerator<unknown> {
   const header = { ...init.params?.header, ...ENVELOPE };
   for (let next: Init | undefined = { ...init, params: { ...init.params, header } }; next !== undefined; ) {
@@ -139,7 +139,7 @@ async function* itemsOf(get: (init: Init) => Promise<Result>, init: Init): Async
   }
 }
 
-/** Some lists name their next page in the envelope only. */
+/** Requests envelopes, because some lists give their next page only there. */
 const ENVELOPE = { 'X-Response-Form': 'envelope' };
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -150,7 +150,7 @@ const entriesOf = (body: unknown): readonly unknown[] => {
   return Array.isArray(entries) ? entries : [];
 };
 
-/** Most lists name the next page in Link; lists of organizations and of members count their pages. */
+/** Most lists link the next page in the Link header. Lists of organizations and members use page numbers. */
 const nextQuery = (link: string | null, body: unknown): Readonly<Record<string, unknown>> | undefined => {
   const [, address] = /<([^>]*)>;\s*rel="next"/.exec(link ?? '') ?? [];
   if (address !== undefined) return Object.fromEntries(new URL(address, 'http://host').searchParams);

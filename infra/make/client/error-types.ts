@@ -7,8 +7,8 @@ import { CHANGE_TIMES } from '../../../shared/subscriptions/record/subscription-
 export type JsonObject = { readonly [name: string]: unknown };
 
 /**
- * One type per error code, so that a program that has checked `code` knows the shape of `details`. The API document has
- * one schema for all errors.
+ * One type per error code, so that checking `code` determines the type of `details`. The API document has one schema
+ * for all errors.
  */
 export const schemaOfCode = (code: string): JsonObject => ({
   type: 'object',
@@ -40,7 +40,7 @@ const jsonSchema = (schema: z.ZodType): JsonObject => {
 
 const problems = jsonSchema(z.array(z.object({ path: z.string(), rule: z.string(), message: z.string() })));
 
-/** The codes whose details a program acts on. The details of the other codes are for people. */
+/** The codes with machine-readable details. The details of other codes are for people. */
 const DETAILS: Readonly<Partial<Record<ErrorCode, JsonObject>>> = {
   VALIDATION_ERROR: problems,
   UNSUPPORTED_CURRENCY: problems,

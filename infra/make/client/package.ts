@@ -12,8 +12,8 @@ import { typedDocument } from './typed-document.ts';
 export const CLIENT_FOLDER = resolve(import.meta.dirname, '../../../dist/client');
 
 /**
- * Writes the typed client of the API as a package, which holds the document's types and openapi-fetch bound to them.
- * The types are generated, so they always match the served API. The old content of the folder is removed.
+ * Writes the API's typed client as a package: the document's types and openapi-fetch bound to them. The types are
+ * generated, so they always match the served API. Replaces the old content of the folder.
  */
 export const writeClient = async (folder: string): Promise<void> => {
   const plain = JSON.stringify(apiDocumentAt(''));
@@ -41,8 +41,8 @@ const documentSchema = z.object({ info: z.object({ version: z.string() }) });
 const packageSchema = z.object({ version: z.string() });
 
 /**
- * The package is installed from its folder or tarball. The operator replaces the name's scope before publishing, and
- * `private` refuses `npm publish` until then. A name without a scope could belong to a stranger in a public registry.
+ * The package is installed from its folder or tarball. `private` blocks `npm publish` until the operator replaces the
+ * name's scope. A stranger could own an unscoped name in a public registry.
  */
 const NAME = '@your-company/payments-client';
 
@@ -51,7 +51,7 @@ const DEPENDENCIES = ['openapi-fetch', 'standardwebhooks'];
 const versionOf = (name: string): string =>
   packageSchema.parse(createRequire(import.meta.url)(`${name}/package.json`)).version;
 
-/** The API's date as a version, so that 2026-11-01 is 2026.11.1. */
+/** The API's date as a semantic version: 2026-11-01 becomes 2026.11.1. */
 const manifest = (date: string): string => {
   const described = {
     name: NAME,
@@ -69,7 +69,7 @@ const manifest = (date: string): string => {
   return `${JSON.stringify(described, null, 2)}\n`;
 };
 
-/** A file of the package's code, without its types. */
+/** Compiles a code file of the package to JavaScript. */
 const codeOf = async (name: string): Promise<string> => {
   const source = await readFile(join(import.meta.dirname, `${name}.ts`), 'utf8');
   return (await transform(source, { loader: 'ts', format: 'esm', target: 'es2022' })).code;

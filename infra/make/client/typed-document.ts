@@ -1,7 +1,4 @@
-/**
- * @module Prepares the API document for the type generator by narrowing the types of the fields that a program decides
- * by.
- */
+/** @module Prepares the API document for the type generator. It narrows the types of fields that programs branch on. */
 
 import * as z from 'zod';
 import { errorTypeName, type JsonObject, schemaOfCode } from './error-types.ts';
@@ -9,9 +6,9 @@ import { errorTypeName, type JsonObject, schemaOfCode } from './error-types.ts';
 const KEY = 'Idempotency-Key';
 const SCHEMAS = '#/components/schemas/';
 const ANY_ERROR = 'Error';
-/** The union of all errors; a type named Error would hide JavaScript's own. */
+/** Name of the union of all errors. The name Error would hide JavaScript's own class. */
 const ALL_ERRORS = 'ApiError';
-/** The operator stores fields of its own in it. */
+/** The schema in which operators store their own fields. */
 const OPEN_RECORD = 'ReferenceRecord';
 
 const parameterSchema = z.object({ name: z.string().optional(), $ref: z.string().optional() });
@@ -42,9 +39,9 @@ interface TypedDocument {
   readonly document: JsonObject;
   /** The schemas that the package exports under their own names. */
   readonly names: readonly string[];
-  /** The names in `names` that are bodies of outbound webhooks. */
+  /** The entries of `names` for outbound webhook bodies. */
   readonly events: readonly string[];
-  /** The paths whose POST takes an Idempotency-Key. */
+  /** Paths with a POST that takes an Idempotency-Key. */
   readonly keyedPosts: readonly string[];
 }
 
@@ -101,7 +98,7 @@ const errorContent = z.object({
   examples: z.record(z.string(), z.unknown()),
 });
 
-/** The examples of an error response list its codes. */
+/** Takes the codes of an error response from its examples. */
 const withErrorTypes: Change = (node) => {
   const { success, data } = errorContent.safeParse(node);
   return success ? { ...node, schema: unionOf(Object.keys(data.examples)) } : node;
@@ -109,14 +106,17 @@ const withErrorTypes: Change = (node) => {
 
 const flagParameter = z.object({ in: z.literal('query'), schema: z.object({ enum: z.array(z.string()) }) });
 
-/** The query accepts `true` and `1`; the typed client accepts a boolean. */
+/** The query accepts `true` and `1`, but the typed client takes a boolean. */
 const withBooleans: Change = (node) => {
   const { success, data } = flagParameter.safeParse(node);
   const isFlag = success && data.schema.enum.includes('true') && data.schema.enum.includes('false');
   return isFlag ? { ...node, schema: { type: 'boolean' } } : node;
 };
 
-/** A record may get fields with a later version of the API, but a program reads only fields of the version that it knows. */
+/**
+ * Leaves unknown fields out of the types. Later versions of the API may add fields, but a program reads only known
+ * fields.
+ */
 const withClosedRecords: Change = (node) => {
   const { additionalProperties, ...closed } = node;
   const isOpen = additionalProperties === true || JSON.stringify(additionalProperties) === '{}';

@@ -1,11 +1,11 @@
-/** @module The part of the client's package that receives webhooks, apart so that a page does not load it. */
+/** @module Receives webhooks. A separate file of the client package, so that browser pages do not load it. */
 import { Webhook } from 'standardwebhooks';
 
 type SentHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * Verifies a webhook and reads its event. A raw event of a provider gets the form `{event, data}`.
- * @throws if the signature does not fit the secret and the body, or its time is more than five minutes off
+ * Verifies a webhook and parses its event. A provider's raw event is returned as `{event, data}`.
+ * @throws if the signature does not match the secret and the body, or its time is more than five minutes off
  */
 export const constructEvent = (body: string | Uint8Array, headers: SentHeaders, secret: string): unknown => {
   const text = typeof body === 'string' ? body : new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);

@@ -1,4 +1,4 @@
-/** @module The table of the checks before a deployment, in docs/deployment.md. */
+/** @module Generates the table of pre-deployment checks in docs/deployment.md. */
 import { CHECKS } from '../../deploy/stage/checks.ts';
 
 export const checksTable = (): Readonly<Record<string, string>> => ({

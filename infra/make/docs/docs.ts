@@ -9,8 +9,8 @@ import { simulatorOperations } from './simulator-operations.ts';
 import { stateDiagrams } from './state-diagrams.ts';
 
 /**
- * `npm run docs` writes the generated parts of the documentation, each between the markers `<!-- generated: name -->`
- * and `<!-- end -->`. A test compares the committed pages with the code.
+ * `npm run docs` writes the generated parts of the documentation between the markers `<!-- generated: name -->` and
+ * `<!-- end -->`. A test compares the committed pages with the code.
  */
 const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -23,12 +23,12 @@ export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string
   'docs/routes.md': routeParts,
 };
 
-/** Files that are generated as a whole. */
+/** Files that are generated completely. */
 export const FILES: Readonly<Record<string, () => string>> = { '.env.example': envExample };
 
 export const readPage = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 
-/** @throws Error if a page has no place for a part, or if a marked part is no longer generated. */
+/** @throws Error if a part has no marker in the page, or a marker has no generated part. */
 export const withParts = (text: string, parts: Readonly<Record<string, string>>): string => {
   const left = new Set(Object.keys(parts));
   const made = text.replaceAll(/(?<=<!-- generated: (\S+) -->\n).*?(?=<!-- end -->)/gs, (_old, name: string) => {

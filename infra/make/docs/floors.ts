@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 
 /**
- * The floors of `shared/`, from the ground up, as `floors.json` lists them. A floor is one room, or several neighbors
- * that may not import each other.
+ * The floors of `shared/` in `floors.json`, from the ground up. A floor is one room, or several neighbors that may not
+ * import each other.
  */
 const floorsSchema = z.record(z.string(), z.array(z.union([z.string(), z.array(z.string())])));
 export type Floors = z.infer<typeof floorsSchema>;
@@ -34,7 +34,7 @@ const floorList = (rows: readonly (readonly string[])[]): string =>
     ...rows.map((row, index) => `| ${index + 1} | ${row.map((room) => `\`${room}\``).join(' · ')} |`),
   ].join('\n');
 
-/** The rooms with their floors, in their groups. */
+/** Draws the rooms with their floor numbers, by group. */
 const floorDrawing = (rows: readonly (readonly string[])[]): string => {
   const floorOf = new Map(rows.flatMap((row, index) => row.map((room) => [room, index + 1] as const)));
   const groups = Object.entries(GROUPS).flatMap(([group, rooms]) => [

@@ -1,6 +1,6 @@
 /**
- * @module What each setting of the service means, for docs/settings.md and `.env.example`. Apart from the settings, so that
- * no function carries the texts.
+ * @module The meaning of each setting of the service, for docs/settings.md and `.env.example`. A separate module, so
+ * that the texts are in no function.
  */
 
 import type { serviceFields, slotFields } from '../../../shared/core/settings.ts';
@@ -10,7 +10,7 @@ type Undocumented = `${string}SECRET_ARN` | 'TABLE_NAME' | 'EVENT_BUS_NAME';
 export const SLOT_TEXTS: Readonly<Record<Exclude<keyof typeof slotFields, Undocumented>, string>> = {
   ADAPTER: 'the adapter of the slot; empty: off',
   BASE_URL: 'base URL of the provider; empty: live',
-  SUBSCRIPTIONS: 'who bills new subscriptions: native (the provider) or service; empty: the adapter decides',
+  SUBSCRIPTIONS: 'biller of new subscriptions: native (the provider) or service; empty: the adapter decides',
   API_KEY: 'Stripe: the secret key',
   PUBLISHABLE_KEY: 'Stripe: the publishable key, shown to browsers by GET /config',
   WEBHOOK_SECRET: 'Stripe: signing secrets of the webhook endpoints, separated by commas',
@@ -55,7 +55,7 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
     'claims for `email`, `organization_id`, `is_admin` and `staff_role`, such as `is_admin=cognito:groups~admins,organization_id=custom:org` ([identity.md](identity.md)); empty: equal names',
   IDENTITY_EMAIL: 'optional: accepts bearer tokens without an e-mail address',
   IDENTITY_TIMEOUT_MS: 'time-out of a call to the identity service, then 503',
-  ADMIN_USER_IDS: 'user ids of further platform admins',
+  ADMIN_USER_IDS: 'user ids of additional platform admins',
   PROVIDER_TIMEOUT_MS: 'time-out of a call to a provider; at least 5 s below every calling function’s time-out',
   TRUSTED_EDGE_HEADER:
     "header of a proxy with the client's address, such as cloudfront-viewer-address; trusted only with x-trusted-edge-secret",
@@ -64,7 +64,7 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
   GUEST_TOKEN_SECRET: 'secrets of guest tokens; the first signs, all are accepted; empty: no guest tokens',
   GUEST_TOKEN_TTL_SECONDS: 'lifetime of a guest token',
   GUEST_CONTINUE_SECONDS:
-    'seconds in which a guest continues a new customer, method or address without the token, by id and e-mail, from the same network; 0, or GUEST_EMAIL_LIST=full: never',
+    'seconds in which a guest without a token may use a new customer, method or address, by id and e-mail, from the same network; 0, or GUEST_EMAIL_LIST=full: never',
   GUEST_EMAIL_LIST: 'fields in lists by guest e-mail: few (minimal), all (full), or none without a token (token)',
   ID_SECRET: 'the key of ids; never rotated; empty: generated',
   FINGERPRINT_SECRET: 'the key of card fingerprints; a new key changes them; empty: no fingerprints',
@@ -79,7 +79,7 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
   DUNNING_DAYS:
     'days after the first failure of a renewal for its retries, ascending; only for subscriptions billed by the service',
   PLACE_HOLD_MINUTES:
-    'minutes after which an unpaid payment with a place of a limited discount code or payment link is canceled',
+    'minutes until an unpaid payment with a place of a limited discount code or payment link is canceled',
   HOSTED_PAGES: 'the hosted pages at `/pay` and their links; needs GUEST_TOKEN_SECRET; empty: on, except in prod',
   PAGE_NAME: 'the seller’s name on the hosted pages',
   PAGE_COLOR: 'the color of their buttons, such as `#0b6e4f`',
@@ -91,9 +91,9 @@ export const SERVICE_TEXTS: Readonly<Record<Exclude<keyof typeof serviceFields, 
   RENEWAL_NOTICE_MIN_MONTHS: 'the shortest interval with this notice, in months',
   METHOD_NOTICE_DAYS: 'days before the end of a card’s last month for the notice `method_expiring`; 0: none',
   PLAN_CHANGE_UPGRADE: 'default time of a change to a plan of the same or a higher price',
-  PLAN_CHANGE_DOWNGRADE: 'default time of a change to a cheaper plan; with period_end only the merchant may change now',
-  RUN_DUE_CONCURRENCY:
-    'maximum due work at the same time; 60 make 100 calls per second if responses take half a second',
+  PLAN_CHANGE_DOWNGRADE:
+    'default time of a change to a cheaper plan; with period_end, only the merchant may downgrade now',
+  RUN_DUE_CONCURRENCY: 'maximum parallel due work; 60 allow 100 calls per second if responses take half a second',
   DUE_WORK: 'off: no renewal, lookup or erasure runs; for a [restore](restore.md)',
   CUSTOMER_DELETE_HISTORY: 'deleting a customer deletes its payments and subscriptions',
   EXTERNAL_WEBHOOK_MAX_RETRIES: 'retries after the first attempt',

@@ -1,20 +1,17 @@
 import type { AdapterName } from '../../../shared/core/settings.ts';
 import { VENDORS } from '../../local/host/simulator.ts';
 
-/** The part of the local host's page that counts the operations of each provider's API that the simulator offers. */
+/** The part of the local host's page that counts the simulator's operations per provider API. */
 interface Described {
   readonly name: string;
   /**
-   * The number of operations in the provider's own API description, and its source. Undefined if the provider publishes
-   * no description.
+   * Number of operations in the provider's own API description, with its source. Undefined if the provider publishes no
+   * description.
    */
   readonly theirs: { readonly count: number; readonly source: string } | undefined;
 }
 
-/**
- * Counted in the OpenAPI files that the providers publish. A test compares the counts if copies of the files lie next
- * to the project.
- */
+/** Counts from the providers' OpenAPI files. A test compares them if copies of the files are next to the project. */
 export const DESCRIBED: Readonly<Record<AdapterName, Described>> = {
   stripe: {
     name: 'Stripe',

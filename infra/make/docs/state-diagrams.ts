@@ -3,8 +3,8 @@ import { REFUND_TRANSITIONS } from '../../../shared/payments/refunds/refund-stat
 import { SUBSCRIPTION_TRANSITIONS } from '../../../shared/subscriptions/record/subscription-states.ts';
 
 /**
- * The diagrams of docs/states.md show every arrow of the tables that the stores enforce, with its causes. Disputes have no
- * diagram, because nearly every status leads to every other.
+ * The diagrams of docs/states.md show every transition of the stores' tables with its causes. Disputes have no diagram,
+ * because nearly every transition is allowed.
  */
 type Table = Readonly<Record<string, Readonly<Partial<Record<string, readonly string[]>>>>>;
 
@@ -14,7 +14,7 @@ export const stateDiagrams = (): Readonly<Record<string, string>> => ({
   subscriptions: diagram(SUBSCRIPTION_TRANSITIONS),
 });
 
-/** A read may make any transition, so the page says this in words. The arrows of reads would hide all others. */
+/** Leaves out reads, because a read may make any transition. Their arrows would hide all others. */
 const withoutReads = (table: Table): Table =>
   Object.fromEntries(Object.entries(table).map(([state, { read: _, ...changes }]) => [state, changes]));
 
@@ -35,7 +35,7 @@ const edges = (table: Table): readonly string[] => {
   return [...causes].map(([arrow, named]) => `  ${arrow}: ${named.join(', ')}`);
 };
 
-/** The states that no other state leads to. */
+/** States without an incoming transition. */
 const starts = (table: Table): readonly string[] => {
   const reached = new Set(Object.values(table).flatMap((changes) => Object.values(changes).flat()));
   return Object.keys(table)

@@ -25,10 +25,10 @@ const ROWS_PER_CALL = 20;
 /** The API accepts 30 calls per minute. */
 const PAUSE_MS = 2_100;
 const MOST_PAUSES = 60;
-/** Retries of a row after a time-out or an unavailable provider. */
+/** Attempts per row after a timeout or an unavailable provider. */
 const TRIES = 3;
 
-/** Needs the scope imports:write. An interrupted run continues with the rows missing from its report. */
+/** Needs the scope imports:write. A new run after an interruption imports the rows missing from the report. */
 export const adopt = async (api: Api, options: AdoptOptions): Promise<Report> => {
   const { slot, map, products, dryRun = false, overwriteMetadata = false } = options;
   const file = options.report ?? (dryRun ? 'adopt-dry-run.csv' : 'adopt-report.csv');
@@ -88,7 +88,7 @@ const sendUntilReached = async (
   return done;
 };
 
-/** Waits while the API refuses further calls. */
+/** Waits and retries while the API's rate limit refuses the call. */
 const send = async (api: Api, body: unknown): Promise<readonly ImportedRow[]> => {
   for (let pauses = 0; ; pauses += 1) {
     try {

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises';
 export type AskOperator = (question: string) => Promise<boolean>;
 
 /**
- * Asks on standard error, because standard output may be one JSON document.
+ * Asks on standard error, so that standard output stays one JSON document.
  * @returns undefined without a terminal
  */
 export const askAtTerminal = (): AskOperator | undefined => {

@@ -1,4 +1,4 @@
-/** @module Checks of an installation, and their report. */
+/** @module The checks of an installation and their report. */
 
 import { columns, describeError, type Report } from './report.ts';
 
@@ -18,7 +18,7 @@ export const reportChecks = (checks: readonly Check[]): Report => {
   };
 };
 
-/** Counts the checks that are ok, too. */
+/** Also counts the successful checks. */
 const verdictOf = (checks: readonly Check[]): string => {
   const named = (wanted: Check['state']) => checks.filter(({ state }) => state === wanted).map(({ check }) => check);
   const [ok, closed, failed] = [named('ok'), named('closed'), named('fail')];

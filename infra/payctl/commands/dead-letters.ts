@@ -66,7 +66,7 @@ interface DeadLetter {
   readonly about: string;
 }
 
-/** Reads messages and makes them visible again immediately. */
+/** Reads messages and immediately makes them visible again. */
 const peek = async ({ sqs }: Installation, url: string): Promise<readonly DeadLetter[]> => {
   const seen: Message[] = [];
   while (seen.length < MOST_SHOWN) {
@@ -100,7 +100,7 @@ const bodySchema = z.object({
   detail: z.object({ id: text, event_id: text }).optional(),
 });
 
-/** Shows names and ids only, not the contents of an event. */
+/** Shows names and ids, but not an event's content. */
 const describeBody = (body: string): string => {
   const { event, target, pk, detail, 'detail-type': type } = bodySchema.safeParse(parseJson(body)).data ?? {};
   return [event ?? type, target && `to ${target}`, pk, detail?.id ?? detail?.event_id].filter(Boolean).join(' ');

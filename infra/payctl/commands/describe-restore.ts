@@ -1,12 +1,12 @@
 import type { LostPayments, Restored } from '../compare/lost-payments.ts';
 
-/** What `drift --restored-to` found at the providers, and stored. */
+/** What `drift --restored-to` found at the providers and stored. */
 export interface RestoreResult extends LostPayments {
   readonly restoredTo: string;
   readonly restored: Restored | undefined;
-  /** Payments here after the command. */
+  /** Number of payments in the table after the command. */
   readonly checked: number;
-  /** Differences of payments that exist here. */
+  /** Number of differences in other payments. */
   readonly others: number;
   readonly tookMs: number;
 }
@@ -57,12 +57,12 @@ export const describeRestore = (result: RestoreResult): readonly string[] => {
 const describeStored = (stored: Restored, others: number): readonly string[] => {
   const { restored, synced, without_owner: ownerless, other_amount: other, unread_subscriptions: unread } = stored;
   return [
-    ...(synced > 0 ? [`${synced} subscriptions that their provider bills were read again`] : []),
+    ...(synced > 0 ? [`${synced} provider-billed subscriptions were read again`] : []),
     ...unread.map((id) => `${id} cannot be read at its provider; run the command again`),
-    ...ownerless.map((id) => `${id} names no owner, so only staff see it; name the owner with --owners`),
+    ...ownerless.map((id) => `${id} has no owner, so only staff see it; name the owner with --owners`),
     ...other.map((id) => `${id} has another amount than its subscription here: compare it with the provider's`),
     ...(restored.length > 0
-      ? ['The webhooks of the creation and the outcome of the payments found again are not sent again.']
+      ? ['Webhooks about the creation and outcome of the payments found again are not sent again.']
       : []),
     ...(others > 0 ? [`Up to ${others} webhooks of the other differences are sent, perhaps for the second time.`] : []),
   ];

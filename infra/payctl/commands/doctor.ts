@@ -1,6 +1,6 @@
 /**
- * @module Checks every part of an installation. A part is ok, failing, or closed with a reason. The checks change
- * nothing.
+ * @module Checks every part of an installation, without changing anything. A part is ok, failing, or closed with a
+ * reason.
  */
 
 import { DescribeContinuousBackupsCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
@@ -37,7 +37,7 @@ export const runDoctor = async (installation: Installation): Promise<Report> => 
   return reportChecks(checks);
 };
 
-/** The settings are wrong, so no other check can run. */
+/** Reports only the settings, because wrong settings prevent all other checks. */
 export const reportSettingsMistakes = (mistakes: readonly string[]): Report =>
   reportChecks(mistakes.map((detail) => ({ check: 'settings', state: 'fail', detail })));
 
@@ -116,13 +116,13 @@ const slotChecks = async (installation: Installation, slot: ProviderSlot): Promi
   ...simulatedChecks(installation, slot),
 ];
 
-/** Settings with which a slot would call its own account. */
+/** Settings that hold the keys of the operator's own account. */
 const OWN_KEYS = ['API_KEY', 'CLIENT_SECRET', 'ACCESS_TOKEN', 'PRIVATE_KEY'] as const;
 
-/** The local host's own keys begin so, or hold the name of the host. */
+/** The local host's own keys start with this prefix. */
 const LOCAL_KEY = /^(sk_test_)?local_/;
 
-/** Reports keys of an own account in a simulated slot. */
+/** Reports the operator's own keys in a simulated slot. */
 const simulatedChecks = ({ isLocal, settings }: Installation, slot: ProviderSlot): readonly Check[] => {
   const found = settings.slots[slot];
   if (!isLocal || !found.BASE_URL.includes('/_local/providers/')) return [];
@@ -160,8 +160,7 @@ const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<
   });
 
 /**
- * For an account with one currency. Square's location must exist, and the service must be able to charge in its
- * currency.
+ * Only for accounts with one currency. Square's location must exist and have a currency that the service can charge.
  */
 const currencyCheck = async (provider: PaymentProvider, answers: Check): Promise<Check> => {
   const only = await provider.onlyCurrency?.();
@@ -191,7 +190,7 @@ const NO_SUCH_PAYMENT: KnownPayment = {
   status: 'created',
 };
 
-/** Webhook signatures are valid for five minutes, so the clock may only differ by much less. */
+/** Much less than the five minutes for which webhook signatures are valid. */
 const MAX_SKEW_MS = 60_000;
 
 const clockCheck = ({ datesSeen }: Installation): Check => {
@@ -205,7 +204,7 @@ const clockCheck = ({ datesSeen }: Installation): Check => {
 
 const MOST_NAMED = 5;
 
-/** Fails if records are found, and names the first of them. */
+/** Fails if there are records, and names the first ones. */
 const waitingCheck = (
   check: string,
   found: readonly string[],

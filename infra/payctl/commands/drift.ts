@@ -13,13 +13,13 @@ import { describeRestore, type RestoreResult, restoreView } from './describe-res
 import { columns, progress, type Report } from './report.ts';
 
 export interface DriftOptions {
-  /** ISO time to which the table was restored. Payments that providers have made since are looked for. */
+  /** ISO time to which the table was restored. The command then also looks for later payments at the providers. */
   readonly restoredTo?: string | undefined;
-  /** The owners of restored payments, as the operator knows them. */
+  /** The owners of restored payments, from the operator. */
   readonly owners?: Owners | undefined;
-  /** ISO time. Checks only payments that changed since then. */
+  /** ISO time. Limits the check to payments that changed since then. */
   readonly since?: string | undefined;
-  /** True stores the provider's status if it differs. */
+  /** If true, stores the provider's status where it differs. */
   readonly fix?: boolean | undefined;
 }
 
@@ -28,15 +28,14 @@ type Found = Drift & { readonly fixed?: boolean };
 /** The result of one payment. */
 interface Checked {
   readonly found: readonly Found[];
-  /** The reason why the provider could not be read. The payment was then not compared, or only in part. */
+  /** The reason why the provider could not be read. The comparison is then missing or incomplete. */
   readonly unread?: string | undefined;
 }
 
 /**
- * Compares the status and amount of every payment, its refunds and its disputes with its provider's, and finds
- * creations that never finished. After a restore it first looks for payments that only the providers have. It reads the
- * whole table. It needs the operator's rights, because among the service's functions only the erasure of a person may
- * scan.
+ * Compares every payment, its refunds and its disputes with the provider, and finds unfinished creations. After a
+ * restore, it first looks for payments that only the providers have. It reads the whole table with the operator's
+ * rights, because among the service's functions only a person's erasure may scan.
  */
 export const findDrift = async (installation: Installation, options: DriftOptions): Promise<Report> => {
   const { since, fix = false, restoredTo } = options;
@@ -67,11 +66,11 @@ export const findDrift = async (installation: Installation, options: DriftOption
 interface Looked extends LostPayments {
   readonly restoredTo: string;
   readonly found: readonly Found[];
-  /** Undefined without a fix. */
+  /** Undefined without `fix`. */
   readonly restored: Restored | undefined;
 }
 
-/** Restored payments are in the table before it is read, so that their refunds and disputes are compared as well. */
+/** Restores lost payments before the table is read, so their refunds and disputes are also compared. */
 const lookForLost = async (
   installation: Installation,
   restoredTo: string,
@@ -137,7 +136,7 @@ const reportDrift = ({ checked, found, unread, lost }: Result): Report => {
   };
 };
 
-/** Payments are or will be missing that no record and no list names. */
+/** True if some losses could not be listed, or lost subscriptions will cause more. */
 const isUnlisted = (lost: Looked | undefined): boolean =>
   lost !== undefined &&
   (lost.unlisted.length > 0 || lost.unfollowed.length > 0 || (lost.restored?.unread_subscriptions.length ?? 0) > 0);
@@ -151,7 +150,7 @@ const countReasons = (unread: readonly Unread[]) => {
   return [...counts].toSorted().map(([, count]) => count);
 };
 
-/** Differences that a read of the provider repairs. */
+/** Differences that a sync with the provider repairs. */
 const REPAIRED: ReadonlySet<DriftKind> = new Set<DriftKind>([
   'payment not here',
   'status differs',
@@ -179,7 +178,7 @@ const checkPayment = async (installation: Installation, seen: Payment, fix: bool
     const first = await compareAll(installation, seen);
     if (first.drifts.length === 0) return { found: [], unread: first.unread };
   }
-  // The scanned payment may be out of date, so load it again.
+  // Load the payment again, because the scanned version may be out of date.
   const payment = await paymentStore(deps.table, deps.now).load(seen.id);
   if (!payment) return { found: [] };
   if (!isVisiblePayment(payment)) return { found: [reportUnfinished(payment)] };
@@ -207,7 +206,7 @@ const compareAll = async (installation: Installation, payment: VisiblePayment): 
   return { drifts: [...drifts, ...moneyBack.drifts], report };
 };
 
-/** Stores the provider's report and compares again. A difference that remains was not fixed. */
+/** Stores the provider's report and compares again. A remaining difference was not fixed. */
 const fixPayment = async (
   installation: Installation,
   payment: VisiblePayment,
@@ -232,7 +231,7 @@ const fixPayment = async (
   };
 };
 
-/** @returns true if the payment has changed since it was compared. */
+/** @returns true if the payment changed after the comparison. */
 const storeAll = async (
   installation: Installation,
   payment: VisiblePayment,
@@ -266,7 +265,7 @@ async function* scanPayments(
         TableName: settings.TABLE_NAME,
         ConsistentRead: true,
         Limit: PAGE,
-        // A listed payment keeps the time of its last change in its list fields.
+        // A listed payment stores its last change in its list fields.
         FilterExpression: since === undefined ? '#sk = :sk' : '#sk = :sk AND (#at >= :since OR #f.#u >= :since)',
         ExpressionAttributeNames: {
           '#sk': 'sk',
@@ -276,13 +275,13 @@ async function* scanPayments(
         ...(after && { ExclusiveStartKey: after }),
       }),
     );
-    // A payment that is still being created is skipped unless it is stuck.
+    // Skip payments under creation unless they are stuck.
     yield Items.map(paymentOf).filter((one) => isVisiblePayment(one) || isStuck(one, 'outcome_unknown', deps.now()));
     after = LastEvaluatedKey;
   } while (after);
 }
 
-/** Checks few payments at the same time, so that the service keeps most of the provider's rate limit. */
+/** Limits concurrency, so that the service keeps most of the provider's rate limit. */
 const inLanes = async <T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> => {
   const left = [...all];
   const lane = async (): Promise<void> => {

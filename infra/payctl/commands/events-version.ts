@@ -1,4 +1,4 @@
-/** @module Checks in which version of its API a provider sends events to the service. */
+/** @module Checks the API version of the events that a provider sends to the service. */
 
 import type { ProviderSlot } from '../../../shared/core/settings.ts';
 import type { EventEndpoint } from '../../../shared/providers/provider.ts';
@@ -36,9 +36,9 @@ export const eventsVersionChecks = async (
 
 const pathOf = (slot: ProviderSlot): string => `/webhooks/${slot}`;
 
-/** The receiver's own URL on Lambda has no path. */
+/** On Lambda, the receiver's own URL has no path. */
 const FUNCTION_URL = /^https:\/\/[a-z0-9]+\.lambda-url\.[a-z0-9-]+\.on\.aws\/?$/;
 
-/** The account may have webhook endpoints of other systems. */
+/** True for our enabled endpoint. The account may also have endpoints of other systems. */
 const isOurs = ({ url, isEnabled }: EventEndpoint, slot: ProviderSlot): boolean =>
   isEnabled && (URL.parse(url)?.pathname.endsWith(pathOf(slot)) === true || FUNCTION_URL.test(url));

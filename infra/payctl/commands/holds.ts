@@ -1,4 +1,4 @@
-/** @module Captures or releases a held payment, found by our id or its provider's. */
+/** @module Captures or releases a held payment by our id or its provider's. */
 
 import * as z from 'zod';
 import { amountWithCurrency, majorUnits } from '../../../shared/core/money.ts';
@@ -9,17 +9,17 @@ import { NotReachable } from '../installation/control.ts';
 import type { Report } from './report.ts';
 
 export interface CaptureOptions {
-  /** Minor units; undefined means all that is held. */
+  /** Minor units; undefined for the whole held amount. */
   readonly amount?: number | undefined;
 }
 
-/** By the scopes payments:read and payments:capture. @throws NotReachable */
+/** Requires the scopes payments:read and payments:capture. @throws NotReachable */
 export const capture = async (api: Api, id: string, { amount }: CaptureOptions): Promise<Report> => {
   const payment = await readApiPayment(api, id);
   return reportHold(await api.post(`/payments/${payment.id}/capture`, { amount_cents: amount }));
 };
 
-/** By the same scopes. The route would cancel a payment that is not held. @throws NotReachable */
+/** Requires these scopes too. Refuses a payment without a hold, which the route would cancel. @throws NotReachable */
 export const release = async (api: Api, id: string): Promise<Report> => {
   const payment = await readApiPayment(api, id);
   if (payment.status !== 'requires_capture' && payment.status !== 'canceled') {
@@ -28,7 +28,7 @@ export const release = async (api: Api, id: string): Promise<Report> => {
   return reportHold(await api.post(`/payments/intents/${payment.id}/cancel`, {}));
 };
 
-/** The fields of a payment that a report of its hold names. */
+/** The payment fields that a hold's report shows. */
 const heldSchema = z.object({
   id: z.string(),
   status: z.string(),

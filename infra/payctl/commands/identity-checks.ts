@@ -1,6 +1,6 @@
 /**
- * @module Checks the sources of user identity, which are the identity service with its three requests, the keys
- * of bearer tokens, and the issuer of the console's sign-in. A failing check says what came and what should come.
+ * @module Checks the sources of user identity: the identity service with its three requests, the keys of bearer tokens,
+ * and the issuer of the console's sign-in. A failing check shows the actual and the expected response.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -36,7 +36,7 @@ const ask = async (url: string, sent?: unknown): Promise<Came> => {
   return { status: response.status, body: await response.json().catch(() => undefined) };
 };
 
-/** What came, without any value, because it may be a person's. */
+/** Describes a response without its values, because they may be personal data. */
 const described = ({ status, body }: Came): string => {
   if (body === undefined) return `HTTP ${status} without JSON`;
   if (Array.isArray(body)) return `HTTP ${status} with a list of ${body.length}`;
@@ -52,7 +52,7 @@ interface Asked {
   readonly should: string;
 }
 
-/** An unknown session, an unknown e-mail address, and unknown ids. */
+/** Requests an unknown session, an unknown e-mail address, and unknown ids. */
 const requestsOf = (name: string): readonly Asked[] => [
   {
     what: 'GET /sessions/<unknown>',

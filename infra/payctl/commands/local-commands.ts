@@ -1,4 +1,4 @@
-/** @module The session and clock commands, which only the local host offers. */
+/** @module The session and clock commands, for the local host only. */
 
 import * as z from 'zod';
 import { DEMO_SESSIONS } from '../../local/identity/identity.ts';
@@ -52,7 +52,7 @@ export const makeSession = async (
 
 const clockSchema = z.object({ now: z.string(), frozen: z.boolean() });
 
-/** @param move `{set}`, `{advance}` in seconds or `{freeze}`; undefined only shows the clock. */
+/** @param move `{set}`, `{advance}` in seconds or `{freeze}`; undefined to only show the clock. */
 export const showOrMoveClock = async (
   installation: Installation,
   move?: Readonly<Record<string, unknown>>,

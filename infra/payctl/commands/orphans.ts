@@ -1,4 +1,4 @@
-/** @module Lists payments restored without an owner. The operator then names each owner. */
+/** @module Lists restored payments without an owner, so that the operator can name each owner. */
 
 import { amountWithCurrency } from '../../../shared/core/money.ts';
 import { isVisiblePayment, paymentOf, type VisiblePayment } from '../../../shared/payments/payment.ts';

@@ -1,4 +1,4 @@
-/** @module Registers the host of the hosted pages for Apple Pay, at each provider that asks for it. */
+/** @module Registers the hosted pages' domain for Apple Pay, at each provider that requires it. */
 
 import { PAYMENT_SLOTS, type PaymentSlot } from '../../../shared/core/settings.ts';
 import type { Installation } from '../installation/installation.ts';
@@ -10,7 +10,7 @@ interface DomainRow {
   readonly detail: string;
 }
 
-/** Safe to repeat. Exit code 1 if a provider refuses, or if none asks for a registration. */
+/** Safe to repeat. Exit code 1 if a provider refuses, or if no provider requires a registration. */
 export const registerPayDomain = async ({
   deps,
   settings,
@@ -28,7 +28,7 @@ export const registerPayDomain = async ({
   };
 };
 
-/** @returns undefined for a closed slot, and for a provider that needs no registration */
+/** @returns undefined for a closed slot or a provider without registration */
 const registeredAt = async (
   { providers }: Installation['deps'],
   slot: PaymentSlot,

@@ -13,7 +13,7 @@ export interface PlanOptions {
   readonly when?: ChangeTime | undefined;
 }
 
-/** What a change of the plan would cost its payer, by the scopes subscriptions:read and subscriptions:write. */
+/** Shows the payer's cost of a plan change. Requires the scopes subscriptions:read and subscriptions:write. */
 export const showPreview = async (api: Api, id: string, { product, quantity, when }: PlanOptions): Promise<Report> => {
   const subscription = await readApiSubscription(api, id);
   const path = `/subscriptions/${subscription.id}/change/preview`;
@@ -21,7 +21,10 @@ export const showPreview = async (api: Api, id: string, { product, quantity, whe
   return reportPreview(changePreviewSchema().parse(data));
 };
 
-/** As the header X-Act-For names the payer. @throws NotReachable for a guest, whose guest_id a subscription does not show */
+/**
+ * The payer in the format of X-Act-For. @throws NotReachable for a guest, because the API shows no guest_id of a
+ * subscription
+ */
 const payerOf = ({ id, organization_id: organization, user_id: user }: ApiSubscription): string => {
   if (organization) return `organization:${organization}`;
   if (user) return `user:${user}`;

@@ -15,8 +15,8 @@ import type { Installation } from '../installation/installation.ts';
 import type { Report } from './report.ts';
 
 /**
- * Syncs one payment, found by our id or its provider's, with its refunds and disputes, by the rules of POST
- * /payments/sync. If the outcome of its creation is unknown, the creation is retried, as the due work would do.
+ * Syncs one payment by our id or its provider's, with its refunds and disputes, by the rules of POST /payments/sync. If
+ * the creation's outcome is unknown, retries the creation like due work does.
  */
 export const reconcile = async (installation: Installation, id: string): Promise<Report> => {
   const { deps } = installation;
@@ -52,7 +52,7 @@ export const reconcile = async (installation: Installation, id: string): Promise
 };
 
 /**
- * Does what `reconcile` does without AWS credentials, by the scopes payments:read and payments:operate. The service
+ * Like `reconcile`, but without AWS credentials. Requires the scopes payments:read and payments:operate. The service
  * reads the payment at its provider. The API shows no payments under creation and no remaining differences.
  */
 export const reconcileByKey = async (api: Api, id: string): Promise<Report> => {
@@ -74,9 +74,9 @@ const describeDrift = ({ kind, provider_object_id = '', here, there }: Drift): s
   `${kind}${provider_object_id && ` (${provider_object_id})`}: ${here} here, ${there} there`;
 
 interface MoneyBack {
-  /** Differences that were repaired from the provider's refunds and disputes. */
+  /** Number of differences repaired from the provider's refunds and disputes. */
   readonly stored: number;
-  /** Differences that remain. */
+  /** Remaining differences. */
   readonly findings: readonly Drift[];
 }
 
@@ -98,7 +98,7 @@ const findMoneyBackDrifts = async (installation: Installation, payment: VisibleP
   return compared.drifts;
 };
 
-/** Retries under the same key, so that at most one intent exists. */
+/** Retries under the same idempotency key, so at most one intent exists. */
 const finishCreation = async ({ deps }: Installation, store: PaymentStore, payment: Payment): Promise<Report> => {
   const { id, reconcileAt } = payment;
   if (reconcileAt !== undefined && deps.now() < instant(reconcileAt)) {
@@ -118,7 +118,7 @@ const finishCreation = async ({ deps }: Installation, store: PaymentStore, payme
   };
 };
 
-/** @returns `created`, or the reason why the payment was not created. */
+/** @returns `created`, or the reason for the failure. */
 const create = async (deps: Installation['deps'], store: PaymentStore, payment: Payment): Promise<string> => {
   try {
     const provider = await deps.providers.require(payment.providerId, 'payments');

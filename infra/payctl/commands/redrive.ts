@@ -9,17 +9,17 @@ import type { Installation } from '../installation/installation.ts';
 import { readQueueAttributes, selectQueues } from './dead-letters.ts';
 import { columns, type Progress, progress, type Report } from './report.ts';
 
-/** The messages that SQS moved back to one queue. */
+/** The result of one queue's redrive. */
 interface Redriven {
   readonly queue: string;
   readonly moved: number;
-  /** The reason why SQS stopped before it had moved all messages. */
+  /** The reason if SQS stopped before it moved all messages. */
   readonly failure?: string;
 }
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Moves dead letters back to their queue, so that each gets all its retries again, and waits until SQS is done. */
+/** Moves dead letters back to their queue, where each gets all its retries again. Waits until SQS is done. */
 export const redrive = async (
   installation: Installation,
   queue?: string,
@@ -50,8 +50,8 @@ interface WatchOptions {
 }
 
 /**
- * The queue is named as the destination, because SQS knows the origin only of messages that it moved itself. The bus
- * sends events that it cannot deliver straight to the dead-letter queue.
+ * Names the queue as the destination, because SQS knows the origin only of messages that it moved itself. Undeliverable
+ * events of the bus go directly to the dead-letter queue.
  */
 const redriveOne = async (
   installation: Installation,
@@ -78,7 +78,7 @@ interface StartedTask {
   readonly startedAfter: number;
 }
 
-/** @returns the task once it has ended. @throws NotReachable if SQS never lists it. */
+/** @returns the ended task. @throws NotReachable if SQS never lists it. */
 const awaitTask = async (
   installation: Installation,
   started: StartedTask,

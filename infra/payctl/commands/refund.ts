@@ -9,21 +9,21 @@ import { NotReachable } from '../installation/control.ts';
 import type { Report } from './report.ts';
 
 export interface RefundOptions {
-  /** Minor units; undefined means the whole remaining amount. */
+  /** Minor units; undefined for the whole remaining amount. */
   readonly amount?: number | undefined;
   readonly reason?: RefundReason | undefined;
-  /** True if the operator accepts refunding despite an open dispute. */
+  /** True to refund despite an open dispute. */
   readonly despiteDispute?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
 }
 
-/** Refunds a payment, found by our id or its provider's, by the scopes payments:read and refunds:write. */
+/** Refunds a payment by our id or its provider's. Requires the scopes payments:read and refunds:write. */
 export const refund = async (api: Api, id: string, options: RefundOptions): Promise<Report> => {
   const payment = await readApiPayment(api, id);
   return options.dryRun ? planRefund(api, payment, options) : makeRefund(api, payment, options);
 };
 
-/** The API has no dry run, so only the remaining amount and the disputes are checked. @throws NotReachable */
+/** Checks only the remaining amount and the disputes, because the API has no dry run. @throws NotReachable */
 const planRefund = async (api: Api, payment: ApiPayment, options: RefundOptions): Promise<Report> => {
   const { amount, reason, despiteDispute } = options;
   if (!despiteDispute) await requireNoDispute(api, payment);
@@ -48,13 +48,13 @@ const makeRefund = async (api: Api, payment: ApiPayment, options: RefundOptions)
   return reportRefund(refundViewSchema().parse(made.data), await readApiPayment(api, payment.id));
 };
 
-/** After these codes, the refund may have been made. */
+/** Codes after which the refund may exist. */
 const UNCLEAR: ReadonlySet<string> = new Set(['VERSION_CONFLICT', 'INTERNAL_ERROR', 'PROVIDER_TIMEOUT']);
 const READ_FIRST = 'the refund may have been made, so read the timeline before you try again';
 
 const refusedSchema = z.object({ refund_id: z.string() });
 
-/** Reads the refused refund. @throws NotReachable if the refusal names no refund */
+/** Reads the failed refund that the refusal names. @throws NotReachable if it names none */
 const readFailed = async (api: Api, payment: ApiPayment, error: unknown) => {
   if (!(error instanceof ApiRefusal)) throw error;
   const refused = refusedSchema.safeParse(error.details).data;

@@ -7,7 +7,7 @@ import type { Installation } from '../installation/installation.ts';
 import { columns, progress, type Report } from './report.ts';
 
 export interface ReplayOptions {
-  /** ISO times. Replays deliveries attempted between the two, both inclusive. */
+  /** ISO times. Replays deliveries attempted in this period, both ends included. */
   readonly from: string;
   readonly to: string;
   /** `all`, a name, or a pattern such as `payment.*`. */
@@ -17,8 +17,8 @@ export interface ReplayOptions {
 }
 
 /**
- * Sends logged webhooks again, whether delivered or not. Each event goes once to each target, under its own id.
- * Deliveries whose target is no longer configured are counted separately and not sent.
+ * Sends logged webhooks again, delivered or not. Each event is sent once per target under its own id. Deliveries to
+ * removed targets are counted separately and not sent.
  */
 export const replay = async (installation: Installation, options: ReplayOptions): Promise<Report> => {
   const isSent = options.dryRun !== true;
@@ -77,7 +77,7 @@ const PAGE = 100;
 /** Sorts after every id. */
 const LAST = '#~';
 
-/** Deliveries of the log, page by page, each once however often it was tried; undefined if no longer kept. */
+/** Logged deliveries page by page, each once despite several tries. Undefined for a delivery no longer stored. */
 async function* readDeliveries(
   installation: Installation,
   options: ReplayOptions,

@@ -1,7 +1,7 @@
 import { stderr, stdout } from 'node:process';
 import { SingleBar } from 'cli-progress';
 
-/** The result of a command, with a JSON document for machines, lines for people, and the exit code. */
+/** The result of a command: a JSON document for machines, lines for people, and an exit code. */
 export interface Report {
   readonly json: unknown;
   readonly lines: readonly string[];
@@ -15,14 +15,14 @@ export const print = ({ json, lines }: Report, asJson: boolean): void => {
   stdout.write(asJson ? `${JSON.stringify(json, null, 2)}\n` : `${lines.join('\n')}\n`);
 };
 
-/** An error in one line. Some errors have a code and no message. */
+/** An error as one line. Some errors have a code but no message. */
 export const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : '';
   return `${error.name}: ${error.message || code}`.replaceAll(/\s+/g, ' ');
 };
 
-/** Rows in columns as wide as their content. */
+/** Aligns rows in columns as wide as their content. */
 export const columns = (rows: readonly (readonly string[])[]): readonly string[] => {
   const widths: number[] = [];
   for (const row of rows) {
@@ -37,7 +37,7 @@ export const columns = (rows: readonly (readonly string[])[]): readonly string[]
 };
 
 export interface Progress {
-  /** Adds to the total. */
+  /** Increases the total. */
   expect(more: number): void;
   done(): void;
   stop(): void;

@@ -15,8 +15,8 @@ import { NotReachable } from '../installation/control.ts';
 import { columns, type Report } from './report.ts';
 
 /**
- * The history of a payment or subscription, found by our id or its provider's, by the scopes payments:read and
- * subscriptions:read. The provider's events and the deliveries are shown by webhooks:read. @throws NotReachable
+ * The history of a payment or subscription, by our id or its provider's. Requires the scopes payments:read and
+ * subscriptions:read. With webhooks:read, it includes the provider's events and the deliveries. @throws NotReachable
  */
 export const showTimeline = async (api: Api, id: string): Promise<Report> => {
   if (id.startsWith('subs_')) return showSubscription(api, id);
@@ -47,7 +47,7 @@ const showSubscription = async (api: Api, id: string): Promise<Report> => {
   );
 };
 
-/** The whole timeline, oldest first. Pages lead back from the newest entries. */
+/** The whole timeline, oldest first. The API's pages go from newest to oldest. */
 const readTimeline = async <T extends { readonly at: string }>(
   api: Api,
   path: string,
@@ -119,7 +119,7 @@ const subscriptionRow = (entry: SubscriptionTimelineEntry, currency: string): re
 
 type SubscriptionChange = Extract<SubscriptionTimelineEntry, { kind: 'change' }>;
 
-/** The change of a plan, such as `10.00 USD → 60.00 USD, 50.00 USD due`. */
+/** A plan change, such as `10.00 USD → 60.00 USD, 50.00 USD due`. */
 const planOf = ({ plan_change: plan }: SubscriptionChange, currency: string): string | undefined => {
   if (!plan) return undefined;
   const [from, to, due] = [plan.from.total_cents, plan.to.total_cents, plan.due_cents].map((cents) =>
@@ -161,13 +161,13 @@ const logRow = (entry: LoggedEntry): readonly string[] => {
 
 type Change = Extract<TimelineEntry, { kind: 'change' }>;
 
-/** The refund or dispute that a change is about, such as `ref_… succeeded 5.00 USD`. */
+/** The refund or dispute of a change, such as `ref_… succeeded 5.00 USD`. */
 const moneyBackOf = ({ refund, dispute }: Change, currency: string): string | undefined => {
   const about = refund ?? dispute;
   return about && `${about.id} ${about.status} ${amountWithCurrency(about.amount_cents, currency)}`;
 };
 
-/** The capture or release that a change claims, such as `capture 18.00 USD`. */
+/** The capture or release that a change starts, such as `capture 18.00 USD`. */
 const holdOf = ({ hold }: Change, currency: string): string | undefined =>
   hold &&
   [hold.call, ...(hold.amount_cents === null ? [] : [amountWithCurrency(hold.amount_cents, currency)])].join(' ');

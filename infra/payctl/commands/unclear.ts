@@ -13,22 +13,22 @@ import type { Installation } from '../installation/installation.ts';
 
 type Reader = Pick<Installation, 'deps'>;
 
-/** The time for which an outcome may stay unknown before the doctor names its record. */
+/** The doctor names records whose outcome stays unknown longer than this. */
 const UNCLEAR_AFTER_MS = 10 * MINUTE_MS;
 const UNFINISHED_AFTER_MS = 5 * MINUTE_MS;
 
 export interface Unclear {
-  /** A charge or an update whose outcome is unknown. */
+  /** Payments with an unknown outcome of a charge, update, capture or release. */
   readonly payments: readonly string[];
   readonly creations: readonly string[];
   readonly refunds: readonly string[];
-  /** Holds that end within a day, as `pay_… by <time>`, the most urgent first. */
+  /** Holds that end within a day, as `pay_… by <time>`, most urgent first. */
   readonly holds: readonly string[];
-  /** True if more records are due than were read. */
+  /** True if due records were left unread. */
   readonly isPartial: boolean;
 }
 
-/** An unknown outcome is looked up again within a day, and a hold at its end, so the record is due within this time. */
+/** All such records are due within this time. An unknown outcome is looked up within a day, and a hold at its end. */
 const HORIZON_MS = 25 * HOUR_MS;
 const PER_PAGE = 500;
 const MAX_PAGES_PER_SHARD = 10;
@@ -63,7 +63,7 @@ const readShard = async ({ deps }: Reader, shard: string) => {
   return { keys, isPartial: after !== undefined };
 };
 
-/** True for a charge that was claimed and got no response, or an update, a capture or a release without a response. */
+/** True for a claimed charge, an update, a capture or a release without a response. */
 const isUnclear = ({ status, cause, draft, holdCall, updatedAt }: Payment, now: number): boolean =>
   ((status === 'processing' && cause === 'claim') || draft !== undefined || holdCall !== undefined) &&
   now - instant(holdCall?.claimedAt ?? updatedAt) > UNCLEAR_AFTER_MS;
@@ -82,7 +82,7 @@ const isUnfinished = ({ createdAt }: Payment, now: number): boolean => now - ins
 const isUnclearRefund = ({ status, providerRefundId, createdAt }: Refund, now: number): boolean =>
   status === 'pending' && providerRefundId === undefined && now - instant(createdAt) > UNCLEAR_AFTER_MS;
 
-/** No provider allows more time than this for evidence. */
+/** No provider allows more time for evidence. */
 const CREATED_WITHIN_MS = 120 * DAY_MS;
 
 const disputePage = z.object({
@@ -90,7 +90,7 @@ const disputePage = z.object({
   meta: z.object({ next_cursor: z.string().nullable() }),
 });
 
-/** Disputes whose evidence is due within three days, as `dsp_… of pay_… by <time>`, the most urgent first. */
+/** Disputes with evidence due within three days, as `dsp_… of pay_… by <time>`, most urgent first. */
 export const findDueDisputes = async ({ deps }: Reader): Promise<readonly string[]> => {
   const from = iso(deps.now() - CREATED_WITHIN_MS);
   const due: z.infer<typeof disputePage>['data'] = [];

@@ -1,4 +1,4 @@
-/** @module Reads and writes the CSV files of an adoption, which are owners, products and the report. */
+/** @module Reads and writes the CSV files of an adoption: owners, products and the report. */
 
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { stringify } from 'csv-stringify/sync';
@@ -43,14 +43,14 @@ export const readPriceProducts = (file: string): Readonly<Record<string, string>
 
 const COLUMNS = ['provider_customer_id', 'owner', 'kind', 'provider_id', 'id', 'outcome', 'reason'];
 
-/** A report on disk, which a later run continues. */
+/** A report file, which a later run continues. */
 export interface AdoptionReport {
-  /** The lines whose records are all here, by an earlier run. */
+  /** True if an earlier run imported all records of this line. */
   readonly isDone: (line: OwnerLine) => boolean;
   readonly add: (rows: readonly ImportedRow[]) => void;
 }
 
-/** @param continues false to begin a new report */
+/** @param continues false to start a new report */
 export const openReport = (file: string, continues: boolean): AdoptionReport => {
   const kept = continues && existsSync(file) ? completeLines(linesOf(file)) : new Map<string, readonly string[]>();
   writeFileSync(file, `${[COLUMNS.join(), ...[...kept.values()].flat()].join('\n')}\n`);

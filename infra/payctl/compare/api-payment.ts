@@ -17,7 +17,7 @@ const paymentSchema = z.object({
 });
 export type ApiPayment = z.output<typeof paymentSchema>;
 
-/** The payment with this id, ours or its provider's, by the scope payments:read. @throws NotReachable */
+/** The payment with this id, ours or its provider's. Requires the scope payments:read. @throws NotReachable */
 export const readApiPayment = async (api: Api, id: string): Promise<ApiPayment> => {
   const ours = id.startsWith('pay_') ? id : await searchPayment(api, id);
   if (ours === undefined) throw new NotReachable(`there is no payment ${id}`);
@@ -33,7 +33,7 @@ const foundSchema = z.array(
   }),
 );
 
-/** A search also finds records by words that several records may share, such as a reference code. */
+/** Checks the ids of the results, because a search also finds records by shared words, such as a reference code. */
 const searchIn =
   (list: 'payments' | 'subscriptions') =>
   async (api: Api, id: string): Promise<string | undefined> => {
@@ -43,8 +43,8 @@ const searchIn =
     )?.id;
   };
 
-/** Our id of the payment that its provider knows by this id. @throws NotReachable */
+/** @returns our payment id for a provider's id. @throws NotReachable */
 export const searchPayment = searchIn('payments');
 
-/** Our id of the subscription that its provider knows by this id. @throws NotReachable */
+/** @returns our subscription id for a provider's id. @throws NotReachable */
 export const searchSubscription = searchIn('subscriptions');

@@ -14,6 +14,6 @@ const subscriptionSchema = z.object({
 });
 export type ApiSubscription = z.output<typeof subscriptionSchema>;
 
-/** By the scope subscriptions:read. @throws NotReachable */
+/** Requires the scope subscriptions:read. @throws NotReachable */
 export const readApiSubscription = async (api: Api, id: string): Promise<ApiSubscription> =>
   subscriptionSchema.parse((await api.get(`/subscriptions/${encodeURIComponent(id)}`)).data);

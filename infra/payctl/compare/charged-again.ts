@@ -1,6 +1,6 @@
 /**
- * @module Finds payments that a provider has charged more than once. This happens if due work ran on a restored table
- * after the provider had forgotten the idempotency key. The record follows one charge only.
+ * @module Finds payments that a provider charged more than once. This happens if due work runs on a restored table
+ * after the provider's idempotency key has expired. The record follows only one of the charges.
  */
 
 import { amountWithCurrency } from '../../../shared/core/money.ts';
@@ -13,18 +13,18 @@ import type { Drift } from './payment.ts';
 
 type Reader = Pick<Installation, 'deps'>;
 
-/** A charge that no record follows, because the record of its payment follows another charge. */
+/** A charge without a record, because its payment's record follows another charge. */
 export interface ChargedAgain extends Restorable {
   readonly finding: Drift;
 }
 
 interface Split {
-  /** One per payment that no record knows: the oldest that took money, else the oldest. */
+  /** One charge per payment without a record: the oldest successful charge, else the oldest charge. */
   readonly unknown: readonly Restorable[];
   readonly again: readonly ChargedAgain[];
 }
 
-/** @param all what the providers list, the oldest of each first */
+/** @param all the payments that the providers list, oldest first */
 export const splitListed = async (reader: Reader, all: readonly Restorable[]): Promise<Split> => {
   if (all.length === 0) return { unknown: [], again: [] };
   const items = await reader.deps.table.getMany(all.map(({ paymentId }) => paymentKey(paymentId)));
@@ -50,7 +50,7 @@ export const splitListed = async (reader: Reader, all: readonly Restorable[]): P
 const TAKING: readonly ReportedStatus[] = ['processing', 'requires_capture', 'succeeded'];
 const takesMoney = ({ listed: { report } }: Restorable): boolean => TAKING.includes(report.status);
 
-/** True if the provider has refunded the whole charge. False if the provider cannot be read. */
+/** True if the provider refunded the whole charge. False if the provider cannot be read. */
 const isGivenBack = async (
   { deps }: Reader,
   { slot, listed: { report }, totalCents }: Restorable,

@@ -1,4 +1,4 @@
-/** @module The people that an operator names in a file, a line each. Empty lines and lines that begin with # are skipped. */
+/** @module Reads an operator's file of people, one per line. Empty lines and lines that start with # are skipped. */
 
 import { readFileSync } from 'node:fs';
 import type { KnownOfRestored } from '../../../shared/payments/restore-payment.ts';
@@ -19,7 +19,7 @@ const linesOf = (file: string): readonly string[] => {
 
 const OWNED = /^(pay_[0-9a-f]{24})\s+(user|organization|guest):(\S+)(?:\s+(\S+@\S+))?$/;
 
-/** @throws NotReachable naming the first line that is not understood */
+/** @throws NotReachable naming the first invalid line */
 export const readOwners = (file: string): Owners =>
   new Map(
     linesOf(file).map((line) => {
@@ -38,7 +38,7 @@ const ownerOf = (kind: string | undefined, id: string | undefined, email: string
 
 const PERSON = /^(user|email):(\S+)$/;
 
-/** The people of a list of erasures. @throws NotReachable naming the first line that is not understood */
+/** The people in a list of erasures. @throws NotReachable naming the first invalid line */
 export const readErased = (file: string): readonly Subject[] =>
   linesOf(file).map((line) => {
     const [, kind, value] = PERSON.exec(line) ?? [];

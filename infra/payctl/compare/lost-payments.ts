@@ -1,6 +1,6 @@
 /**
- * @module Finds the payments that providers have made since a time and no record knows, which is what the restore of
- * the table to that time has lost.
+ * @module Finds payments that a restore of the table lost. Providers made them after the restored time, and they have
+ * no record.
  */
 
 import { amountWithCurrency } from '../../../shared/core/money.ts';
@@ -35,13 +35,13 @@ import { type ChargedAgain, splitListed } from './charged-again.ts';
 import { type Unfollowed, unfollowedAt } from './lost-subscriptions.ts';
 import type { Drift, Unread } from './payment.ts';
 
-/** A provider's clock may differ from that of the table's backup. Payments that exist here are not lost. */
+/** Tolerance between a provider's clock and the backup's. Payments with a record never count as lost. */
 const MARGIN_MS = 10 * MINUTE_MS;
 
-/** The time from which providers are asked, ISO 8601. */
+/** The start of the providers' lists, ISO 8601. */
 export const listedFrom = (restoredTo: string): string => iso(Date.parse(restoredTo) - MARGIN_MS);
 
-/** A payment that only its provider knows. */
+/** A payment without a record here. */
 interface Lost extends Restorable {
   readonly finding: Drift;
 }
@@ -49,9 +49,9 @@ interface Lost extends Restorable {
 interface Listed {
   readonly provider: PaymentSlot;
   readonly listed: number;
-  /** Objects that name no payment of this service. They were made elsewhere. */
+  /** Objects without a payment id of this service, so they belong to other systems. */
   readonly not_ours: number;
-  /** In words; null if the list is complete. */
+  /** A phrase that says which payments the list omits; null if the list is complete. */
   readonly leaves_out: string | null;
 }
 
@@ -60,7 +60,7 @@ export interface LostPayments {
   readonly chargedAgain: readonly ChargedAgain[];
   readonly unfollowed: readonly Unfollowed[];
   readonly lists: readonly Listed[];
-  /** The providers whose payments cannot be listed, or not since that time, with the reason. */
+  /** Providers whose payments could not be listed, or not for the whole period, with the reason. */
   readonly unlisted: readonly (Unread & { readonly provider: PaymentSlot })[];
 }
 
@@ -68,7 +68,7 @@ type Reader = Pick<Installation, 'deps'>;
 
 /**
  * @param since ISO 8601; the time to which the table was restored
- * @throws NotReachable for a time in the future, since which nothing can be lost
+ * @throws NotReachable for a future time
  */
 export const findLost = async (reader: Reader, since: string): Promise<LostPayments> => {
   if (Date.parse(since) > reader.deps.now()) throw new NotReachable(`${since} is in the future`);
@@ -99,7 +99,7 @@ interface List {
   readonly payments: readonly ListedPayment[];
   readonly unfollowed: readonly Unfollowed[];
   readonly leavesOut: string | undefined;
-  /** ISO 8601; the list may leave out payments that were made before. Undefined if it reaches back far enough. */
+  /** ISO 8601; earlier payments may be missing from the list. Undefined if the list covers the whole period. */
   readonly startsAt: string | undefined;
 }
 
@@ -135,25 +135,25 @@ const findingOfLost = ({ slot, listed: { report }, paymentId, totalCents, curren
   there: `${report.status}, ${amountWithCurrency(totalCents, currency)}`,
 });
 
-/** What the restore of lost payments did besides storing them. */
+/** The result of restoring lost payments. */
 export interface Restored {
-  /** The ids of payments that exist here now. */
+  /** Ids of the lost payments, which all exist here now. */
   readonly restored: readonly string[];
-  /** Those that only staff can see, because the provider does not name their owner. */
+  /** Payments without an owner, because the provider does not name it. Only staff can see them. */
   readonly without_owner: readonly string[];
-  /** Those whose amount is not that of their subscription here. */
+  /** Payments whose amount differs from their subscription's. */
   readonly other_amount: readonly string[];
-  /** Subscriptions that their provider bills and that were read again. */
+  /** Number of synced subscriptions among those that the provider bills. */
   readonly synced: number;
   readonly unread_subscriptions: readonly string[];
 }
 
-/** The owner of a payment, by its id, as the operator knows it. */
+/** The owners that the operator named, by payment id. */
 export type Owners = ReadonlyMap<string, KnownOfRestored>;
 
 /**
- * Stores lost payments. The invoices of a subscription that its provider bills are recorded by a read of that
- * subscription. A renewal that the service charged gets the fields of its subscription. Nothing is charged.
+ * Stores lost payments. For a subscription billed by its provider, a sync records the invoices. A renewal charged by
+ * the service gets the fields of its subscription. Nothing is charged.
  */
 export const restoreLost = async (
   installation: Pick<Installation, 'deps' | 'documents' | 'settings'>,
@@ -176,7 +176,7 @@ export const restoreLost = async (
     const payment = restoredPayment(one, { ...known, ...owners.get(one.paymentId) }, deps.now());
     if (await restorePayment(deps, payment)) stored.push(payment);
   }
-  // The owners of payments that an earlier run has restored.
+  // Also set the owners of payments from an earlier run.
   for (const [paymentId, owner] of owners) await giveOwner(deps, paymentId, owner);
   return {
     restored: lost.map(({ paymentId }) => paymentId),

@@ -1,4 +1,4 @@
-/** @module Finds the live subscriptions that their provider bills and no record follows, because the table was restored. */
+/** @module Finds live provider-billed subscriptions that have no record after a restore of the table. */
 
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { PAYMENT_SLOTS, type PaymentSlot } from '../../../shared/core/settings.ts';
@@ -8,14 +8,14 @@ import type { Installation } from '../installation/installation.ts';
 
 type Reader = Pick<Installation, 'deps'>;
 
-/** A live subscription that its provider goes on charging, and no record follows. */
+/** A live subscription without a record. Its provider keeps charging it. */
 export interface Unfollowed {
   readonly provider: PaymentSlot;
   readonly provider_subscription_id: string;
   readonly subscription_id: string;
   /** ISO 8601 */
   readonly created_at: string;
-  /** True if our record follows another subscription at the provider, or bills by itself. */
+  /** True if our record follows another subscription at the provider, or is billed by the service. */
   readonly has_record: boolean;
 }
 
@@ -45,13 +45,13 @@ export const unfollowedAt = async (
   };
 };
 
-/** Due work finds the subscription of an unfinished creation. */
+/** A record under creation counts, because due work finds its subscription. */
 const isFollowed = (record: Subscription | undefined, subscriptionId: string): boolean =>
   record?.providerSubscriptionId === subscriptionId || record?.status === 'creating';
 
 export interface UnfollowedAtAll {
   readonly unfollowed: readonly Unfollowed[];
-  /** The providers whose subscriptions cannot be listed, with the reason. */
+  /** Providers whose subscriptions could not be listed, with the reason. */
   readonly unlisted: readonly { readonly provider: PaymentSlot; readonly unread: string }[];
 }
 

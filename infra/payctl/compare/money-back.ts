@@ -26,20 +26,21 @@ const listRefundsHere = async ({ deps }: Reader, record: VisiblePayment) =>
   refundViews.parse((await refundsOfPayment(deps.table, record.id, 'staff')).data);
 
 /**
- * Only a payment that succeeded can be refunded or disputed. Undefined if the payment or its provider has no refunds.
+ * Only a succeeded payment can be refunded or disputed. Undefined if refunds do not apply to the payment or its
+ * provider.
  */
 const findPort = async ({ deps }: Reader, payment: VisiblePayment): Promise<RefundsPort | undefined> => {
   if (payment.status !== 'succeeded' || payment.providerIntentId === undefined) return undefined;
   return (await deps.providers.find(payment.providerId))?.refunds;
 };
 
-/** Stores the provider's refunds and disputes, as POST /payments/sync does. */
+/** Stores the provider's refunds and disputes, like POST /payments/sync. */
 export const storeMoneyBack = async (reader: Reader, payment: VisiblePayment): Promise<void> => {
   const port = await findPort(reader, payment);
   if (port) await readMoneyBack({ deps: reader.deps, port, payment });
 };
 
-/** Reads refunds and disputes at the provider, then looks up each of them here. */
+/** Reads the refunds and disputes at the provider and compares each with our record. */
 export const compareMoneyBack = async (
   reader: Reader,
   payment: VisiblePayment,
@@ -98,8 +99,8 @@ const compareRefunds = async (parts: Parts, reports: readonly ProviderRefund[]):
 };
 
 /**
- * A refund that failed here and never reached the provider is no difference. A refund without a response is looked up
- * by the due work.
+ * Finds refunds that only exist here. A failed refund that never reached the provider is no difference. Due work looks
+ * up a refund without a response.
  */
 const refundsOnlyHere = async (
   { reader, payment }: Parts,
@@ -132,13 +133,13 @@ const compareDisputes = async (
   ];
 };
 
-/** A bank may dispute an amount between two minor units. */
+/** Rounds the amount, because a bank may dispute a fraction of a minor unit. */
 const inWholeCents = (report: ProviderDispute): ProviderDispute => ({
   ...report,
   amountCents: Math.round(report.amountCents),
 });
 
-/** Terms that a bank may change while the status stays. A term that the provider does not report is not compared. */
+/** Compares terms that a bank may change without a new status. Unreported terms are not compared. */
 const termsOf = (payment: VisiblePayment, here: Dispute, report: ProviderDispute): readonly Drift[] => {
   const { reason, evidenceDueBy: due } = report;
   const of = (kind: DriftKind, mine = 'none', theirs: string | null | undefined): readonly Drift[] =>

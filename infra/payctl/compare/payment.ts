@@ -10,12 +10,12 @@ import { providerReference } from '../../../shared/payments/payment-versions.ts'
 import type { ProviderPayment } from '../../../shared/providers/payment-port.ts';
 import type { Installation } from '../installation/installation.ts';
 
-/** A difference between a payment, or one of its refunds or disputes, here and at its provider. */
+/** A difference between our record and the provider, of a payment or one of its refunds or disputes. */
 export interface Drift {
   readonly payment_id: string;
   readonly provider: string;
   readonly provider_payment_id: string | null;
-  /** The provider's id of the refund or dispute that differs. */
+  /** The provider's id of the differing refund or dispute. */
   readonly provider_object_id?: string;
   readonly kind: DriftKind;
   readonly here: string;
@@ -41,10 +41,10 @@ export interface Unread {
   readonly unread: string;
 }
 
-/** A provider that refuses our keys cannot be read. */
+/** Errors of a provider that refuses our keys, so it cannot be read. */
 export const KEYS_REFUSED = /auth|api_key|permission|forbidden|HTTP_40[13]/i;
 
-/** Reads the payment at its provider. A payment without an intent was never sent there, so it has no difference. */
+/** Compares a payment with its provider. A payment without an intent never reached the provider, so it matches. */
 export const comparePayment = async (
   { deps }: Pick<Installation, 'deps'>,
   payment: VisiblePayment,
@@ -66,7 +66,7 @@ const isUnread = (
 
 type Difference = Pick<Drift, 'kind' | 'here' | 'there' | 'provider_object_id'>;
 
-/** The outcome of the creation is unknown, because the provider has not responded. */
+/** Reports a creation with an unknown outcome, because the provider did not respond. */
 export const reportUnfinished = (payment: Payment): Drift =>
   findingOf(payment, { kind: 'creation unfinished', here: payment.status, there: 'no answer' });
 
@@ -90,14 +90,14 @@ const findMoneyDifference = (payment: VisiblePayment, report: ProviderPayment): 
   return { kind, here: amountWithCurrency(totalCents, currency), there };
 };
 
-/** True if further captures have taken more of the hold. */
+/** True if the provider has captured more of the hold since. */
 const hasGrown = (payment: VisiblePayment, { status, amountCents = 0 }: ProviderPayment): boolean =>
   payment.status === 'succeeded' &&
   status === 'succeeded' &&
   payment.captureMethod === 'manual' &&
   amountCents > payment.totalCents;
 
-/** How a payment differs from what was found at its provider. */
+/** @returns the difference between a payment and the provider's report. */
 export const findDifference = (
   payment: VisiblePayment,
   found: Outcome<ProviderPayment>,

@@ -6,9 +6,9 @@ import { NotReachable } from './control.ts';
 export interface Api {
   /** @returns the body of a success, in an envelope. @throws ApiRefusal with the code and the message; NotReachable */
   readonly get: (path: string) => Promise<Envelope>;
-  /** The call is made once, under an Idempotency-Key of its own. @throws ApiRefusal; NotReachable */
+  /** Sends the call once, with a new Idempotency-Key. @throws ApiRefusal; NotReachable */
   readonly post: (path: string, body: unknown) => Promise<Envelope>;
-  /** Asks what a request of this payer would do; the route stores nothing. @throws ApiRefusal; NotReachable */
+  /** Previews a request on behalf of this payer. The route stores nothing. @throws ApiRefusal; NotReachable */
   readonly ask: (path: string, body: unknown, payer: string) => Promise<Envelope>;
 }
 
@@ -26,7 +26,7 @@ const refusalSchema = z.object({
 });
 type Refusal = z.output<typeof refusalSchema>;
 
-/** The API has refused a request. */
+/** A refusal by the API. */
 export class ApiRefusal extends NotReachable {
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ export class ApiRefusal extends NotReachable {
   }
 }
 
-/** @param key is sent as Authorization only; no message contains it */
+/** @param key sent only as Authorization; no message contains it */
 export const openApi = (baseUrl: string, key: string): Api => {
   const send = async (method: 'GET' | 'POST', path: string, more: Sent = {}): Promise<Envelope> => {
     const url = `${baseUrl.replace(/\/$/, '')}${path}`;

@@ -4,13 +4,13 @@ import type { ClosedPart, OutboundState } from '../../local/control/disabled-par
 import type { Control } from './control.ts';
 import type { FailureStore } from './failure-store.ts';
 
-/** How the parts of a deployed stage are connected to its table. */
+/** The connections between a deployed stage's parts and its table. */
 export interface StageWiring {
-  /** Every function that reads or writes a table, with the name of the table. */
+  /** Every function with access to a table, with the table's name. */
   readonly functions: readonly { readonly name: string; readonly table: string }[];
-  /** Every event source of a worker, by its logical id. */
+  /** Every worker's event source, by logical id. */
   readonly sources: readonly { readonly id: string; readonly arn: string; readonly state: string }[];
-  /** Every rule with a schedule, by its logical id. */
+  /** Every scheduled rule, by logical id. */
   readonly schedules: readonly { readonly id: string; readonly state: string }[];
 }
 
@@ -30,15 +30,15 @@ export interface InstallationFacts {
   readonly outbound: () => Promise<OutboundState>;
   /** Undefined if guest tokens are enabled. */
   readonly whyNoGuestTokens: () => Promise<string | undefined>;
-  /** The ARN of a slot's signature secret. Empty if the environment has its values. */
+  /** The ARN of a slot's signature secret. Empty if its values are in the environment. */
   readonly signatureSecretArn: (slot: PaymentSlot) => Promise<string>;
   /** Subscriptions to the alarms' topic. Undefined if the installation has no alarms. */
   readonly alarmSubscriptions: (() => Promise<{ readonly confirmed: number; readonly pending: number }>) | undefined;
-  /** The closed parts as reported by the local host, which knows all its secrets. */
+  /** The closed parts, from the local host's report. It knows all its secrets. */
   readonly closed: readonly ClosedPart[] | undefined;
-  /** Undefined on the local host, which connects its parts itself. */
+  /** Undefined on the local host, which wires its own parts. */
   readonly wiring: (() => Promise<StageWiring>) | undefined;
-  /** Changes that readers of the stream gave up on. */
+  /** Changes that stream readers gave up on. */
   readonly failures: FailureStore;
   readonly now: Now;
   readonly control: Control | undefined;

@@ -1,4 +1,4 @@
-/** A change that a reader of the table's stream failed to process ten times. It left the stream and is kept whole. */
+/** A change that a stream reader failed to process ten times. It left the stream and is stored completely. */
 export interface FailedChange {
   readonly id: string;
   /** The function that gave up on the change. */
@@ -13,7 +13,8 @@ export interface FailureStore {
   ids(): AsyncIterable<string>;
   read(id: string): Promise<FailedChange>;
   /**
-   * Gives the change to its reader again. @returns undefined if it succeeded and the change is removed, else why not.
+   * Sends the change to its reader again. @returns undefined if it succeeded and the change is removed, else the
+   * reason.
    */
   redo(id: string): Promise<string | undefined>;
 }

@@ -21,11 +21,11 @@ import type { InstallationFacts } from './facts.ts';
 import { readLocalHost } from './local-host.ts';
 import { openSlotSecrets } from './secrets.ts';
 
-/** The installation that a command works on, the local host or a deployed stage, with the same clients for both. */
+/** The installation that a command works on: the local host or a deployed stage. Both have the same clients. */
 export interface Installation extends Omit<InstallationFacts, 'env'> {
   readonly isLocal: boolean;
   readonly settings: Settings;
-  /** Dependencies of the service's use cases. They write nothing to standard output. */
+  /** Dependencies of the service's use cases, without output to standard output. */
   readonly deps: MoneyDeps & Pick<BillingDeps, 'dunning'>;
   /** The receivers that verify the providers' events. */
   readonly receivers: Receivers;
@@ -33,7 +33,7 @@ export interface Installation extends Omit<InstallationFacts, 'env'> {
   readonly dynamodb: DynamoDBClient;
   readonly documents: DynamoDBDocumentClient;
   readonly sqs: SQSClient;
-  /** The `date` headers of the providers' responses so far, each with this machine's time. Epoch ms. */
+  /** The `date` headers of all provider responses so far, with this machine's time. Epoch ms. */
   readonly datesSeen: readonly { readonly theirs: number; readonly ours: number }[];
 }
 
@@ -44,7 +44,7 @@ export interface InstallationOptions {
   readonly url: string;
 }
 
-/** The clients of a deployed stage are packages of the deployment, which the local host is operated without. */
+/** Loads the AWS clients of a deployed stage only when needed, because the local host may lack their packages. */
 const siteOf = async ({ stage, url }: InstallationOptions) => {
   if (stage === undefined) return readLocalHost(url);
   const { readStage } = await import('./stage.ts');
@@ -96,7 +96,7 @@ export const openInstallation = async (options: InstallationOptions): Promise<In
   };
 };
 
-/** Longer than a gateway allows, because no gateway limits the wait here and a slow response is better than none. */
+/** Longer than on AWS, because no gateway limits the wait here and a slow response is better than no response. */
 const PROVIDER_TIMEOUT_MS = 20_000;
 
 const nothing = (): void => undefined;

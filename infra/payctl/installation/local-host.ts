@@ -20,7 +20,7 @@ const hostSchema = z.object({
 const clockSchema = z.object({ now: z.string() });
 const DEAD_LETTER = '-dlq';
 
-/** The running local host, as it reports itself. Its secrets come from this shell or from the local defaults. */
+/** Reads the running local host's own report. Secrets come from this shell or the local defaults. */
 export const readLocalHost = async (baseUrl: string): Promise<InstallationFacts> => {
   const control = openControl(baseUrl);
   const host = hostSchema.parse(await control('GET', '/host'));
@@ -61,7 +61,7 @@ export const readLocalHost = async (baseUrl: string): Promise<InstallationFacts>
   };
 };
 
-/** The API of the running local host, called with the operator's key that every local host has. @throws NotReachable */
+/** The local host's API, with the operator key of every local host. @throws NotReachable */
 export const openLocalApi = async (baseUrl: string): Promise<Api> => {
   const { base_path: basePath } = hostSchema.parse(await openControl(baseUrl)('GET', '/host'));
   return openApi(`${baseUrl}${basePath}`, DEMO_OPERATOR_SECRET);

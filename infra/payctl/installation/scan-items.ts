@@ -2,7 +2,7 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Installation } from './installation.ts';
 
 /**
- * Reads the whole table, consistently, page by page.
+ * Scans the whole table with consistent reads, page by page.
  * @param sk the sort key of the items
  * @param anomaly only items with this mark
  */

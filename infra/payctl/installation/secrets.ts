@@ -6,12 +6,12 @@ const secretSchema = z.record(z.string(), z.string());
 
 interface SlotSecrets {
   readonly slots: Settings['slots'];
-  /** The ARN of a slot's secret. Empty if the settings have its values. */
+  /** The ARN of a slot's secret. Empty if its values are in the settings. */
   readonly arnOf: (slot: ProviderSlot) => Promise<string>;
   readonly open: () => Pick<SecretsManagerClient, 'send'>;
 }
 
-/** Reads the settings of a slot with the values of its secret, once per run. */
+/** Reads a slot's settings, including the values of its secret, once per run. */
 export const openSlotSecrets = ({
   slots,
   arnOf,

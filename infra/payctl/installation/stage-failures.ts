@@ -16,17 +16,14 @@ const recordsSchema = z.object({
     }),
   ),
 });
-/**
- * The object that Lambda writes for a batch that left the stream. It names the reader, and in a bucket it also holds
- * the event.
- */
+/** Lambda's object for a batch that left the stream. It names the reader and, in a bucket, includes the event. */
 const objectSchema = z.object({
   timestamp: z.string(),
   requestContext: z.object({ functionArn: z.string() }),
   payload: z.union([z.string().transform((text) => JSON.parse(text)), z.looseObject({})]).pipe(recordsSchema),
 });
 
-/** Changes that a stage's stream readers gave up on, in the bucket of its events stack. */
+/** Changes that a stage's stream readers gave up on. They are in the bucket of its events stack. */
 export const stageFailures = ({ s3, lambda }: FailureClients, bucket: () => string): FailureStore => {
   const load = async (Key: string): Promise<z.infer<typeof objectSchema>> => {
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket(), Key }));

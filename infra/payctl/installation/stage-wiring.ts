@@ -1,4 +1,4 @@
-/** @module Reads which table the functions of a stage use, and from which event sources and schedules its workers run. */
+/** @module Reads the table that a stage's functions use, and the event sources and schedules of its workers. */
 
 import {
   type CloudFormationClient,
@@ -48,7 +48,7 @@ export const readWiring = async (clients: WiringClients, stage: Stage): Promise<
   };
 };
 
-/** CloudFormation names a rule of a bus of its own as `bus|rule`. */
+/** CloudFormation returns `bus|rule` for a rule on a custom bus. */
 const busAndName = (id: string): readonly [bus: string | undefined, name: string] => {
   const at = id.indexOf('|');
   return at < 0 ? [undefined, id] : [id.slice(0, at), id.slice(at + 1)];
@@ -74,7 +74,7 @@ const resourcesOf = async ({ cloudFormation }: WiringClients, StackName: string)
   return found;
 };
 
-/** One call at a time, because Lambda limits the calls that read its configuration. */
+/** Makes one call at a time, because Lambda limits configuration reads. */
 const inTurn = async <A, T>(all: readonly A[], read: (one: A) => Promise<T>): Promise<readonly T[]> => {
   const found: T[] = [];
   for (const one of all) found.push(await read(one));

@@ -41,8 +41,8 @@ interface Clients extends FailureClients, WiringClients {
 }
 
 /**
- * A deployed stage, read with the operator's own AWS credentials. Its events stack names the queues, and the
- * environment of the function `run-due` holds the service's settings, so the operator gives no setting twice.
+ * Reads a deployed stage with the operator's AWS credentials. The events stack names the queues, and the environment of
+ * `run-due` has the service's settings. So the operator repeats no setting.
  * @throws NotReachable
  */
 export const readStage = async (stage: Stage, clients: Clients = openClients()): Promise<InstallationFacts> => {
@@ -114,7 +114,7 @@ const variablesSchema = z.record(z.string(), z.string());
 const readSecret = async ({ secrets }: Clients, SecretId: string): Promise<string> =>
   (await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? '';
 
-/** A resource of a stack, by its type and the start of its logical id, because CDK appends a hash to the id. */
+/** A stack resource by type and the start of its logical id. CDK appends a hash to the id. */
 interface ResourceQuery {
   readonly type: string;
   readonly id: string;

@@ -1,4 +1,4 @@
-/** @module Cancels lost subscriptions at the provider that goes on charging them, after asking about each. */
+/** @module Cancels lost subscriptions at their providers, which would keep charging them. Asks before each. */
 
 import type { AskOperator } from '../commands/ask.ts';
 import { columns, type Report } from '../commands/report.ts';
@@ -10,15 +10,15 @@ import type { Installation } from '../installation/installation.ts';
 export interface CancelLostOptions {
   /** ISO time to which the table was restored. */
   readonly restoredTo: string;
-  /** The provider's ids. Empty for every lost subscription. */
+  /** The provider's ids. If empty, all lost subscriptions. */
   readonly only: readonly string[];
   /** Asks the operator. Undefined without a terminal. */
   readonly ask: AskOperator | undefined;
 }
 
 /**
- * Cancels at most the subscriptions that no record follows. A payer keeps what is paid, and nothing is refunded.
- * @throws NotReachable before anything is canceled if a named subscription is not lost, or if there is no terminal
+ * Cancels only subscriptions without a record. A payer keeps the paid period, and nothing is refunded.
+ * @throws NotReachable before any cancellation if a named subscription is not lost, or if there is no terminal
  */
 export const cancelLost = async (
   { deps }: Pick<Installation, 'deps'>,
@@ -51,7 +51,7 @@ export const cancelLost = async (
 
 const CANCELED = 'canceled';
 
-/** Repeats change nothing, because a provider cancels a subscription once. @returns the result in a word */
+/** Safe to repeat, because a provider cancels a subscription once. @returns the result in one word */
 const cancelAt = async (
   { deps }: Pick<Installation, 'deps'>,
   { provider, provider_subscription_id: subscriptionId }: Unfollowed,

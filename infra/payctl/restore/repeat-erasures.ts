@@ -1,4 +1,4 @@
-/** @module Repeats the erasures that a restore of the table has undone, from the operator's list. */
+/** @module Repeats erasures that a restore of the table undid, from the operator's list. */
 
 import { fingerprint } from '../../../shared/core/ids.ts';
 import { keyedIds } from '../../../shared/core/keyed-ids.ts';
@@ -12,12 +12,12 @@ type Reader = Pick<Installation, 'deps'>;
 
 interface Repeated {
   readonly people: readonly Subject[];
-  /** ISO time; part of the ids, so that a second run finds the jobs of the first. */
+  /** ISO time. It is part of the job ids, so a second run finds the first run's jobs. */
   readonly restoredTo: string;
 }
 
 const MADE_BY = 'payctl';
-/** A second run finds the jobs of the first. Knowing a job's id opens nothing, so the key is no secret. */
+/** A fixed key, so a second run finds the first run's jobs. It is not secret, because a job's id grants no access. */
 const ids = keyedIds(async () => MADE_BY);
 
 const keyOf = (restoredTo: string, person: Subject) => {
@@ -26,7 +26,7 @@ const keyOf = (restoredTo: string, person: Subject) => {
   return { scope, requestHash: scope };
 };
 
-/** Requests each erasure once. Due work carries the jobs out, so they wait while due work is off. */
+/** Requests each erasure once. Due work runs the jobs, so they wait while due work is off. */
 export const repeatErasures = async ({ deps }: Reader, { people, restoredTo }: Repeated): Promise<Report> => {
   const jobs: ErasureJob[] = [];
   for (const person of people) {
@@ -34,7 +34,7 @@ export const repeatErasures = async ({ deps }: Reader, { people, restoredTo }: R
     const idempotency = keyOf(restoredTo, person);
     jobs.push(found ?? (await startErasure({ ...deps, ids }, person, { by: MADE_BY, idempotency })).job);
   }
-  // The report names no person, because it may be kept.
+  // The report names no person, because it may be stored.
   const rows = jobs.map(({ id, status }, line) => ({ line: line + 1, erasure_id: id, status }));
   return {
     json: { requested: rows.length, erasures: rows },
@@ -47,9 +47,9 @@ export const repeatErasures = async ({ deps }: Reader, { people, restoredTo }: R
 };
 
 /**
- * The person's job of an earlier run, or one that the API requested and that has not started. A person has at most one
- * job at a time. A job that has already started may lack the payments that were restored since, so it does not count.
- * @returns the job; undefined if the person has none that counts
+ * Finds the person's job from an earlier run, or a job from the API that has not started. A started job may miss
+ * payments restored since, so it does not count. A person has at most one job at a time.
+ * @returns undefined if no job counts
  */
 export const findRepeated = async (
   { deps }: Reader,

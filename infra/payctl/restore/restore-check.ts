@@ -1,6 +1,6 @@
 /**
- * @module Checks an installation after its table was restored. It says what was lost and what must be done before due
- * work is started again. It changes nothing.
+ * @module Checks an installation after a restore of its table, without changing anything. It reports what was lost and
+ * what to do before due work is turned on again.
  */
 
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
@@ -21,9 +21,9 @@ import { type CheckedTable, checkTable, verdict } from './table-checks.ts';
 import { PARTS_OF_DUE_WORK, runningDueWork, wiringChecks } from './wiring-checks.ts';
 
 export interface RestoreCheckOptions {
-  /** ISO time. Without it the time of the newest record counts, and the check fails, because that record may be later. */
+  /** ISO time. If omitted, the newest record's time counts and the check fails, because that record may be later. */
   readonly restoredTo?: string | undefined;
-  /** The people who were erased after that time; undefined if the operator has not said. */
+  /** The people erased after that time; undefined if the operator gave no list. */
   readonly erased?: readonly Subject[] | undefined;
 }
 
@@ -51,7 +51,7 @@ const inUse = ({ settings }: Installation, { streamArn }: CheckedTable) => ({ na
 
 const recordsCheck = (newest: string | undefined, restoredTo: string | undefined, now: number): Check => {
   if (newest === undefined) return { check: 'records', state: 'fail', detail: 'the table has no payment' };
-  const seen = `the newest change is of ${newest}`;
+  const seen = `the newest change was at ${newest}`;
   if (restoredTo === undefined) {
     const detail = `${seen}, perhaps after the restore; name the time that the table was restored to with --restored-to`;
     return { check: 'records', state: 'fail', detail };
@@ -82,14 +82,12 @@ const driftMistakes = (drift: Report): readonly string[] => {
   const differing = drifted - restore.lost - restore.charged_again;
   return [
     ...(restore.lost > 0
-      ? [`${restore.lost} payments only the providers know (payctl drift --fix --restored-to …)`]
+      ? [`${restore.lost} payments exist only at the providers (payctl drift --fix --restored-to …)`]
       : []),
-    ...(restore.charged_again > 0 ? [`${restore.charged_again} charges of a payment that has another charge`] : []),
+    ...(restore.charged_again > 0 ? [`${restore.charged_again} further charges of an already charged payment`] : []),
     ...(differing > 0 ? [`${differing} payments, refunds or disputes differ`] : []),
     ...(restore.subscriptions_not_here.length > 0
-      ? [
-          `${restore.subscriptions_not_here.length} subscriptions that their provider charges have no record (payctl cancel-lost)`,
-        ]
+      ? [`${restore.subscriptions_not_here.length} provider-billed subscriptions have no record (payctl cancel-lost)`]
       : []),
     ...(unread > 0 ? [`${unread} payments could not be compared`] : []),
     ...restore.unlisted.map(({ provider }) => `${provider} cannot be listed`),
@@ -97,17 +95,17 @@ const driftMistakes = (drift: Report): readonly string[] => {
 };
 
 const driftCheck = (drift: Report): Check =>
-  verdict('providers', driftMistakes(drift), 'every payment is as its provider has it');
+  verdict('providers', driftMistakes(drift), 'every payment agrees with its provider');
 
 interface DueWork {
   readonly wiring: StageWiring | undefined;
   readonly overdue: number;
   readonly drift: Report;
-  /** The name of the original, if the table is a copy whose due work is held. */
+  /** The original table's name if this table is a copy with held due work. */
   readonly original: string | undefined;
 }
 
-/** Due work that runs on a table that differs from the providers may charge a renewal for the second time. */
+/** Due work must be off while the table differs from the providers, or it may charge a renewal twice. */
 const dueWorkCheck = ({ settings }: Installation, { wiring, overdue, drift, original }: DueWork): Check => {
   const running = wiring ? runningDueWork(wiring) : settings.DUE_WORK === 'on' ? ['DUE_WORK=on'] : [];
   const records = `${overdue} records are overdue`;
@@ -147,13 +145,13 @@ const countOverdue = async ({ deps }: Installation): Promise<number> => {
 };
 
 interface Erased {
-  /** Undefined if the operator has not said. */
+  /** Undefined if the operator gave no list. */
   readonly people: readonly Subject[] | undefined;
-  /** How many payments were restored without their owner. */
+  /** Number of payments restored without an owner. */
   readonly ownerless: number;
 }
 
-/** The table that held the jobs is lost, so only the operator's own list names the people. */
+/** Needs the operator's list of people, because the table with the erasure jobs is lost. */
 const erasuresCheck = (installation: Installation, restoredTo: string, { people, ownerless }: Erased): Promise<Check> =>
   runCheck('erasures', async () => {
     if (people === undefined) {
@@ -176,14 +174,14 @@ const erasuresCheck = (installation: Installation, restoredTo: string, { people,
 const webhooksCheck = (drift: Report, overdue: number): Check => {
   const { drifted, restore } = viewOf(drift);
   const again = drifted - restore.lost - restore.charged_again;
-  const detail = `drift --fix sends up to ${again} webhooks and those of refunds of lost payments, due work those of up to ${overdue} records, perhaps for the second time`;
+  const detail = `drift --fix sends up to ${again} webhooks, and those of refunds of lost payments; due work sends those of up to ${overdue} records; some may be repeats`;
   return { check: 'webhooks', state: 'ok', detail };
 };
 
 interface Stored {
-  /** The time of the newest change of a payment or subscription; undefined without any. */
+  /** Time of the newest change of a payment or subscription; undefined without changes. */
   readonly newest: string | undefined;
-  /** How many payments were restored without their owner. */
+  /** Number of payments restored without an owner. */
   readonly ownerless: number;
 }
 

@@ -1,4 +1,4 @@
-/** @module Ends a restore: the restored table becomes a table of its own, and its due work runs. */
+/** @module Ends a restore. The restored table stops counting as a copy, and its due work runs. */
 
 import { acceptCopy, originalOf } from '../../../shared/platform/copied-table.ts';
 import type { Report } from '../commands/report.ts';
@@ -6,11 +6,11 @@ import type { Installation } from '../installation/installation.ts';
 import { type RestoreCheckOptions, restoreCheck } from './restore-check.ts';
 
 interface RestoreDoneOptions extends RestoreCheckOptions {
-  /** Accepts the table although a check fails. */
+  /** Accepts the table despite failed checks. */
   readonly anyway?: boolean | undefined;
 }
 
-/** Checks also a table whose due work is not held. Such a table has nothing to accept, and the check decides alone. */
+/** Also checks a table whose due work is not held. That table needs no acceptance, so only the check decides. */
 export const restoreDone = async (installation: Installation, options: RestoreDoneOptions): Promise<Report> => {
   const named = { table: installation.deps.table, tableName: installation.settings.TABLE_NAME };
   const original = await originalOf(named);

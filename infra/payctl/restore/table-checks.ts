@@ -1,4 +1,4 @@
-/** @module Checks that a restored table has what the service needs. A restore on AWS leaves several settings out. */
+/** @module Checks a restored table's settings, because a restore on AWS omits several of them. */
 
 import {
   DescribeContinuousBackupsCommand,
@@ -58,7 +58,7 @@ export const checkTable = async (reader: Reader): Promise<CheckedTable> => {
   return { checks, streamArn };
 };
 
-/** DynamoDB needs up to an hour to turn the expiry on. */
+/** DynamoDB needs up to an hour to enable TTL. */
 const TTL_ON: readonly string[] = ['ENABLED', 'ENABLING'];
 
 export const verdict = (check: string, wrong: readonly string[], well: string): Check =>

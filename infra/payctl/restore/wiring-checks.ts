@@ -1,4 +1,4 @@
-/** @module Checks that the functions and workers of a stage use the table in use, and whether due work is off. */
+/** @module Checks that a stage's functions and workers use the table in use, and whether due work is off. */
 
 import { workerTriggers } from '../../../functions/workers/triggers.ts';
 import type { Check } from '../commands/checks.ts';
@@ -30,13 +30,13 @@ export const wiringChecks = ({ functions, sources }: StageWiring, table: TableIn
 
 const MOST_NAMED = 3;
 
-/** The parts of due work that run. Empty if due work is off. */
+/** The running parts of due work. Empty if due work is off. */
 export const runningDueWork = ({ sources, schedules }: StageWiring): readonly string[] => [
   ...schedules.filter(({ id, state }) => id.includes('SweepDue') && state !== 'DISABLED').map(({ id }) => id),
   ...sources.filter(({ id, state }) => id.includes('RunDue') && !STOPPED.includes(state)).map(({ id }) => id),
 ];
 
-/** The schedule that queues due work, and the source of the worker that runs it. */
+/** The schedule that queues due work, and the event source of its worker. */
 export const PARTS_OF_DUE_WORK = 2;
 
 const STOPPED: readonly string[] = ['Disabled', 'Disabling'];

@@ -1,6 +1,6 @@
 /**
- * @module Computes an invoice from its lines, then discounts in their order, then taxes, then the customer's balance.
- * The balance is applied when the invoice is finalized, not while it is a draft.
+ * @module Computes an invoice in order: its lines, the discounts, the taxes, the customer's balance. The balance
+ * applies when the invoice is finalized, not to a draft.
  */
 
 import type {
@@ -23,14 +23,14 @@ export const billOf = (unit: Unit, subscription: LedgerSubscription, lines: read
   return { lines: [...lines], subtotal, discounts, taxes, total: taxable + added };
 };
 
-/** The discounts that the subscription keeps after an invoice, without those that are used up or have ended. */
+/** The subscription's remaining discounts after an invoice, without used-up or ended discounts. */
 export const keptDiscounts = (unit: Unit, { discountIds }: LedgerSubscription, bill: LedgerBill): string[] =>
   discountIds.filter((id) => {
     const isUsed = bill.discounts.some(({ discountId, amount }) => discountId === id && amount > 0);
     return isRunning(unit, discountOf(unit, id)) && !(isUsed && couponOf(unit, id).duration === 'once');
   });
 
-/** Applies the customer's balance to the total. An amount below the provider's minimum charge becomes a debit. */
+/** Applies the customer's balance to the total. An amount below the minimum charge is debited to the balance. */
 export const applyBalance = (
   unit: Unit,
   { customerId, bill, currency }: Pick<LedgerInvoice, 'customerId' | 'bill' | 'currency'>,
@@ -43,7 +43,7 @@ export const applyBalance = (
   return { amount: isCharged ? owed : 0, startingBalance, endingBalance };
 };
 
-/** Returns to the customer's balance the amount that an invoice took from it. */
+/** Returns the balance that an invoice used to the customer. */
 export const returnBalance = (unit: Unit, { customerId, startingBalance, endingBalance }: LedgerInvoice): void => {
   const balance = unit.documents.customers.get(unit.slot, customerId)?.balance ?? 0;
   setBalance(unit, customerId, balance + startingBalance - (endingBalance ?? startingBalance));

@@ -1,6 +1,6 @@
 /**
- * @module Puts a subscription of another integration into the ledger, in the middle of its life. The present period
- * counts as paid elsewhere, and no earlier period is billed. From then on the provider bills it like any other.
+ * @module Adds another integration's running subscription to the ledger. The current period counts as paid elsewhere,
+ * and earlier periods are not billed. From then on the provider bills the subscription like any other.
  */
 
 import type { LedgerInvoice, LedgerSubscription } from '../ledger/billing-documents.ts';
@@ -18,7 +18,7 @@ type NewForeign = Omit<LedgerSubscription, 'status' | 'period' | 'periodStart' |
 const DAY_MS = 86_400_000;
 const FIRST_CHARGE_MS = 23 * 3_600_000;
 
-/** @param status of a subscription without a trial */
+/** @param status applies to a subscription without a trial */
 export const addForeignSubscription = (unit: Unit, wanted: NewForeign, status: ForeignStatus): LedgerSubscription => {
   const isTrial = wanted.trialEnd !== null;
   const period = isTrial ? -1 : periodAt(wanted, unit.at);
@@ -31,7 +31,7 @@ export const addForeignSubscription = (unit: Unit, wanted: NewForeign, status: F
     periodEnd: wanted.trialEnd ?? startOfPeriod(wanted, period + 1),
     latestInvoiceId: null,
   };
-  // The invoice is as old as its period.
+  // The invoice was issued at the start of its period.
   const past = { ...unit, at: periodStart };
   const reason = status === 'incomplete' || isTrial || period === 0 ? 'subscription_create' : 'subscription_cycle';
   const { invoice, subscription } = issue(past, drafted, { reason, usedFrom: periodStart });
@@ -55,7 +55,7 @@ const scheduleWork = (unit: Unit, { id, periodEnd, cancelAt, trialEnd, status }:
   if (status === 'incomplete') unit.schedule(unit.at + FIRST_CHARGE_MS, 'expire_subscription', id);
 };
 
-/** Nothing is charged here. A payment declined elsewhere has no charge. */
+/** Settles the invoice without a charge. A payment that was declined elsewhere has no charge either. */
 const settle = (unit: Unit, invoice: LedgerInvoice, status: ForeignStatus): void => {
   if (status === 'active') {
     if (invoice.status === 'open') pay(unit, { ...invoice, paidElsewhere: true });
@@ -83,6 +83,6 @@ const declined = (payment: LedgerPayment): LedgerPayment => ({
   failure: { reason: 'insufficient_funds', chargeId: null, methodId: payment.methodId },
 });
 
-/** True if the provider can charge a method for the subscription. */
+/** True if the provider has a method to charge for the subscription. */
 export const canBeCharged = (unit: Unit, subscription: Pick<LedgerSubscription, 'customerId' | 'methodId'>): boolean =>
   methodOf(unit, subscription) !== undefined;

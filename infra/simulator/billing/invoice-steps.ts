@@ -1,6 +1,6 @@
 /**
- * @module The steps of an invoice that need no charge. Its owner finalizes a draft, writes the invoice off, or marks it
- * as paid elsewhere.
+ * @module The steps of an invoice without a charge. Its owner finalizes a draft, writes the invoice off, or marks it as
+ * paid elsewhere.
  */
 
 import type { LedgerInvoice } from '../ledger/billing-documents.ts';
@@ -10,7 +10,7 @@ import { applyBalance } from './billing.ts';
 import { collectInvoice, pay } from './invoices.ts';
 import { followInvoices } from './subscription-end.ts';
 
-/** A draft becomes open. An invoice without an amount is paid immediately; `collects` charges any other. */
+/** Opens a draft. An invoice of 0 is paid immediately. With `collects`, any other invoice is charged. */
 export const finalizeInvoice = (unit: Unit, draft: LedgerInvoice, collects: boolean): LedgerInvoice => {
   const invoice = unit.documents.invoices.put({ ...draft, ...applyBalance(unit, draft), status: 'open', collects });
   unit.announce({ kind: 'invoice.finalized', invoice });
@@ -18,13 +18,13 @@ export const finalizeInvoice = (unit: Unit, draft: LedgerInvoice, collects: bool
   return collects ? collectInvoice(unit, invoice, { attempt: undefined }).invoice : invoice;
 };
 
-/** Runs at the end of the time as a draft: that of a renewal, or an hour after its collection was turned on. */
+/** Finalizes a renewal's draft at the end of its draft time, or a draft an hour after collection was turned on. */
 export const finalizeWhenDue = (unit: Unit, invoiceId: string): void => {
   const invoice = unit.documents.invoices.get(unit.slot, invoiceId);
   if (invoice?.status === 'draft' && invoice.collects) finalizeInvoice(unit, invoice, true);
 };
 
-/** Expects an open invoice. Its customer can still pay it. */
+/** Expects an open invoice. Its customer can still pay an uncollectible invoice. */
 export const markUncollectible = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const marked = unit.documents.invoices.put({
     ...invoice,

@@ -1,7 +1,7 @@
 /**
- * @module Collects the invoice of one period of a subscription. The provider charges immediately, then on the days
- * after the first failure that its owner has set. After that the subscription ends, is unpaid, or stays past due. An
- * invoice has one payment, however often it is tried. A card with a final decline is not tried again.
+ * @module Collects the invoice of one subscription period. The provider charges immediately, and retries on the owner's
+ * chosen days after the first failure. After the last retry the subscription ends, becomes unpaid, or stays past due.
+ * An invoice has one payment for all attempts. A card with a final decline is not retried.
  */
 
 import type { DeclineReason } from '../ledger/behaviours.ts';
@@ -20,8 +20,7 @@ import {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /**
- * Declines that Stripe does not retry with the same card. After `authentication_required`, only the customer can
- * continue.
+ * Declines after which Stripe does not retry the card. After `authentication_required`, only the customer can continue.
  */
 const FOR_GOOD: readonly DeclineReason[] = [
   'lost_card',
@@ -37,18 +36,18 @@ const FOR_GOOD: readonly DeclineReason[] = [
 ];
 
 export interface Collecting {
-  /** Charged instead of the subscription's own method. */
+  /** Replaces the subscription's own method. */
   readonly method?: LedgerMethod | undefined;
-  /** Names the call that requests the attempt; undefined for the provider's own attempt. */
+  /** Identifies the caller's attempt; undefined for the provider's own attempt. */
   readonly attempt: string | undefined;
-  /** The customer is present and can authenticate. */
+  /** True if the customer is present and can authenticate. */
   readonly onSession?: boolean;
 }
 
 export interface Collected {
   readonly invoice: LedgerInvoice;
   readonly declined?: ChargeOutcome['declined'];
-  /** The payment waits for its customer. */
+  /** Set if the payment waits for its customer. */
   readonly asked?: LedgerPayment;
 }
 
@@ -93,7 +92,7 @@ export const collectInvoice = (
   };
 };
 
-/** Creates the payment of an invoice, which the customer has to confirm. */
+/** Creates an invoice's payment for the customer to confirm. */
 export const awaitConfirmation = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const subscription = subscriptionOf(unit, invoice);
   const method = methodOf(unit, subscription);
@@ -107,8 +106,8 @@ export const awaitConfirmation = (unit: Unit, invoice: LedgerInvoice): LedgerInv
 };
 
 /**
- * Runs when a retry is due. The invoice may have been paid, or its subscription canceled, since the retry was
- * scheduled. A canceled payment is no longer charged.
+ * Runs when a retry is due. Skips an invoice that was paid or whose subscription was canceled meanwhile. A canceled
+ * payment is never charged again.
  */
 export const retryInvoice = (unit: Unit, invoiceId: string): void => {
   const invoice = unit.documents.invoices.get(unit.slot, invoiceId);
@@ -128,7 +127,7 @@ export const settlePayment = (unit: Unit, paymentId: string): void => {
   if (payment) settleInvoice(unit, payment, true);
 };
 
-/** Gives an invoice the outcome of its payment, which was confirmed, authenticated or settled elsewhere. */
+/** Applies the outcome of a payment to its invoice. The payment was confirmed, authenticated or settled elsewhere. */
 export const settleInvoice = (unit: Unit, payment: LedgerPayment, byItself = false): void => {
   const { invoice: invoiceId } = payment.wire;
   const invoice = typeof invoiceId === 'string' ? unit.documents.invoices.get(unit.slot, invoiceId) : undefined;
@@ -141,7 +140,7 @@ export const settleInvoice = (unit: Unit, payment: LedgerPayment, byItself = fal
   fail(unit, invoice, { refused: method && { reason, method }, byItself });
 };
 
-/** Sets whether the provider continues to collect the invoice without a call. */
+/** Turns the provider's automatic collection of the invoice on or off. */
 export const setCollection = (unit: Unit, invoice: LedgerInvoice, collects: boolean): LedgerInvoice => {
   const changed = unit.documents.invoices.put({ ...invoice, collects });
   if (collects && changed.status === 'draft') unit.schedule(unit.at + HOUR_MS, 'finalize_invoice', changed.id);
@@ -151,7 +150,7 @@ export const setCollection = (unit: Unit, invoice: LedgerInvoice, collects: bool
   return changed;
 };
 
-/** The subscription's own method, or its customer's default; undefined if that was removed. */
+/** The subscription's own method, or its customer's default; undefined if the method was removed. */
 export const methodOf = (
   unit: Unit,
   subscription: Pick<LedgerSubscription, 'customerId' | 'methodId'>,
@@ -168,7 +167,7 @@ const subscriptionOf = (unit: Unit, { id, subscriptionId }: LedgerInvoice): Ledg
   return subscription;
 };
 
-/** The payment gets our id only when the service labels it. */
+/** The payment has our id only after the service adds it. */
 const paymentOf = (unit: Unit, invoice: LedgerInvoice, subscription: LedgerSubscription): LedgerPayment =>
   unit.documents.payments.get(unit.slot, invoice.paymentId ?? '') ?? {
     id: unit.newId('payment'),
@@ -216,16 +215,16 @@ const payerOf = (
 };
 
 interface Failing {
-  /** Undefined if no method was available to try. */
+  /** Undefined if there was no method to charge. */
   readonly refused: { readonly reason: DeclineReason; readonly method: LedgerMethod } | undefined;
   readonly byItself: boolean;
 }
 
-/** An attempt that a caller requests does not change the schedule of retries. */
+/** A caller's attempt does not change the schedule of retries. */
 const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing): LedgerInvoice => {
   const dated = { ...invoice, firstFailedAt: invoice.firstFailedAt ?? unit.at };
   const subscription = subscriptionOf(unit, invoice);
-  // The first invoice of a subscription that is not active yet is retried only by a call.
+  // Until the subscription is active, its first invoice is retried only by a call.
   const isFirst = invoice.firstFailedAt === null;
   const planned = invoice.status === 'open' && subscription.status !== 'incomplete' && (byItself || isFirst);
   const failed = unit.documents.invoices.put({
@@ -239,7 +238,7 @@ const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing
   return planned ? goOn(unit, failed) : failed;
 };
 
-/** Schedules the next retry. After the last retry the owner's setting decides. */
+/** Schedules the next retry. After the last retry, applies the owner's setting. */
 const goOn = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   if (invoice.nextAttemptAt === null) {
     if (invoice.collects) giveUp(unit, subscriptionOf(unit, invoice));
@@ -255,7 +254,7 @@ const giveUp = (unit: Unit, subscription: LedgerSubscription): void => {
   if (then === 'unpaid' && subscription.status === 'past_due') stopPaying(unit, subscription);
 };
 
-/** The subscription becomes unpaid. Its invoices are no longer collected, and later invoices stay drafts. */
+/** Makes the subscription unpaid. Its invoices are no longer collected, and later invoices stay drafts. */
 export const stopPaying = (unit: Unit, subscription: LedgerSubscription): LedgerSubscription => {
   stopCollecting(unit, subscription);
   return changeSubscription(unit, subscription, { status: 'unpaid' });

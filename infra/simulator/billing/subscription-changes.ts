@@ -1,7 +1,7 @@
 /**
  * @module Changes of a subscription's price, quantity or trial by its owner. A change starts a new period if the
- * interval changes, if the subscription becomes free or is no longer free, or if its trial ends. The new period is
- * charged immediately. Any other change takes effect on the next invoice, without proration.
+ * interval changes, the subscription becomes free or chargeable, or its trial ends. The new period is charged
+ * immediately. Any other change takes effect on the next invoice, without proration.
  */
 
 import type { LedgerSubscription } from '../ledger/billing-documents.ts';
@@ -20,7 +20,7 @@ import {
 export interface TermsChange {
   readonly before: LedgerSubscription;
   readonly changes: Partial<LedgerSubscription>;
-  /** `now` ends a trial; epoch ms moves its end, or starts one. */
+  /** `now` ends a trial. Epoch ms starts a trial or moves its end. */
   readonly trialEnd?: number | 'now' | undefined;
 }
 
@@ -51,7 +51,7 @@ interface TrialMove {
   readonly trialEnd: number;
 }
 
-/** The next period starts at the trial's end. A trial that starts has an invoice of 0. */
+/** The next period starts at the trial's end. A new trial has an invoice of 0. */
 const moveTrial = (unit: Unit, { before, after, trialEnd }: TrialMove): LedgerSubscription => {
   const isExtended = before.status === 'trialing';
   const now = wholeSecond(unit.at);

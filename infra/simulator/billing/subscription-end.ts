@@ -15,8 +15,7 @@ const LIVE: readonly LedgerSubscription['status'][] = [
 export const isLedgerSubscriptionLive = ({ status }: LedgerSubscription): boolean => LIVE.includes(status);
 
 /**
- * A canceled subscription is final, and its unpaid invoices are no longer collected. An incomplete subscription expires
- * instead.
+ * Ends a subscription for good and stops collecting its unpaid invoices. An incomplete subscription expires instead.
  */
 export const endSubscription = (
   unit: Unit,
@@ -36,14 +35,14 @@ export const endSubscription = (
   return ended;
 };
 
-/** Runs at the date on which the subscription is to end. The date may have been cleared or moved since. */
+/** Runs at a subscription's scheduled end. The date may have been cleared or moved since. */
 export const cancelWhenDue = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (!subscription || !isLedgerSubscriptionLive(subscription)) return;
   if (endsNow(unit, subscription)) endSubscription(unit, subscription, 'cancellation_requested');
 };
 
-/** True once the date on which the subscription is to end has passed. */
+/** True once the scheduled end has passed. */
 export const endsNow = (unit: Unit, { cancelAt }: LedgerSubscription): boolean =>
   cancelAt !== null && cancelAt <= unit.at;
 
@@ -60,8 +59,8 @@ const invoicesOf = (unit: Unit, { id }: LedgerSubscription): LedgerInvoice[] =>
   unit.documents.invoices.list(unit.slot, { holder: id, limit: MANY });
 
 /**
- * The status that follows from the newest invoice that is finalized and not void. An uncollectible invoice counts as
- * paid (docs.stripe.com/billing/subscriptions/overview).
+ * The status according to the newest invoice that is finalized and not void. An uncollectible invoice counts as paid
+ * (docs.stripe.com/billing/subscriptions/overview).
  */
 export const statusByInvoices = (unit: Unit, subscription: LedgerSubscription): LedgerSubscription['status'] => {
   if (subscription.status !== 'past_due' && subscription.status !== 'unpaid') return subscription.status;
@@ -79,13 +78,13 @@ export const followInvoices = (unit: Unit, subscriptionId: string): void => {
 
 const HOUR_MS = 3_600_000;
 
-/** Runs when the time for the first charge is over. The subscription may have become active or expired since. */
+/** Runs at the deadline for the first charge. The subscription may have become active or expired since. */
 export const expireSubscription = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (subscription?.status !== 'incomplete') return;
   const invoice = unit.documents.invoices.get(unit.slot, subscription.latestInvoiceId ?? '');
   const payment = unit.documents.payments.get(unit.slot, invoice?.paymentId ?? '');
-  // The outcome of a charge under way decides, so check again later.
+  // A running charge decides, so check again later.
   if (payment?.status === 'processing') unit.schedule(unit.at + HOUR_MS, 'expire_subscription', subscriptionId);
   else expire(unit, subscription);
 };
@@ -100,7 +99,7 @@ const expire = (unit: Unit, subscription: LedgerSubscription): LedgerSubscriptio
   });
 };
 
-/** A void invoice is final, and its payment is canceled. A subscription whose first invoice is void expires. */
+/** A void invoice is final, and its payment is canceled. If it was the first invoice, the subscription expires. */
 export const voidInvoice = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const voided = putVoid(unit, invoice);
   const subscription = unit.documents.subscriptions.get(unit.slot, invoice.subscriptionId);
@@ -124,10 +123,7 @@ const putVoid = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   return voided;
 };
 
-/**
- * Cancels the payment of a void invoice, unless its charge is under way. If that charge fails later, the payment is
- * canceled then.
- */
+/** Cancels a void invoice's payment. If its charge is still running, the payment is canceled when the charge fails. */
 export const cancelOfVoid = (unit: Unit, payment: LedgerPayment): void => {
   if (payment.status.startsWith('requires_')) cancelLedgerPayment(unit, payment, 'void_invoice');
 };

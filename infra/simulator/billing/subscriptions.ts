@@ -1,7 +1,7 @@
 /**
- * @module Subscriptions that a provider bills itself. Each period is billed at its start, on a calendar counted from
- * the anchor. An invoice is collected immediately, unless the settings keep the invoices of renewals as drafts for a
- * time, which Stripe does for an hour.
+ * @module Subscriptions billed by the provider. Each period is billed at its start, on a calendar counted from the
+ * anchor. Invoices are collected immediately, unless the settings first keep renewal invoices as drafts. Stripe keeps
+ * drafts for an hour.
  */
 
 import type { LedgerInvoice, LedgerLine, LedgerSubscription } from '../ledger/billing-documents.ts';
@@ -13,10 +13,10 @@ import { changeSubscription, endSubscription, endsNow } from './subscription-end
 
 const MINUTE_MS = 60_000;
 const TRIAL_NOTICE_MS = 3 * 86_400_000;
-/** The time limit for the first charge. */
+/** Time limit for the first charge. */
 const FIRST_CHARGE_MS = 23 * 3_600_000;
 
-/** Whole seconds, as in the providers' times. */
+/** Rounds down to whole seconds, as in the providers' times. */
 export const wholeSecond = (at: number): number => Math.floor(at / 1_000) * 1_000;
 
 export type NewSubscription = Omit<
@@ -28,13 +28,13 @@ export type Started = Omit<Collected, 'invoice'> & { readonly subscription: Ledg
 
 export interface FirstCharge extends Collecting {
   /**
-   * If a `required` charge does not succeed, the caller must roll back. An `attempted` charge may fail. The customer
-   * confirms an `awaited` charge.
+   * A failed `required` charge makes the caller roll back. An `attempted` charge may fail. An `awaited` charge needs
+   * the customer's confirmation.
    */
   readonly outcome: 'required' | 'attempted' | 'awaited';
 }
 
-/** Charges immediately, or after the trial. Unless `required`, the subscription starts when the charge succeeds. */
+/** Charges now or after the trial. Unless `required`, the subscription is incomplete until a charge succeeds. */
 export const startSubscription = (unit: Unit, wanted: NewSubscription, first: FirstCharge): Started => {
   const from = wholeSecond(unit.at);
   const { trialEnd } = wanted;
@@ -80,7 +80,7 @@ const collectFirst = (unit: Unit, { subscription, invoice }: Issued, first: Firs
   return { subscription: current(unit, subscription), ...(declined && { declined }), ...(asked && { asked }) };
 };
 
-/** Runs at the end of a period. The subscription may have ended or restarted since it was scheduled. */
+/** Runs at a period's end. The subscription may have ended or restarted since it was scheduled. */
 export const billSubscription = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (!subscription || !BILLED.includes(subscription.status) || subscription.periodEnd > unit.at) return;
@@ -120,7 +120,7 @@ const renew = (unit: Unit, before: LedgerSubscription): void => {
   if (subscription.collection === undefined) collectIssued(unit, invoice, { attempt: undefined });
 };
 
-/** A subscription that was paused without a method starts a new period and is charged immediately. */
+/** Resumes a subscription that was paused without a method. A new period starts and is charged immediately. */
 export const resumeLedgerSubscription = (unit: Unit, before: LedgerSubscription, first: FirstCharge): Started => {
   const issued = issueFirstInvoice(unit, before);
   unit.announce({ kind: 'subscription.resumed', subscription: issued.subscription });
@@ -159,7 +159,7 @@ const chargePeriod = (unit: Unit, issued: Issued, first: FirstCharge): Started =
 export const scheduleNotice = (unit: Unit, subscriptionId: string, trialEnd: number): void =>
   unit.schedule(Math.max(trialEnd - TRIAL_NOTICE_MS, unit.at), 'announce_trial_end', subscriptionId);
 
-/** Runs three days before the end of a trial. The trial may have been extended since. */
+/** Runs three days before a trial's end. The trial may have been extended since. */
 export const announceTrialEnd = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (subscription?.status !== 'trialing' || subscription.trialEnd === null) return;
@@ -183,9 +183,7 @@ interface Issued {
   readonly invoice: LedgerInvoice;
 }
 
-/**
- * Issues the invoice of the subscription's current period. @returns the invoice, and the subscription that names it.
- */
+/** Issues the invoice for the subscription's current period. @returns the invoice, and the subscription with its id. */
 export const issue = (unit: Unit, subscription: LedgerSubscription, { reason, usedFrom }: Issuing): Issued => {
   const { customerId, currency } = subscription;
   const bill = billOf(unit, subscription, [lineOf(subscription)]);
@@ -229,7 +227,7 @@ export const issue = (unit: Unit, subscription: LedgerSubscription, { reason, us
   return { invoice, subscription: unit.documents.subscriptions.put({ ...subscription, discountIds, latestInvoiceId }) };
 };
 
-/** If the subscription ends within its last period, that period costs its share of a whole period. */
+/** If the subscription ends during its last period, only that share of the price is billed. */
 const lineOf = (subscription: LedgerSubscription): LedgerLine => {
   const { status, period, periodStart, periodEnd, priceId, quantity } = subscription;
   const wholeEnd = startOfPeriod(subscription, period + 1);
@@ -238,7 +236,7 @@ const lineOf = (subscription: LedgerSubscription): LedgerLine => {
   return { amount, quantity, priceId, periodStart, periodEnd };
 };
 
-/** While collection is paused, the owner's choice decides. Invoices of an unpaid subscription stay drafts. */
+/** While collection is paused, the owner's setting decides. Invoices of an unpaid subscription stay drafts. */
 const firstInvoiceStatus = (
   { pausedCollection, status }: LedgerSubscription,
   draftMs: number,
@@ -247,7 +245,7 @@ const firstInvoiceStatus = (
   return status === 'unpaid' || draftMs > 0 ? 'draft' : 'open';
 };
 
-/** A draft that waits only for its time is collected. */
+/** True if the invoice is collected, now or at the end of its draft time. */
 const isCollected = ({ pausedCollection, status: of }: LedgerSubscription, status: LedgerInvoice['status']): boolean =>
   (status === 'open' && of !== 'incomplete') || (status === 'draft' && pausedCollection === null && of !== 'unpaid');
 

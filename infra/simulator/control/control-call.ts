@@ -16,7 +16,7 @@ export interface ControlParts {
   readonly journal: Journal;
   readonly faults: Faults;
   readonly vendors: readonly Vendor[];
-  /** Sends the events that have just been written to the outbox. */
+  /** Sends the newest events of the outbox. */
   readonly deliverNow: () => void;
 }
 
@@ -25,11 +25,11 @@ export interface ControlCall {
   /** The `:id` of the path. */
   readonly id: string;
   readonly body: unknown;
-  /** True if the form of the customer's page sent the call. */
+  /** True if the customer page's form sent the call. */
   readonly fromPage: boolean;
 }
 
-/** Thrown by a route. It becomes the route's response. */
+/** Thrown by a route and returned as its response. */
 export class ControlError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -39,7 +39,7 @@ export class ControlError extends Error {
   }
 }
 
-/** @throws ControlError 400 naming every problem. */
+/** @throws ControlError 400 with every problem. */
 export const parsed = <T extends z.ZodType>(schema: T, body: unknown): z.output<T> => {
   const result = schema.safeParse(body);
   if (result.success) return result.data;

@@ -8,10 +8,10 @@ import type { Unit } from '../ledger/unit.ts';
 import type { CustomerStep, StepTaken, Vendor } from '../protocol/vendor.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 
-/** The customer's step outside the shop and the service, which is 3-D Secure or an approval. */
+/** The customer's step outside the shop and the service: 3-D Secure or an approval. */
 const step = z.object({
   outcome: z.enum(['success', 'failure']),
-  /** The page sends an empty field for the usual payer. */
+  /** Empty for the usual payer. */
   payer: z
     .string()
     .max(100)
@@ -33,7 +33,7 @@ export const customerStep = (parts: ControlParts, call: ControlCall): Response =
   });
 };
 
-/** The page that `next_action` links to. It shows the bank's question with both choices. */
+/** The page behind `next_action`. It shows the bank's question with both choices. */
 export const customerPage = (parts: ControlParts, call: ControlCall): Response => {
   const waiting = findWaiting(parts, call);
   const what = 'amount' in waiting ? priceOf(parts, waiting) : 'storing this card';
@@ -47,7 +47,7 @@ export const customerPage = (parts: ControlParts, call: ControlCall): Response =
   return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } });
 };
 
-/** A frame without a size of its own is 150 pixels high, and must show both buttons. */
+/** Small enough to show both buttons in a frame without a size, which is 150 pixels high. */
 const FRAME_STYLE =
   'body{margin:8px;font:14px/1.3 sans-serif}h1{margin:0;font-size:16px}p{margin:6px 0}button{font-size:14px;padding:4px 10px}';
 
@@ -60,7 +60,7 @@ const priceOf = (parts: ControlParts, payment: LedgerPayment): string => {
   return `${(minor / 10 ** digits).toFixed(digits)} ${code}`;
 };
 
-/** ISO 4217, as the browser's own formats. */
+/** The currency's decimals by ISO 4217, as the browser formats amounts. */
 const currencyDigits = (code: string): number =>
   new Intl.NumberFormat('en', { style: 'currency', currency: code }).resolvedOptions().maximumFractionDigits ?? 0;
 
@@ -77,13 +77,13 @@ const findWaiting = (parts: ControlParts, { id, url }: ControlCall): LedgerPayme
   throw new ControlError(409, `The ${kind} ${id} waits for no step of its customer; it is ${found.at(-1)?.status}`);
 };
 
-/** Finds by our own payment's id, or by the provider's. */
+/** Finds a payment by our id or the provider's. */
 const paymentsOf = ({ payments, setups }: Documents, id: string): (LedgerPayment | LedgerSetup)[] => {
   const theirs = PROVIDER_SLOTS.flatMap((slot) => [payments.get(slot, id), setups.get(slot, id)]);
   return [...payments.all(id), ...theirs.filter((found) => found !== undefined)];
 };
 
-/** Finds by our own payment method's id, or by the provider's. */
+/** Finds a payment method by our id or the provider's. */
 const setupsOf = ({ setups }: Documents, id: string): LedgerSetup[] =>
   setups.all().filter(({ metadata, methodId }) => metadata['payment_method_id'] === id || methodId === id);
 

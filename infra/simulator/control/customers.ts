@@ -31,7 +31,7 @@ const findCustomer = ({ units: { documents } }: ControlParts, id: string): Ledge
   return found;
 };
 
-/** Square and Braintree keep a name in two parts. The last word is the family name. */
+/** Square and Braintree split a name in two parts. The last word becomes the family name. */
 const partsOf = ({ wire }: LedgerCustomer, name: string | null): Record<string, string | null> => {
   const [given = null, family = null] = /^(.*) (\S+)$/su.exec(name ?? '')?.slice(1) ?? [name];
   const names = { given_name: given, family_name: family, first_name: given, last_name: family };

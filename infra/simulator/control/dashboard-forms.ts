@@ -1,11 +1,11 @@
-/** @module A change of a subscription that a dashboard's owner requests, as the form of the vendor's own call. */
+/** @module Converts an owner's change of a subscription on the dashboard to the form of the vendor's own call. */
 import * as z from 'zod';
 import type { LedgerPrice, LedgerSubscription } from '../ledger/billing-documents.ts';
 import type { VendorCalls } from './vendor-calls.ts';
 
 const time = z.iso.datetime({ offset: true });
 const percentage = z.number().gt(0).max(100);
-/** Stripe requires months for a repeating coupon only. */
+/** Stripe requires months only for a repeating coupon. */
 const runs = {
   duration: z.enum(['once', 'repeating', 'forever']).default('once'),
   duration_in_months: z.int().min(1).optional(),
@@ -42,7 +42,7 @@ interface Translating {
   readonly toVendor: (amount: number | undefined) => number | undefined;
 }
 
-/** Creates a coupon and a tax rate if the wish describes them. */
+/** Also creates the coupon and the tax rate that the wish describes. */
 export const subscriptionForm = (translating: Translating): URLSearchParams => {
   const { wish, create } = translating;
   const fields: Record<string, string | number | boolean | undefined> = {
@@ -66,7 +66,7 @@ const cleared = <T, U>(sent: T | null | undefined, write: (value: T) => U): U | 
   return sent === null ? '' : write(sent);
 };
 
-/** An empty string under the name clears the group. A value is sent inside the group. */
+/** Null clears the group by an empty string under its name. A value is sent as a field inside the group. */
 const group = <T>(
   sent: T | null | undefined,
   { name, inner }: { readonly name: string; readonly inner: string },

@@ -1,7 +1,6 @@
 /**
- * @module Changes that the owner of a provider account makes on its dashboard, and a payer in the provider's portal. A
- * change of a subscription or an invoice is the vendor's own call, so the same rules refuse it and the same events
- * follow.
+ * @module Changes by an account's owner on the provider's dashboard, and by a payer in the provider's portal. A change
+ * of a subscription or an invoice is sent as the vendor's own call, so the same rules and events apply.
  */
 import * as z from 'zod';
 import { setBalance } from '../billing/billing.ts';
@@ -22,7 +21,7 @@ export const setRetries = ({ units }: ControlParts, call: ControlCall): Response
   return Response.json(settings);
 };
 
-/** How long the invoices of later renewals stay drafts. Stripe has no such setting, because it always waits an hour. */
+/** Sets how long later renewal invoices stay drafts. Stripe has no such setting, because it always waits an hour. */
 export const setDrafts = ({ units }: ControlParts, call: ControlCall): Response => {
   const settings = parsed(draftSettings, call.body);
   units.useDrafts(settings);
@@ -31,7 +30,7 @@ export const setDrafts = ({ units }: ControlParts, call: ControlCall): Response 
 
 const sentVersion = z.strictObject({ version: z.string().regex(/^\d{4}-\d{2}-\d{2}(?:\.[a-z]+)?$/) });
 
-/** The version of the API in which the account's webhook endpoint gets its events. */
+/** Sets the API version of the events for the account's webhook endpoint. */
 export const setEventsVersion = ({ units }: ControlParts, call: ControlCall): Response => {
   const sent = parsed(sentVersion, call.body);
   units.useEventsVersion(sent.version);
@@ -52,7 +51,7 @@ export const changeSubscriptionByHand = (parts: ControlParts, call: ControlCall,
   return Response.json(subscriptionRow(after, minorUnits));
 };
 
-/** Stripe's owner cannot set `unpaid` by a call. The retry settings set it. */
+/** `unpaid` is missing, because Stripe's owner cannot set it by a call. Only the retry settings can. */
 const setStatus = (unit: Unit, id: string, status: SubscriptionWish['status']): LedgerSubscription => {
   const subscription = unit.documents.subscriptions.get(unit.slot, id);
   if (!subscription) throw new Error(`Subscription ${id} does not exist`);
@@ -63,7 +62,7 @@ const setStatus = (unit: Unit, id: string, status: SubscriptionWish['status']): 
     : endSubscription(unit, subscription, 'cancellation_requested');
 };
 
-/** Finds by our own subscription's id, or by the provider's. */
+/** Finds a subscription by our id or the provider's. */
 const findSubscription = ({ units }: ControlParts, id: string): LedgerSubscription => {
   const ours = units.documents.subscriptions.all().findLast(({ metadata }) => metadata['subscription_id'] === id);
   return ours ?? findById(units.documents.subscriptions, 'subscription', id);
@@ -76,7 +75,7 @@ const ACTIONS = {
   pay_out_of_band: ['pay', { paid_out_of_band: 'true' }],
   pay: ['pay', { off_session: 'false' }],
 } as const;
-/** With `pay`, the payer pays on the provider's page, by the subscription's method unless the request names another. */
+/** With `pay`, the payer pays on the provider's page, by the request's method or else the subscription's. */
 const invoiceStep = z.strictObject({
   action: z.enum(['void', 'mark_uncollectible', 'finalize', 'pay_out_of_band', 'pay']),
   payment_method: z.string().min(1).optional(),
@@ -94,7 +93,7 @@ export const stepInvoice = (parts: ControlParts, call: ControlCall, minorUnits: 
   return Response.json(invoiceRow(findById(parts.units.documents.invoices, 'invoice', invoice.id), minorUnits));
 };
 
-/** In the provider's sign, so negative for a credit. */
+/** Negative for a credit, as at the provider. */
 const sentBalance = z.strictObject({ balance: z.int() });
 
 export const changeBalance = (parts: ControlParts, call: ControlCall): Response => {
@@ -117,7 +116,7 @@ const methodChange = z.union([
   }),
 ]);
 
-/** The card network renews a stored card, or the owner removes it. */
+/** Renews a stored card as the card network does, or removes it as the owner does. */
 export const changeMethodByHand = (parts: ControlParts, call: ControlCall): Response => {
   const sent = parsed(methodChange, call.body);
   const method = findById(parts.units.documents.methods, 'payment method', call.id);

@@ -1,4 +1,4 @@
-/** @module The terms of a subscription of another integration, with its prices and its discount. */
+/** @module The terms of another integration's subscription, with its prices and its discount. */
 
 import * as z from 'zod';
 import { addMonths } from '../billing/calendar.ts';
@@ -41,7 +41,7 @@ export const foreignSubscription = z.strictObject({
   customer: z.union([z.int().min(0), z.string().min(1).max(255)]),
   currency: z.string().length(3).toUpperCase().default('USD'),
   items: z.array(foreignItem).min(1).max(20),
-  /** An index of the customer's methods. */
+  /** Index into the customer's methods. */
   default_payment_method: z.int().min(0).nullable().default(null),
   collection_method: z.enum(['charge_automatically', 'send_invoice']).default('charge_automatically'),
   schedule: z.boolean().default(false),

@@ -1,4 +1,4 @@
-/** @module Creates records of another integration at a provider, with customers, methods and running subscriptions. */
+/** @module Creates another integration's records at a provider: customers, methods and running subscriptions. */
 
 import * as z from 'zod';
 import { PAYMENT_SLOTS } from '../../../shared/core/settings.ts';
@@ -15,7 +15,7 @@ const MOST_CUSTOMERS = 1_000;
 const text = z.string().min(1).max(500);
 const metadata = z.record(z.string().max(40), z.string().max(500)).default({});
 
-/** `legacy` makes a card of the API before PaymentMethods, with an id `card_…`. */
+/** `legacy` creates a card from before Stripe's PaymentMethods, with an id `card_…`. */
 const foreignMethod = z.union([
   z.strictObject({ token: text, legacy: z.boolean().default(false) }),
   z.strictObject({ bank_account: z.literal(true) }),
@@ -38,7 +38,7 @@ const foreignRecords = z.strictObject({
   subscriptions: z.array(foreignSubscription).max(MOST_CUSTOMERS).default([]),
 });
 
-/** Amounts are in ISO 4217 minor units. A wrong body changes nothing. */
+/** Amounts are in ISO 4217 minor units. An invalid body changes nothing. */
 export const addForeign = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
   const sent = parsed(foreignRecords, call.body);
   const made = change(parts, sent.provider, (unit) => {
@@ -121,7 +121,7 @@ interface Naming {
   readonly path: string;
 }
 
-/** A customer of the same body by its index, or any customer of the provider by its id. */
+/** Finds a customer by index in the same body, or any customer of the provider by id. */
 const customerOf = (unit: Unit, { customers, named, path }: Naming): AddedCustomer => {
   const id = typeof named === 'string' ? named : customers[named]?.id;
   const known = id === undefined ? undefined : unit.documents.customers.get(unit.slot, id);

@@ -1,5 +1,5 @@
 /**
- * @module Captures and the end of a hold on the provider's dashboard. A call names the payment by our id or by the
+ * @module Captures and releases of a hold on the provider's dashboard. A call names the payment by our id or the
  * provider's.
  */
 
@@ -21,7 +21,7 @@ export const releaseByHand = (parts: ControlParts, { id }: ControlCall, minorUni
 const sentCapture = z.strictObject({ amount: z.int().min(1).optional(), final: z.boolean().default(false) });
 const refusal = z.object({ details: z.array(z.object({ issue: z.string() })).min(1) });
 
-/** Captures a part of a hold, also after a capture that leaves a rest held. */
+/** Captures part of a hold, also if an earlier capture left a rest held. */
 export const captureByHand = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
   const { amount, final: isFinal } = parsed(sentCapture, call.body);
   const payment = paymentNamed(parts, call.id);

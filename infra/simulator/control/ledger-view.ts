@@ -14,7 +14,7 @@ import {
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** An amount of a provider in ISO 4217 minor units, by the simulator's own table. */
+/** Converts a provider's amount to ISO 4217 minor units by the simulator's own table. */
 export type MinorUnits = (document: {
   readonly provider: ProviderSlot;
   readonly amount: number;
@@ -22,8 +22,8 @@ export type MinorUnits = (document: {
 }) => number;
 
 /**
- * The providers' records, with amounts in ISO 4217 minor units. `payment_id` is our own id, or null until the provider
- * has it.
+ * The providers' records, with amounts in ISO 4217 minor units. `payment_id` is our id, or null until the provider has
+ * it.
  */
 export const ledgerView = (documents: Documents, minorUnits: MinorUnits, paymentId?: string) => ({
   charges: belonging(documents, documents.charges, paymentId).map((charge) => ({
@@ -65,7 +65,7 @@ export const ledgerPaymentRow = (payment: LedgerPayment, minorUnits: MinorUnits)
   created_at: iso(payment.createdAt),
 });
 
-/** The method of a charge, with the provider's own fingerprint, and its authentication. */
+/** A charge's method with the provider's fingerprint, and its authentication. */
 const detailsOf = (documents: Documents, { provider, methodId, authenticated }: LedgerCharge) => {
   const method = documents.methods.get(provider, methodId);
   if (!method) return null;
@@ -138,7 +138,7 @@ export const subscriptionRow = (subscription: LedgerSubscription, minorUnits: Mi
   created_at: iso(subscription.createdAt),
 });
 
-/** `amount` is the amount due, which is `total` less the customer's credit. */
+/** `amount` is the amount due: `total` less the customer's credit. */
 export const invoiceRow = (invoice: LedgerInvoice, minorUnits: MinorUnits) => {
   const { provider, currency, bill } = invoice;
   const minor = (amount: number): number => minorUnits({ provider, currency, amount });
@@ -193,10 +193,7 @@ export const disputeRow = (documents: Documents, dispute: LedgerDispute, minorUn
   created_at: iso(dispute.createdAt),
 });
 
-/**
- * The documents of a payment, oldest first. A payment that the provider created itself gets our id only after its first
- * charge.
- */
+/** A payment's documents, oldest first. A payment that the provider created gets our id only after its first charge. */
 const belonging = <T>(documents: Documents, collection: Collection<T>, paymentId: string | undefined): T[] =>
   paymentId === undefined
     ? collection.all()

@@ -1,7 +1,7 @@
 /**
- * @module Refunds and disputes that start at the provider, as on its dashboard and at the payer's bank. Amounts are in
- * ISO 4217 minor units. Calls name a payment by our id or by the provider's, one of its captures by the provider's, and
- * a refund or a dispute by the provider's id.
+ * @module Refunds and disputes that start on the provider's dashboard or at the payer's bank. Amounts are in ISO 4217
+ * minor units. Calls name a payment by our id or the provider's. Captures, refunds and disputes are named by the
+ * provider's id.
  */
 
 import * as z from 'zod';
@@ -22,8 +22,8 @@ import { disputeRow, type MinorUnits, refundRow } from './ledger-view.ts';
 
 const amount = z.int().min(1).optional();
 /**
- * `reversed` is true if the provider itself takes the money back from the seller. Only PayPal distinguishes a reversal
- * from a refund.
+ * `reversed` is true if the provider itself takes the money back from the seller. Only PayPal distinguishes reversals
+ * from refunds.
  */
 const madeRefund = z.strictObject({
   amount,
@@ -37,7 +37,7 @@ const madeDispute = z.strictObject({
   inquiry: z.boolean().optional(),
 });
 const movedRefund = z.strictObject({ status: ledgerRefundSchema.shape.status });
-/** The fields of a dispute that a bank may change, in any direction. */
+/** Dispute fields that a bank may change, in any direction. */
 const changedDispute = z
   .strictObject({
     status: ledgerDisputeSchema.shape.status.optional(),
@@ -118,7 +118,7 @@ export const change = <T>(parts: ControlParts, slot: ProviderSlot, task: (unit: 
   return result;
 };
 
-/** A change may charge a card for testing whose first charge never reaches the provider. */
+/** Responds 409 if the call is lost. A change may charge a test card whose first charge never reaches the provider. */
 const carriedOut = <T>(work: () => T): T => {
   try {
     return work();
@@ -128,7 +128,7 @@ const carriedOut = <T>(work: () => T): T => {
   }
 };
 
-/** The charge with this id (one of several captures), or the newest captured charge of the payment. */
+/** The charge with this id (for one of several captures), or the payment's newest captured charge. */
 const chargeOf = ({ units: { documents } }: ControlParts, id: string): LedgerCharge => {
   const named = PROVIDER_SLOTS.map((slot) => documents.charges.get(slot, id)).find((charge) => charge?.captured);
   if (named) return named;
@@ -152,10 +152,10 @@ export const findById = <T>(collection: Collection<T>, kind: string, id: string)
 const notMovable = ({ id, status }: LedgerRefund, next: string): ControlError =>
   new ControlError(409, `The refund ${id} is ${status}, and cannot become ${next}`);
 
-/** A round amount, so that the ratio of the two units is exact. */
+/** A round amount gives an exact ratio of the two units. */
 const SAMPLE = 1_000_000;
 
-/** @returns the amount in the units of the provider's vendor */
+/** @returns the amount in the vendor's units */
 export const vendorAmount = (
   { provider, currency }: Pick<LedgerCharge, 'provider' | 'currency'>,
   minor: number | undefined,

@@ -1,4 +1,4 @@
-/** @module Sends provider events with the content that a test requests, immediately. */
+/** @module Immediately sends provider events with content chosen by a test. */
 
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../../../shared/core/settings.ts';

@@ -1,4 +1,4 @@
-/** @module The control routes of the simulator, for tests and demonstrations. Real providers have no such routes. */
+/** @module The simulator's control routes, for tests and demonstrations. Real providers have no such routes. */
 
 import { faultRule } from '../protocol/faults.ts';
 import { webhookMode } from '../protocol/outbox.ts';
@@ -94,7 +94,7 @@ const ROUTES: readonly Route[] = [
   ],
 ];
 
-/** Converts by the table of the slot's vendor. A slot without a vendor keeps its amounts. */
+/** Converts by the table of the slot's vendor. Without a vendor, amounts stay unchanged. */
 const minorUnitsBy =
   ({ options, vendors }: ControlParts): MinorUnits =>
   ({ provider, amount, currency }) => {

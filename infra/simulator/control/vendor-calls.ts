@@ -1,15 +1,15 @@
-/** @module Calls of a vendor's own API within a unit of work, as the vendor's dashboard makes them. */
+/** @module Calls of a vendor's own API within a unit of work, as the vendor's dashboard would send them. */
 import * as z from 'zod';
 import type { Unit } from '../ledger/unit.ts';
 import { type Answer, Refused } from '../protocol/vendor.ts';
 import { ControlError, type ControlParts } from './control-call.ts';
 
 export interface VendorCalls {
-  /** @throws ControlError with the vendor's refusal. Nothing is committed then. */
+  /** @throws ControlError with the vendor's refusal, after which nothing is committed. */
   send(path: string, form: URLSearchParams): void;
   /** @returns the id of the new object */
   create(path: string, form: URLSearchParams): string;
-  /** @returns a refusal that commits, such as a decline; undefined after success. @throws as `send` does. */
+  /** @returns a refusal that is still committed, such as a decline; undefined after success. @throws like `send`. */
   attempt(path: string, form: URLSearchParams): Refusal | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * @module The behaviors of a test payment method when it is charged. The vendors' test values (`pm_card_…`, `cnon:…`,
- * `SIM-…`) name these behaviors; no vendor adds another.
+ * @module How a test payment method behaves when charged. The vendors' test values (`pm_card_…`, `cnon:…`, `SIM-…`) map
+ * to these behaviors; no vendor adds another.
  */
 
 import * as z from 'zod';
@@ -30,7 +30,7 @@ export const DECLINE_REASONS = [
 ] as const;
 export type DeclineReason = (typeof DECLINE_REASONS)[number];
 
-/** A refund without a course succeeds immediately. A succeeded refund fails when the bank sends the money back. */
+/** A refund without an entry succeeds immediately. A succeeded refund fails if the bank returns the money. */
 const REFUND_COURSES = ['pending_then_succeeded', 'pending_then_failed', 'succeeded_then_failed'] as const;
 export type RefundCourse = (typeof REFUND_COURSES)[number];
 
@@ -47,26 +47,26 @@ export type DisputeReason = (typeof DISPUTE_REASONS)[number];
 
 export const behaviourSchema = z.discriminatedUnion('kind', [
   /**
-   * `refunds` is the outcome of refunds of the method's charges. With `disputed`, the holder disputes each charge.
-   * `holdMs` is how long the bank holds an amount, if not as long as the provider; with `declinesCapture`, the bank
-   * refuses every capture, and with `delaysCapture`, a capture is pending first, until it succeeds or fails.
+   * `refunds` sets the outcome of refunds. `disputed` makes the holder dispute each charge. `holdMs` is the bank's own
+   * hold time, if it differs from the provider's. With `declinesCapture`, the bank refuses every capture. With
+   * `delaysCapture`, a capture is pending until it succeeds or fails.
    */
   z.object({
     kind: z.literal('succeeds'),
     refunds: z.enum(REFUND_COURSES).optional(),
     disputed: z.object({ reason: z.enum(DISPUTE_REASONS), inquiry: z.boolean() }).optional(),
     holdMs: z.int().optional(),
-    /** The merchant receives this currency, converted. */
+    /** The merchant's payout currency, to which charges are converted. */
     settlesIn: z.string().optional(),
     declinesCapture: z.literal(true).optional(),
     delaysCapture: z.enum(['succeeded', 'failed']).optional(),
   }),
-  /** With `attaches`, the method can be stored, and fails only when it is charged. */
+  /** With `attaches`, the method can be stored and fails only when charged. */
   z.object({ kind: z.literal('declines'), reason: z.enum(DECLINE_REASONS), attaches: z.boolean() }),
   /**
-   * Requires authentication always if `until` is `never`, until the method was authenticated for later use if `set_up`,
-   * and only if the customer is present, as for a method that was set up elsewhere, if `absent`. `afterwards` is the
-   * decline that follows a passed authentication.
+   * Requires authentication. `until: never`: for every charge. `until: set_up`: until the method is authenticated for
+   * later use. `until: absent`: only if the customer is present, like a method that was set up elsewhere. `afterwards`
+   * is the decline after a passed authentication.
    */
   z.object({
     kind: z.literal('asks_customer'),
@@ -79,7 +79,7 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
     times: z.int().nonnegative(),
     reason: z.enum(DECLINE_REASONS).default('generic_decline'),
   }),
-  /** The first charge of the method gets no response. `committed` is true if the charge took effect. */
+  /** The method's first charge gets no response. `committed` is true if the charge took effect. */
   z.object({ kind: z.literal('loses_connection'), committed: z.boolean() }),
 ]);
 export type Behaviour = z.infer<typeof behaviourSchema>;

@@ -15,7 +15,7 @@ export const priceSchema = z.object({
   currency: z.string(),
   unit: z.enum(UNITS),
   count: z.int(),
-  /** Present if the amount depends on usage, or on tiers. */
+  /** Present if the amount depends on usage or on tiers. */
   usageType: z.literal('metered').optional(),
   scheme: z.literal('tiered').optional(),
 });
@@ -33,7 +33,7 @@ export const couponSchema = z.object({
 });
 export type LedgerCoupon = z.infer<typeof couponSchema>;
 
-/** A coupon that a subscription uses. */
+/** A coupon in use by a subscription. */
 export const discountSchema = z.object({
   ...common,
   couponId: z.string(),
@@ -64,7 +64,7 @@ export const ledgerSubscriptionSchema = z.object({
   unit: z.enum(UNITS),
   count: z.int(),
   description: z.string().nullable(),
-  /** If `incomplete`, the first charge has not succeeded yet; if `incomplete_expired`, it did not succeed in time. */
+  /** `incomplete`: the first charge has not succeeded yet. `incomplete_expired`: it did not succeed in time. */
   status: z.enum([
     'incomplete',
     'incomplete_expired',
@@ -77,7 +77,7 @@ export const ledgerSubscriptionSchema = z.object({
   ]),
   /** The start of period 0. */
   anchor: z.int(),
-  /** The current period, counted from the anchor; -1 in a trial. */
+  /** Number of the current period, counted from the anchor; -1 in a trial. */
   period: z.int(),
   periodStart: z.int(),
   periodEnd: z.int(),
@@ -85,22 +85,22 @@ export const ledgerSubscriptionSchema = z.object({
   trialEnd: z.int().nullable(),
   withoutMethod: z.enum(['create_invoice', 'pause', 'cancel']),
   cancelAtPeriodEnd: z.boolean(),
-  /** A separate date for the end, as a customer portal sets it. If null, the subscription ends with its period. */
+  /** A scheduled end, as set in a customer portal. If null, the subscription ends with its period. */
   cancelAt: z.int().nullable().default(null),
   canceledAt: z.int().nullable(),
   endedAt: z.int().nullable(),
   endReason: z.enum(['cancellation_requested', 'payment_failed']).nullable(),
-  /** The treatment of invoices while collection is paused. */
+  /** How invoices are treated while collection is paused. */
   pausedCollection: z.enum(['void', 'keep_as_draft', 'mark_uncollectible']).nullable(),
   latestInvoiceId: z.string().nullable(),
-  /** True if the method of each successful charge becomes the subscription's own. */
+  /** True if each successfully charged method becomes the subscription's own. */
   keepsPayingMethod: z.boolean().default(false),
   discountIds: z.array(z.string()).default([]),
   taxRateIds: z.array(z.string()).default([]),
   billingMode: z.enum(['classic', 'flexible']).default('classic'),
-  /** Items beside the first, whose prices are part of `amount`. */
+  /** Items after the first. Their prices are part of `amount`. */
   otherItems: z.array(z.object({ priceId: z.string(), quantity: z.int() })).optional(),
-  /** Present if the customer pays each invoice by hand, so that nothing is collected. */
+  /** Present if the customer pays each invoice by hand, so nothing is collected. */
   collection: z.literal('send_invoice').optional(),
   scheduleId: z.string().optional(),
 });
@@ -109,7 +109,7 @@ export type LedgerSubscription = z.infer<typeof ledgerSubscriptionSchema>;
 const lineSchema = z.object({
   amount: z.int(),
   quantity: z.int(),
-  /** Null for the subscription's price. */
+  /** Null if the line uses the subscription's price. */
   priceId: z.string().nullable(),
   periodStart: z.int(),
   periodEnd: z.int(),
@@ -141,19 +141,19 @@ const invoiceFields = z.object({
   currency: z.string(),
   status: z.enum(['draft', 'open', 'paid', 'void', 'uncollectible']),
   reason: z.enum(['subscription_create', 'subscription_cycle', 'subscription_update']),
-  /** The period that the invoice pays for. */
+  /** The period that the invoice bills. */
   periodStart: z.int(),
   periodEnd: z.int(),
-  /** The start of the previous period, whose usage the invoice bills. */
+  /** The start of the previous period. Its usage is on this invoice. */
   usedFrom: z.int(),
   paymentId: z.string().nullable(),
-  /** Attempts by the provider itself; attempts that a caller requests do not count. */
+  /** Number of attempts by the provider itself, without callers' attempts. */
   attempts: z.int(),
   firstFailedAt: z.int().nullable(),
   nextAttemptAt: z.int().nullable(),
-  /** A method with a final decline, which is not tried again. */
+  /** A method with a final decline, which is not retried. */
   refusedMethodId: z.string().nullable(),
-  /** True if the provider collects the invoice without a call. */
+  /** True if the provider collects the invoice automatically. */
   collects: z.boolean(),
   paidAt: z.int().nullable(),
   /** True if the owner marked the invoice as paid outside the provider. */
@@ -170,7 +170,7 @@ const withoutBill = z.looseObject({
   bill: z.undefined().optional(),
 });
 
-/** A stored invoice without a bill gets one line with its amount. */
+/** Gives a stored invoice without a bill one line with its amount. */
 const withBill = (stored: unknown): unknown => {
   const { success, data } = withoutBill.safeParse(stored);
   if (!success) return stored;

@@ -1,7 +1,6 @@
 /**
- * @module Disputes of a charge. A seller moves a dispute only forward, from needs_response to under_review, and from
- * each of the two to won, lost or closed. The bank changes it in any direction. A dispute changes no amount of its
- * charge.
+ * @module Disputes of a charge. A seller can only move a dispute forward: from needs_response to under_review, and from
+ * either to won, lost or closed. The bank changes it in any direction. A dispute does not change its charge's amounts.
  */
 
 const DAY_MS = 86_400_000;
@@ -15,7 +14,7 @@ const EVIDENCE_MS = 7 * DAY_MS;
 export interface DisputeTerms {
   readonly reason: DisputeReason;
   readonly inquiry?: boolean;
-  /** In the vendor's units; undefined means the whole captured amount. */
+  /** In the vendor's units; undefined for the whole captured amount. */
   readonly amount?: number | undefined;
   readonly status?: LedgerDispute['status'] | undefined;
 }
@@ -66,9 +65,7 @@ type DisputeTermsChange = Partial<
   Pick<LedgerDispute, 'status' | 'amount' | 'reason' | 'evidenceDueAt' | 'inquiry' | 'metadata'>
 >;
 
-/**
- * The bank changes a dispute in any direction. Two changes never have the same time, even if the clock stands still.
- */
+/** The bank can change a dispute in any direction. Each change gets a later time, even if the clock is frozen. */
 export const changeDispute = (unit: Unit, before: LedgerDispute, changes: DisputeTermsChange): LedgerDispute => {
   const updatedAt = Math.max(unit.at, before.updatedAt + 1);
   const dispute = unit.documents.disputes.put({ ...before, ...changes, updatedAt, revision: before.revision + 1 });

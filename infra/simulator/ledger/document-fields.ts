@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../../../shared/core/settings.ts';
 
-/** Fields of every document of the ledger. */
+/** The common fields of all ledger documents. */
 export const common = {
   id: z.string(),
   provider: z.enum(PROVIDER_SLOTS),

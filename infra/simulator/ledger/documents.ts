@@ -1,6 +1,6 @@
 /**
- * @module The ledger holds the providers' records, independent of any vendor's format. `wire` keeps fields that only
- * one vendor's protocol has. Times are epoch ms, currencies upper-case ISO codes, amounts in the vendor's units.
+ * @module The ledger stores the providers' records, independent of any vendor's format. `wire` contains vendor-specific
+ * fields. Times are epoch ms, currencies upper-case ISO codes, amounts in the vendor's units.
  */
 
 import * as z from 'zod';
@@ -35,7 +35,7 @@ export const ledgerCustomerSchema = z.object({
   description: z.string().nullable(),
   address: postal,
   defaultMethodId: z.string().nullable(),
-  /** Negative for a credit, which pays the next invoices. */
+  /** Negative for a credit, which reduces the next invoices. */
   balance: z.int().default(0),
   deleted: z.boolean(),
 });
@@ -46,7 +46,7 @@ const card = z.object({
   last4: z.string(),
   expMonth: z.int(),
   expYear: z.int(),
-  /** Null if the provider does not tell the issuer's country. */
+  /** Null if the provider does not report the issuer's country. */
   country: z.string().nullable(),
   funding: z.string(),
   fingerprint: z.string(),
@@ -57,9 +57,9 @@ export const methodSchema = z.object({
   ...common,
   type: z.enum(['card', 'bank_account', 'wallet']).default('card'),
   card,
-  /** The bank of the account, or the issuer of the card; null if the provider does not tell it. */
+  /** The account's bank or the card's issuer; null if the provider does not report it. */
   bankName: z.string().nullable().default(null),
-  /** The test value that the method was made from. */
+  /** The test value behind the method. */
   token: z.string(),
   behaviour: behaviourSchema,
   billing: z.object({
@@ -69,7 +69,7 @@ export const methodSchema = z.object({
     address: postal,
   }),
   customerId: z.string().nullable(),
-  /** True if the method was used or detached without a customer, so that it cannot be used again. */
+  /** True if the method was used or detached without a customer. It cannot be used again. */
   spent: z.boolean(),
   /** True if authenticated for later use. */
   setUp: z.boolean(),
@@ -99,7 +99,7 @@ export const ledgerPaymentSchema = z.object({
   currency: z.string(),
   status: z.enum(PAYMENT_STATUSES),
   captures: z.enum(['at_once', 'later']),
-  /** How long an amount is held for a later capture; seven days by default. The provider then cancels as `automatic`. */
+  /** Hold time before a capture; seven days by default. Then the provider cancels with the reason `automatic`. */
   holdMs: z.int().optional(),
   description: z.string().nullable(),
   customerId: z.string().nullable(),
@@ -120,21 +120,21 @@ export const chargeSchema = z.object({
   amount: z.int(),
   currency: z.string(),
   status: z.enum(['succeeded', 'failed', 'pending', 'canceled', 'refunded']),
-  /** True if the charge is pending because it is only reserved. It waits for a capture, not for the bank. */
+  /** True if the charge only reserves money, so it waits for a capture and not for the bank. */
   reserved: z.boolean(),
   captured: z.boolean(),
-  /** What the bank has approved, whether it was taken immediately or held first. */
+  /** The amount that the bank approved, taken immediately or held first. */
   authorized: z.int().default(0),
   amountCaptured: z.int(),
-  /** What a capture under way will take. */
+  /** The amount of a pending capture. */
   capturing: z.int().optional(),
-  /** What is still held after captures that were not the last. */
+  /** The amount still held after a capture that was not final. */
   stillHeld: z.int().optional(),
-  /** When that capture began, in epoch ms. */
+  /** Start of the pending capture, in epoch ms. */
   capturingSince: z.int().optional(),
-  /** The part of a hold that ended without a capture. */
+  /** The part of a hold that was released. */
   released: z.int().default(0),
-  /** When the provider ends the hold, in epoch ms; null for money that is taken immediately. */
+  /** End of the hold, in epoch ms; null for money that is taken immediately. */
   holdEndsAt: z.int().nullable().default(null),
   amountRefunded: z.int(),
   customerId: z.string().nullable(),
@@ -181,12 +181,12 @@ export const ledgerDisputeSchema = z.object({
   currency: z.string(),
   status: z.enum(['needs_response', 'under_review', 'won', 'lost', 'closed']),
   reason: z.enum(DISPUTE_REASONS),
-  /** True if this is only a question of the bank, so no money is taken back yet. */
+  /** True for an inquiry by the bank, before money is taken back. */
   inquiry: z.boolean(),
   /** The deadline for the seller's evidence. */
   evidenceDueAt: z.int(),
   updatedAt: z.int(),
-  /** Starts at 1 and counts the dispute's changes. */
+  /** Number of the dispute's revision, starting at 1. */
   revision: z.int().default(1),
 });
 export type LedgerDispute = z.infer<typeof ledgerDisputeSchema>;
@@ -222,7 +222,7 @@ export interface Collection<T> {
   put(document: T): T;
   /** Newest first. */
   list(slot: ProviderSlot, listing: Listing): T[];
-  /** All slots, oldest first. With `reference`, only documents of that payment of ours. */
+  /** Across all slots, oldest first. `reference` limits the list to documents of our payment with this id. */
   all(reference?: string): T[];
 }
 
@@ -244,7 +244,7 @@ export interface Documents {
   readonly taxRates: Collection<LedgerTaxRate>;
 }
 
-/** Our own payment's id, which the adapters send with every object that they create. */
+/** Our payment's id, which the adapters add to every object. */
 export const referenceOf = (document: { readonly metadata: Readonly<Record<string, string>> }): string | null =>
   document.metadata['payment_id'] ?? null;
 
@@ -291,7 +291,7 @@ const bodyRow = z.object({ body: z.string() });
 interface CollectionOptions<T> {
   readonly kind: string;
   readonly schema: z.ZodType<T>;
-  /** The id of the document that holds this document. */
+  /** The id of the parent document. */
   readonly holderOf: (document: T) => string | null;
 }
 

@@ -1,4 +1,4 @@
-/** @module A provider's fee for the money that it receives, in the provider's units. */
+/** @module A provider's fee for received money, in the provider's units. */
 
 import type { LedgerCharge } from './documents.ts';
 import type { ChargeFees, Unit } from './unit.ts';
@@ -6,7 +6,7 @@ import type { ChargeFees, Unit } from './unit.ts';
 interface FeeTerms {
   /** Hundredths of a percent. */
   readonly basisPoints: number;
-  /** Added to the percentage. */
+  /** Fixed part of the fee, in addition to the percentage. */
   readonly fixed: number;
   readonly afterSeconds?: number;
 }
@@ -16,7 +16,7 @@ export const chargeFees = ({ basisPoints, fixed, afterSeconds = 0 }: FeeTerms): 
   afterMs: afterSeconds * 1_000,
 });
 
-/** Adds the fee to a charge whose money has arrived, or schedules it. */
+/** Adds the fee to a charge with received money, or schedules the fee. */
 export const withFee = (unit: Unit, charge: LedgerCharge): LedgerCharge => {
   const { fees } = unit;
   if (!fees) return charge;
@@ -25,7 +25,7 @@ export const withFee = (unit: Unit, charge: LedgerCharge): LedgerCharge => {
   return charge;
 };
 
-/** Due work. */
+/** Runs as due work. */
 export const assessFee = (unit: Unit, chargeId: string): void => {
   const charge = unit.documents.charges.get(unit.slot, chargeId);
   if (!charge || !unit.fees) return;

@@ -1,6 +1,6 @@
 /**
- * @module Several captures of one hold. The hold's own charge is its first capture, and each further capture is a charge
- * without a hold. Together they may take more than was held, if the provider allows it.
+ * @module Several captures of one hold. The hold's own charge is the first capture. Each further capture is a new
+ * charge without a hold. Together they may exceed the hold if the provider allows it.
  */
 
 import type { LedgerCharge, LedgerPayment } from './documents.ts';
@@ -9,16 +9,16 @@ import type { Unit } from './unit.ts';
 
 interface FurtherCapture {
   readonly payment: LedgerPayment;
-  /** The charge of the hold, after its first capture. */
+  /** The hold's charge, after its first capture. */
   readonly held: LedgerCharge;
   readonly amount: number;
-  /** What stays held for further captures; the rest is released. */
+  /** The amount that stays held for further captures; the rest is released. */
   readonly stillHeld: number;
   /** Fields that only one vendor's protocol has. */
   readonly wire: Readonly<Record<string, unknown>>;
 }
 
-/** Takes another part of the hold. */
+/** Captures another part of the hold. */
 export const captureFurther = (
   unit: Unit,
   { payment, held, amount, stillHeld, wire }: FurtherCapture,
@@ -39,6 +39,6 @@ export const captureFurther = (
   return charge;
 };
 
-/** Ends what is still held after a capture. */
+/** Releases the amount still held after a capture. */
 export const releaseRest = (unit: Unit, { stillHeld = 0, ...held }: LedgerCharge): LedgerCharge =>
   unit.documents.charges.put({ ...held, stillHeld: 0, released: held.released + stillHeld });

@@ -1,4 +1,4 @@
-/** @module Holds, which are amounts that a provider reserves until a capture, a release or the end of their time. */
+/** @module Holds: amounts that a provider reserves until a capture, a release or the hold's end. */
 
 import type { LedgerCharge, LedgerPayment } from './documents.ts';
 import { releaseRest } from './further-captures.ts';
@@ -7,7 +7,7 @@ import type { Unit } from './unit.ts';
 
 const CAPTURE_DELAY_MS = 86_400_000;
 
-/** Due work. The provider cancels a payment whose hold has reached its end, unless its capture is under way. */
+/** Runs as due work. The provider cancels a payment at its hold's end, unless a capture is running. */
 export const endHold = (unit: Unit, paymentId: string): void => {
   const payment = unit.documents.payments.get(unit.slot, paymentId);
   const held = payment && chargeOf(unit, payment);
@@ -19,11 +19,11 @@ export const endHold = (unit: Unit, paymentId: string): void => {
 const chargeOf = (unit: Unit, { latestChargeId }: LedgerPayment): LedgerCharge | undefined =>
   unit.documents.charges.get(unit.slot, latestChargeId ?? '');
 
-/** True if the bank refuses to pay out the amount that it holds. */
+/** True if the bank refuses to pay out the held amount. */
 export const declinesCapture = (unit: Unit, payment: LedgerPayment): boolean =>
   ofHolds(unit, payment)?.declinesCapture === true;
 
-/** True if the bank decides later, as `startCapture` does. */
+/** True if the bank decides later, through `startCapture`. */
 export const delaysCapture = (unit: Unit, payment: LedgerPayment): boolean =>
   ofHolds(unit, payment)?.delaysCapture !== undefined;
 
@@ -32,25 +32,25 @@ const ofHolds = (unit: Unit, { methodId }: LedgerPayment) => {
   return behaviour?.kind === 'succeeds' ? behaviour : undefined;
 };
 
-/** Begins a capture that the bank decides on a day later. Until then nothing else can be captured. */
+/** Starts a capture that the bank decides a day later. Until then no other capture is possible. */
 export const startCapture = (unit: Unit, charge: LedgerCharge, amount: number): void => {
   const capturing = { ...charge, capturing: amount, capturingSince: unit.at };
   unit.announce({ kind: 'charge.pending', charge: unit.documents.charges.put(capturing) });
   unit.schedule(unit.at + CAPTURE_DELAY_MS, 'settle_capture', charge.paymentId);
 };
 
-/** Due work. */
+/** Runs as due work. */
 export const settleCapture = (unit: Unit, paymentId: string): void => {
   const payment = unit.documents.payments.get(unit.slot, paymentId);
   const since = payment && chargeOf(unit, payment)?.capturingSince;
-  // A capture that began after an earlier decision has due work of its own.
+  // A capture that started after an earlier decision has its own due work.
   if (!payment || since === undefined || unit.at < since + CAPTURE_DELAY_MS) return;
   decideCapture(unit, payment, ofHolds(unit, payment)?.delaysCapture ?? 'succeeded');
 };
 
 /**
- * The bank decides on a pending capture. After a decline the amount is held as before. A hold that was released
- * meanwhile stays released.
+ * Applies the bank's decision on a pending capture. After a decline the amount stays held, unless the hold was released
+ * meanwhile.
  * @returns false if no capture is pending
  */
 export const decideCapture = (unit: Unit, payment: LedgerPayment, outcome: 'succeeded' | 'failed'): boolean => {

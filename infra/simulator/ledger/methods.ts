@@ -1,7 +1,7 @@
 import type { LedgerCustomer, LedgerMethod } from './documents.ts';
 import type { Unit } from './unit.ts';
 
-/** A method that was detached while its charge was under way stays detached. */
+/** Attaches a method to a customer, unless it was detached during its charge. */
 export const attachMethod = (unit: Unit, method: LedgerMethod, customerId: string): LedgerMethod => {
   if (method.spent) return method;
   const attached = unit.documents.methods.put({ ...method, customerId });
@@ -16,14 +16,14 @@ export const detachMethod = (unit: Unit, method: LedgerMethod): LedgerMethod => 
   return detached;
 };
 
-/** The card network's update after the bank issued a new card for the same account. */
+/** The card network's update after the bank replaced the account's card. */
 export const renewCard = (unit: Unit, before: LedgerMethod, card: Partial<LedgerMethod['card']>): LedgerMethod => {
   const method = unit.documents.methods.put({ ...before, card: { ...before.card, ...card } });
   unit.announce({ kind: 'method.renewed', method, before });
   return method;
 };
 
-/** Also deletes the customer's methods. The customer's payments stay. */
+/** Also deletes the customer's methods. The customer's payments remain. */
 export const deleteLedgerCustomer = (unit: Unit, customer: LedgerCustomer): LedgerCustomer => {
   for (const method of unit.documents.methods.list(unit.slot, { holder: customer.id, limit: 1_000 })) {
     detachMethod(unit, method);

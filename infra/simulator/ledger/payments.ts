@@ -1,6 +1,6 @@
 /**
- * @module The state machine of a payment at a provider. `succeeded` and `canceled` are never left, and a payment has
- * at most one charge that is succeeded or pending.
+ * @module A payment's state machine at a provider. `succeeded` and `canceled` are final, and a payment has at most one
+ * succeeded or pending charge.
  */
 
 import type { Behaviour, DeclineReason } from './behaviours.ts';
@@ -17,17 +17,16 @@ export interface ChargeTerms {
   /** True if the customer is absent and cannot authenticate. */
   readonly offSession: boolean;
   /**
-   * True if a payment that needs authentication waits for its customer after the decline, like the payment of an
-   * invoice.
+   * True if a payment that needs authentication waits for its customer after the decline, like an invoice's payment.
    */
   readonly waitsForCustomer?: boolean;
-  /** Names this attempt, so that it loses its connection only once. If undefined, it loses it every time. */
+  /** Identifies this attempt, so that it loses its connection only once. If undefined, every attempt loses it. */
   readonly attempt: string | undefined;
-  /** True if the provider itself charges, so no caller exists whose connection could be lost. */
+  /** True for the provider's own charge, which has no connection to lose. */
   readonly byItself?: boolean;
 }
 
-/** A payment, and the method to charge for it. */
+/** A payment and the method to charge. */
 export interface ChargeAttempt {
   readonly payment: LedgerPayment;
   readonly method: LedgerMethod;
@@ -42,10 +41,7 @@ export interface ChargeOutcome {
   };
 }
 
-/**
- * Tries to charge the method. Expects a payment that is requires_payment_method, requires_confirmation or
- * requires_action.
- */
+/** Tries to charge the method. Expects the status requires_payment_method, requires_confirmation or requires_action. */
 export const attemptPayment = (unit: Unit, { payment, method }: ChargeAttempt, terms: ChargeTerms): ChargeOutcome => {
   const started: ChargeAttempt = { payment: { ...payment, methodId: method.id, failure: null }, method };
   const behaviour = method.behaviour;
@@ -82,7 +78,7 @@ export const authenticate = (unit: Unit, { payment, method }: ChargeAttempt, pas
   return complete(unit, { payment: waiting, method: known }, true).payment;
 };
 
-/** Settles a processing payment; a payment in another status stays as it is. */
+/** Settles a processing payment. Other payments stay unchanged. */
 export const settleLedgerPayment = (unit: Unit, paymentId: string): void => {
   const payment = unit.documents.payments.get(unit.slot, paymentId);
   if (payment?.status !== 'processing' || payment.methodId === null || payment.latestChargeId === null) return;
@@ -111,7 +107,7 @@ export const settleLedgerPayment = (unit: Unit, paymentId: string): void => {
   succeed(unit, { payment, method }, charge.amount);
 };
 
-/** Captures reserved money. Releases the rest, except what the charge still holds for further captures. */
+/** Captures reserved money. Releases the rest, except the amount held for further captures. */
 export const captureLedgerPayment = (unit: Unit, payment: LedgerPayment, amount: number): LedgerPayment => {
   const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId ?? '');
   const method = unit.documents.methods.get(unit.slot, payment.methodId ?? '');
@@ -148,7 +144,7 @@ export const cancelLedgerPayment = (unit: Unit, payment: LedgerPayment, reason: 
   return canceled;
 };
 
-/** The name of the counter for a method's charges. A method that is not stored is counted per customer. */
+/** The counter's name for a method's charges. Unsaved methods are counted per customer. */
 const chargeCounter = (payment: LedgerPayment, method: LedgerMethod): string =>
   method.customerId !== null || (payment.saveMethod !== null && payment.customerId !== null)
     ? method.id
@@ -211,7 +207,7 @@ const complete = (unit: Unit, attempt: ChargeAttempt, authenticated = false): Ch
   return { payment: succeed(unit, { payment: { ...payment, latestChargeId: charge.id }, method }, charge.amount) };
 };
 
-/** Reserves the amount of a charge that the bank has approved. */
+/** Reserves the amount of an approved charge. */
 const hold = (unit: Unit, { payment, method }: ChargeAttempt, charge: LedgerCharge): LedgerPayment => {
   const { behaviour } = method;
   const bankMs = behaviour.kind === 'succeeds' ? behaviour.holdMs : undefined;
@@ -245,7 +241,7 @@ const chargeOf = (unit: Unit, { id, latestChargeId }: LedgerPayment): LedgerChar
 
 const decline = (unit: Unit, attempt: ChargeAttempt, reason: DeclineReason): ChargeOutcome => {
   const { payment, method } = attempt;
-  // A failed authentication makes no charge.
+  // A failed authentication creates no charge.
   const charge = reason === 'authentication_failed' ? undefined : addCharge(unit, attempt, { status: 'failed' });
   const failed = fail(unit, payment, { method, reason, charge });
   const stored = charge && unit.documents.charges.get(unit.slot, charge.id);

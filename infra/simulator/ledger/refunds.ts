@@ -1,7 +1,7 @@
 /**
- * @module Refunds of a charge. The pending and succeeded refunds of a charge never exceed the captured amount.
- * `amountRefunded` counts a refund from its creation, and no longer counts it once it fails or is canceled. A refund
- * moves from pending to succeeded, failed or canceled, and from succeeded to failed only.
+ * @module Refunds of a charge. Pending and succeeded refunds never exceed the captured amount. `amountRefunded`
+ * includes a refund from its creation until it fails or is canceled. A refund moves from pending to succeeded, failed
+ * or canceled, and from succeeded only to failed.
  */
 
 import type { RefundCourse } from './behaviours.ts';
@@ -11,16 +11,16 @@ import type { Unit } from './unit.ts';
 const SETTLEMENT_MS = 60_000;
 
 export interface RefundTerms {
-  /** In the vendor's units; undefined means the whole remaining amount. */
+  /** In the vendor's units; undefined for the whole remaining amount. */
   readonly amount: number | undefined;
   readonly reason?: string | undefined;
   readonly note?: string | undefined;
   readonly metadata?: Readonly<Record<string, string>>;
   /** Fields that only one vendor's protocol has. */
   readonly wire?: Readonly<Record<string, unknown>>;
-  /** Undefined means the initial status for refunds of the charge's method. */
+  /** Undefined for the default initial status of the charge's method. */
   readonly status?: 'pending' | 'succeeded' | undefined;
-  /** True if a pending refund settles by itself. It succeeds, unless the charge's method has another course. */
+  /** True if a pending refund settles automatically. It succeeds, unless the charge's method has another outcome. */
   readonly settles?: true;
 }
 
@@ -29,14 +29,14 @@ export type RefundProblem = 'not_paid' | 'already_refunded' | 'exceeds';
 /** The refundable amount of the charge, in the vendor's units. */
 export const leftOf = (charge: LedgerCharge): number => charge.amountCaptured - charge.amountRefunded;
 
-/** The reason why the charge cannot be refunded by this amount. Undefined if it can. */
+/** @returns the reason why this amount cannot be refunded; undefined if it can. */
 export const refundProblem = (charge: LedgerCharge, amount = leftOf(charge)): RefundProblem | undefined => {
   if (charge.status === 'refunded') return 'already_refunded';
   if (charge.status !== 'succeeded') return 'not_paid';
   return amount > leftOf(charge) ? 'exceeds' : undefined;
 };
 
-/** Refunds the charge. The caller has checked refundProblem and reports a problem in its vendor's format. */
+/** Refunds the charge. The caller first checks refundProblem and reports problems in its vendor's format. */
 export const createLedgerRefund = (unit: Unit, charge: LedgerCharge, terms: RefundTerms): LedgerRefund => {
   const amount = terms.amount ?? leftOf(charge);
   if (refundProblem(charge, amount) !== undefined || amount < 1) {
@@ -77,7 +77,7 @@ export const canMoveRefund = (refund: LedgerRefund, status: LedgerRefund['status
   LATER[refund.status].includes(status);
 
 /**
- * Settles, cancels or fails a pending refund. A succeeded refund can also fail, because a bank may send the money back.
+ * Settles, cancels or fails a pending refund. A succeeded refund can also fail, because a bank may return the money.
  */
 export const moveRefund = (unit: Unit, refund: LedgerRefund, status: LedgerRefund['status']): LedgerRefund => {
   if (!canMoveRefund(refund, status)) throw new Error(`Refund ${refund.id} is ${refund.status}, not to be ${status}`);
@@ -98,7 +98,7 @@ const ENDS: Readonly<Record<RefundCourse, readonly [from: LedgerRefund['status']
   succeeded_then_failed: ['succeeded', 'failed'],
 };
 
-/** Due work. A refund that has already been moved stays as it is. */
+/** Runs as due work. Skips a refund that is no longer pending. */
 export const settleLedgerRefund = (unit: Unit, refundId: string): void => {
   const refund = unit.documents.refunds.get(unit.slot, refundId);
   const charge = refund && unit.documents.charges.get(unit.slot, refund.chargeId);

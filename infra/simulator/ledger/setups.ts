@@ -3,7 +3,7 @@ import type { LedgerMethod, LedgerSetup } from './documents.ts';
 import { attachMethod } from './methods.ts';
 import type { Unit } from './unit.ts';
 
-/** The outcome of storing a method for later use without charging it. */
+/** The outcome of storing a method for later use without a charge. */
 export interface SetupOutcome {
   readonly setup: LedgerSetup;
   readonly declined?: { readonly method: LedgerMethod; readonly reason: DeclineReason };

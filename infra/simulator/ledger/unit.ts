@@ -12,7 +12,7 @@ import type {
   LedgerSetup,
 } from './documents.ts';
 
-/** A change in the ledger. Each vendor turns it into its own events, or into none. */
+/** A change in the ledger. Each vendor maps it to its own events, if any. */
 export type Change =
   | { readonly kind: PaymentChange; readonly payment: LedgerPayment }
   | { readonly kind: ChargeChange; readonly charge: LedgerCharge }
@@ -57,9 +57,9 @@ export type ChargeChange =
   | 'charge.lowered'
   | 'charge.fee_assessed'
   | 'charge.refunded';
-/** With `failed`, the refund was pending, or it had succeeded and the bank has sent the money back. */
+/** With `failed`, the refund was pending, or the bank returned the money of a succeeded refund. */
 export type RefundChange = 'refund.created' | 'refund.updated' | 'refund.failed';
-/** `closed` means won, lost or closed. */
+/** The kind `closed` covers the statuses won, lost and closed. */
 export type DisputeChange = 'dispute.created' | 'dispute.updated' | 'dispute.closed';
 export type SetupChange =
   | 'setup.created'
@@ -115,7 +115,7 @@ export const WORK_KINDS = [
 ] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** The billing provider's schedule for collecting an unpaid invoice, as its owner has set it. */
+/** The billing provider's retry schedule for unpaid invoices, as set by its owner. */
 export const retrySettings = z.strictObject({
   /** Days after the first failure. */
   days: z.array(z.int().min(1).max(60)).max(8),
@@ -124,14 +124,14 @@ export const retrySettings = z.strictObject({
 });
 export type RetrySettings = z.infer<typeof retrySettings>;
 
-/** How long the invoice of a renewal stays a draft before it is finalized and collected; an hour at Stripe. */
+/** How long a renewal's invoice stays a draft before it is finalized and collected; an hour at Stripe. */
 export const draftSettings = z.strictObject({ minutes: z.int().min(0).max(4_320) });
 export type DraftSettings = z.infer<typeof draftSettings>;
 
-/** The address to which the provider sends its events, as its owner has registered it. */
+/** The owner's registered address for the provider's events. */
 interface WebhookEndpoint {
   readonly url: string;
-  /** The version of the provider's API in which the events are; undefined if the owner has chosen none. */
+  /** API version of the events; undefined if the owner chose none. */
   readonly apiVersion: string | undefined;
 }
 
@@ -142,35 +142,35 @@ export interface ChargeFees {
   readonly afterMs: number;
 }
 
-/** One transaction over the ledger, for a call of a provider's protocol, a step of a customer, or due work. */
+/** One ledger transaction, for a provider call, a customer's step, or due work. */
 export interface Unit {
   readonly slot: ProviderSlot;
   /** Epoch ms of the clock. */
   readonly at: number;
   readonly documents: Documents;
   newId(kind: LedgerIdKind): string;
-  /** 1 at the first call with this name, then 2, 3 … */
+  /** Returns 1 at the first call with this name, then 2, 3 … */
   count(name: string): number;
-  /** True if an attempt with this name already lost its connection. */
+  /** True if an attempt with this name has already lost its connection. */
   lostBefore(name: string): boolean;
-  /** Drops the response of this call, but keeps its changes. */
+  /** Drops the call's response but keeps its changes. */
   loseAnswer(name: string | undefined): void;
   schedule(dueAt: number, kind: WorkKind, subject: string): void;
   announce(change: Change): void;
-  /** The provider's minimum charge, in the provider's units; 0 if it has none. */
+  /** The minimum charge in the provider's units; 0 if there is none. */
   leastCharge(currency: string): number;
-  /** The provider's fees; undefined if it charges none here. */
+  /** The provider's fees; undefined for no fees. */
   readonly fees: ChargeFees | undefined;
   retries(): RetrySettings;
   drafts(): DraftSettings;
   endpoint(): WebhookEndpoint;
-  /** A value that only the holder of the document can know. It is the same on every call. */
+  /** A stable secret that only the document's holder can know. */
   secretOf(id: string): string;
-  /** The URL at which a customer takes the step that a payment waits for. */
+  /** The URL of the customer's step for a waiting payment. */
   customerPage(id: string): string;
 }
 
-/** Rolls the unit back, because the call never reached the provider. */
+/** Rolls the unit back, as if the call never reached the provider. */
 export class NeverArrived extends Error {
   readonly attempt: string | undefined;
   constructor(attempt: string | undefined) {

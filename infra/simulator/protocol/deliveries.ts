@@ -3,7 +3,7 @@ import type { SimulatorOptions } from '../state/options.ts';
 import type { DeliveryMode, OutboxDelivery } from './outbox.ts';
 import type { SignatureKind, Vendor } from './vendor.ts';
 
-/** The longest real time that a provider waits for the response to its webhook. */
+/** Maximum real time that a provider waits for a webhook's response. */
 const DEADLINE_MS = 30_000;
 
 /** Returns the response, or status 0 and the reason. Never rejects. */
@@ -31,7 +31,7 @@ interface Sender {
   readonly vendorOf: (slot: OutboxDelivery['slot']) => Vendor;
 }
 
-/** One attempt of the outbox, signed at the time it is sent. */
+/** Sends one attempt of the outbox, signed at the time of sending. */
 export const sendDelivery = async ({ clock, options, vendorOf }: Sender, delivery: OutboxDelivery): Promise<number> => {
   const slot = options.slots[delivery.slot];
   const headers = vendorOf(delivery.slot).webhooks.headersOf({

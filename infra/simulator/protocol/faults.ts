@@ -4,8 +4,8 @@ import { draw } from '../state/random.ts';
 import type { Store } from '../state/store.ts';
 
 /**
- * Failures that a test requests. `timeout_before`, `error_500`, `rate_limit` and `reset` strike before the call
- * commits; `timeout_after` and `malformed` strike after it.
+ * Failures on a test's request. `timeout_before`, `error_500`, `rate_limit` and `reset` occur before the call commits;
+ * `timeout_after` and `malformed` occur after it.
  */
 export const FAULT_ACTIONS = [
   'timeout_before',
@@ -29,7 +29,7 @@ export const faultRule = z.object({
 });
 export type FaultRule = z.infer<typeof faultRule>;
 
-/** `draws` counts the calls that the rule matched, `struck` the calls that it made fail. */
+/** `draws` counts the rule's matching calls, `struck` those that failed. */
 const keptRule = faultRule.extend({ draws: z.int(), struck: z.int() });
 export type KeptRule = z.infer<typeof keptRule>;
 
@@ -37,7 +37,7 @@ export interface Faults {
   add(rule: FaultRule): KeptRule;
   list(): KeptRule[];
   clear(): void;
-  /** The fault of this call, from the first rule that matches and whose random draw hits. */
+  /** The call's fault: from the first rule that matches and whose random draw hits. */
   strike(slot: ProviderSlot, method: string, path: string): FaultAction | undefined;
 }
 

@@ -4,7 +4,8 @@ import type { Store } from '../state/store.ts';
 import type { Answer, Call, VendorIdempotency } from './vendor.ts';
 
 /**
- * The responses stored under idempotency keys. Keys in flight are kept in memory only, so a killed process leaves none.
+ * Stored responses by idempotency key. Keys in flight are only in memory, so a killed process leaves no such key
+ * behind.
  */
 export interface KeptVendorAnswers {
   find(slot: ProviderSlot, key: string, at: number): KeptVendorAnswer | undefined;
@@ -73,7 +74,7 @@ export const openKeptVendorAnswers = (store: Store): KeptVendorAnswers => {
   };
 };
 
-/** The response to a call under a used key, which is the first response again or a refusal. */
+/** The response to a repeated key: the first response again, or a refusal. */
 export const answerOfUsedKey = (
   kept: KeptVendorAnswer,
   { key, call }: { readonly key: string; readonly call: Call },

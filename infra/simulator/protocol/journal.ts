@@ -2,9 +2,9 @@ import * as z from 'zod';
 import type { Store } from '../state/store.ts';
 import type { Call, VendorCaller } from './vendor.ts';
 
-/** The calls that adapters made, without bodies and query strings, so no card number or secret is stored. */
+/** The adapters' calls, without bodies and query strings, so no card number or secret is stored. */
 export interface Journal {
-  /** @returns the number of the call, which has no status until the response is sent. */
+  /** @returns the number of the call. The call has no status until the response is sent. */
   begin(started: StartedCall): number;
   answered(number: number, status: number): void;
   list(): JournalEntry[];

@@ -27,22 +27,22 @@ import type { Cause, Vendor, VendorEvent } from './vendor.ts';
 /** Opens units of work over the ledger, and runs due work. */
 export interface Units {
   readonly documents: Documents;
-  /** One transaction. Every change announced in it becomes events in the outbox. */
+  /** Runs one transaction. Each change announced in it adds events to the outbox. */
   work<T>(slot: ProviderSlot, cause: Cause | undefined, task: (unit: Unit) => T): Done<T>;
-  /** Records that an attempt with this name lost its connection before it committed. */
+  /** Records that this attempt lost its connection before it committed. */
   rememberLost(attempt: string): void;
   nextDueAt(): number | undefined;
   runDue(): void;
-  /** 1, 2, 3 … for each name. */
+  /** Returns 1, 2, 3 … per name. */
   count(name: string): number;
-  /** Applies to later failures, at every billing provider. */
+  /** For later failures at all billing providers. */
   useRetries(settings: RetrySettings): void;
-  /** Applies to later renewals, at every billing provider. */
+  /** For later renewals at all billing providers. */
   useDrafts(settings: DraftSettings): void;
-  /** Applies to later events, at the providers whose events have a version. */
+  /** For later events at providers with event versions. */
   useEventsVersion(version: string): void;
   eventsVersion(): string | undefined;
-  /** Makes the ids of this ledger different from another's. */
+  /** Makes this ledger's ids differ from other ledgers' ids. */
   readonly tag: string;
 }
 
@@ -56,12 +56,12 @@ interface UnitsParts {
   readonly clock: Clock;
   readonly outbox: Outbox;
   readonly vendorOf: (slot: ProviderSlot) => Vendor;
-  /** The slots that have a vendor. Due work of other slots waits until they have a vendor again. */
+  /** Slots with a vendor. Due work of other slots waits until they have a vendor again. */
   readonly served: readonly ProviderSlot[];
-  /** The host's base URL as seen from outside, for the customer's page. */
+  /** The host's public base URL, for the customer's page. */
   readonly siteOf: (slot: ProviderSlot) => string;
   readonly webhookUrlOf: (slot: ProviderSlot) => string;
-  /** Part of the ids of a new ledger; derived from the time by default. */
+  /** Part of a new ledger's ids; derived from the time by default. */
   readonly tag?: string | undefined;
 }
 
@@ -98,7 +98,7 @@ export const openUnits = (parts: UnitsParts): Units => {
     };
     return { result: store.transaction(() => task(unit)), answerLost };
   };
-  /** The clock asks very often, and usually nothing has been written since. */
+  /** Cached, because the clock polls often and usually nothing has been written since. */
   let known: { readonly writes: number; readonly dueAt: number | undefined } | undefined;
   const nextDueAt = (): number | undefined => {
     const writes = store.writes();
@@ -177,10 +177,10 @@ const nextDue = (store: Store, now: number, served: readonly ProviderSlot[]) => 
   return row === undefined ? undefined : dueRow.parse(row);
 };
 
-/** Derived from the ledger's creation time, so it is constant in a test and different for each new ledger file. */
+/** Derived from the ledger's creation time: constant in a test, but different for each new ledger file. */
 const tagOf = (now: number): string => now.toString(36).padStart(8, '0').slice(-8);
 
-/** The stored tag of the ledger. A new ledger gets the given tag. */
+/** The ledger's stored tag. A new ledger gets the given tag. */
 const ledgerTag = (store: Store, tag: string): string => {
   const known = store.readSetting('tag', z.string());
   if (known !== undefined) return known;
@@ -196,7 +196,7 @@ interface Announcement {
   readonly outbox: Outbox;
 }
 
-/** Events show the object as it is now, even if the same call changes it later. */
+/** Renders events immediately, so they do not show later changes in the same call. */
 const announce = ({ unit, change, cause, vendor, outbox }: Announcement): void => {
   for (const event of vendor.webhooks.eventsOf(change, unit)) {
     const id = unit.newId('event');

@@ -1,6 +1,6 @@
 /**
- * @module The simulator's own webhooks. They are written in the transaction that they report and delivered afterwards,
- * at least once. Events of one object are delivered in order, unless a test requests another order.
+ * @module The simulator's own webhooks. They are stored in the transaction that they report, then delivered at least
+ * once. Events of one object are delivered in order, unless a test requests another order.
  */
 
 import * as z from 'zod';
@@ -24,7 +24,7 @@ const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 
 const LATER_DELAY_MS = 12 * HOUR_MS;
 const DELAY_MS = HOUR_MS;
 const COPIES = 3;
-/** The number of deliveries read from the file at a time, and the maximum in flight. */
+/** Maximum deliveries per read (BATCH) and in flight (AT_ONCE). */
 const BATCH = 64;
 const AT_ONCE = 16;
 
@@ -49,13 +49,13 @@ export interface Outbox {
   post(posting: Posting): void;
   setting(): WebhookSetting;
   use(setting: WebhookSetting): void;
-  /** Makes the deliveries due again that the vendor has given up. @returns their number */
+  /** Retries the deliveries that the vendor gave up. @returns their number */
   resend(): number;
   nextDueAt(): number | undefined;
   /** Starts due deliveries; `idle` shows when they are done. */
   drain(): void;
   idle(): boolean;
-  /** The numbers of deliveries by state. */
+  /** Numbers of deliveries by state. */
   counts(): Record<string, number>;
   close(): void;
 }
@@ -63,9 +63,9 @@ export interface Outbox {
 interface OutboxParts {
   readonly store: Store;
   readonly clock: Clock;
-  /** The slots that have a vendor. Deliveries of other slots wait until they have a vendor again. */
+  /** Slots with a vendor. Deliveries of other slots wait until they have a vendor again. */
   readonly served: readonly ProviderSlot[];
-  /** The days for which events of the slot's vendor are retried. */
+  /** Retry period of the vendor's events, in days. */
   readonly retriesForDays: (slot: ProviderSlot) => number;
   /** @returns the status of the service's response; 0 without a response. Never rejects. */
   readonly send: (delivery: OutboxDelivery) => Promise<number>;
@@ -111,7 +111,7 @@ export const openOutbox = ({ store, clock, served, retriesForDays, send }: Outbo
     );
     return rows.map((row) => dueRow.parse(row)).find((row) => !inFlight.has(row.seq))?.dueAt;
   };
-  /** The clock asks very often, and usually nothing has been written since. */
+  /** Cached, because the clock polls often and usually nothing has been written since. */
   let known: { readonly writes: number; readonly dueAt: number | undefined } | undefined;
   const nextDueAt = (): number | undefined => {
     const writes = store.writes();
@@ -187,7 +187,7 @@ const post = (store: Store, posting: Posting & { readonly manner: DeliveryMode }
 };
 
 /**
- * A forged event is tried only once, because its sender does not know the secret, however often it calls.
+ * A forged event has only one try, because its sender does not know the secret.
  * @returns ms until the next try, or undefined if the vendor gives up
  */
 const retryDelay = ({ manner, attempts }: OutboxDelivery, days: number): number | undefined => {
@@ -219,7 +219,7 @@ const inOrder = (deliveries: readonly OutboxDelivery[], seed: number): readonly 
     ? shuffled(deliveries, seed, (delivery) => delivery.seq)
     : deliveries;
 
-/** Runs tasks of one lane in sequence and different lanes in parallel, up to `atOnce` at a time. */
+/** Runs the tasks of one lane in sequence and lanes in parallel, up to `atOnce` at a time. */
 const lanes = (atOnce: number) => {
   const tails = new Map<string, Promise<void>>();
   const waiting: (() => void)[] = [];

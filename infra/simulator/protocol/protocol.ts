@@ -10,7 +10,7 @@ import { lost, type Units } from './ledger-work.ts';
 import { type Answer, type Call, Refused, type Vendor, type VendorCaller } from './vendor.ts';
 
 /**
- * Every call to a vendor passes authentication → journal → fault → idempotency key → the vendor, in one transaction →
+ * Every vendor call passes authentication → journal → fault → idempotency key → the vendor, in one transaction →
  * response. Vendors differ only in their formats.
  */
 export interface Protocol {
@@ -27,7 +27,7 @@ interface ProtocolParts {
   readonly slots: readonly (readonly [ProviderSlot, SlotOptions])[];
 }
 
-/** A call without a response keeps its socket for this real time, then the socket is destroyed. */
+/** Real time for which a call without a response keeps its socket. Then the socket is destroyed. */
 const HOLD_MS = 30_000;
 
 export const openProtocol = (parts: ProtocolParts): Protocol => {
@@ -78,7 +78,7 @@ const carryOut = async (parts: ProtocolParts, incoming: Incoming): Promise<Outco
   return send(done.answer);
 };
 
-/** The effect of a fault before the call is carried out; undefined if the fault strikes afterwards. */
+/** The result of a fault before the call runs; undefined for faults that occur afterwards. */
 const earlyOutcome = (
   fault: FaultAction,
   vendor: Vendor,
@@ -120,7 +120,7 @@ const execute = async (parts: ProtocolParts, keyed: KeyedCall): Promise<Executed
   const rules = keyed.vendor.idempotency;
   if (!parts.kept.claim(slot, key)) return { answer: rules.inUse(key), answerLost: false };
   try {
-    // A call takes one turn of the event loop, so that a concurrent call under the same key can collide with it.
+    // Each call takes one turn of the event loop, so that concurrent calls under the same key can collide.
     await nextTurn();
     const found = parts.kept.find(slot, key, parts.clock.now());
     if (found) return { answer: answerOfUsedKey(found, { key, call }, rules), answerLost: false };

@@ -17,19 +17,16 @@ export interface Answer {
   /** JSON text. */
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** False if the call was refused before the operation began, so that the same idempotency key may be used again. */
+  /** False if the call was refused before the operation started. The same idempotency key may then be used again. */
   readonly began: boolean;
 }
 
-/**
- * The header of refusals that may be the simulator's own, because the vendor may offer an operation that the simulator
- * lacks.
- */
+/** Header for refusals of operations that the vendor may offer but the simulator lacks. */
 export const NOT_OFFERED: Readonly<Record<string, string>> = { 'x-simulator': 'not-offered' };
 
 export interface VendorOperation {
   readonly method: string;
-  /** A parameter for an id is `:id`. */
+  /** An id parameter is written as `:id`. */
   readonly path: string;
 }
 
@@ -39,7 +36,7 @@ export interface VendorCaller {
   readonly kind: 'adapter' | 'browser';
 }
 
-/** An event in the vendor's own format, before it is wrapped and sent. */
+/** An event in the vendor's format, before its envelope is added. */
 export interface VendorEvent {
   readonly type: string;
   readonly object: unknown;
@@ -58,11 +55,11 @@ export interface EnvelopeParts {
   /** Unix seconds. */
   readonly created: number;
   readonly cause: Cause | undefined;
-  /** The version of the vendor's API in which its owner wants events; undefined for the vendor's own default. */
+  /** The API version that the vendor's owner chose for events; undefined for the vendor's default. */
   readonly apiVersion?: string | undefined;
 }
 
-/** The call that caused an event; undefined for due work. */
+/** The call behind an event; undefined for due work. */
 export interface Cause {
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
@@ -83,29 +80,29 @@ export interface VendorWebhooks {
   /** The headers of one delivery. */
   headersOf(signing: Signing): Record<string, string>;
   envelope(parts: EnvelopeParts): unknown;
-  /** The days for which an event that was not accepted is retried. */
+  /** How many days an unaccepted event is retried. */
   readonly retriesForDays: number;
   eventsOf(change: Change, unit: Unit): readonly VendorEvent[];
 }
 
-/** How a vendor treats a repeated key. */
+/** A vendor's rules for repeated idempotency keys. */
 export interface VendorIdempotency {
   keyOf(call: Call): string | undefined;
-  /** Equal for repeated calls. */
+  /** Equal for repetitions of one call. */
   fingerprintOf(call: Call): string;
   keepMs(call: Call): number;
-  /** The response to another request under a used key. If undefined, the stored response is returned anyway. */
+  /** The response to a different request under a used key. If undefined, the stored response is returned. */
   reused(key: string, call: Call, firstPath: string): Answer | undefined;
   inUse(key: string): Answer;
   replayHeaders(requestId: string): Record<string, string>;
-  /** The status of a repeated response, if it differs from the first status. */
+  /** The status of a repeated response, if it differs from the first. */
   replayStatus?(status: number, call: Call): number;
 }
 
-/** A step that a customer takes outside the shop, such as 3-D Secure. */
+/** A customer's step outside the shop, such as 3-D Secure. */
 export interface CustomerStep {
   readonly passed: boolean;
-  /** The approving payer, as a test value of the vendor. */
+  /** The approving payer, as the vendor's test value. */
   readonly payer: string | undefined;
 }
 
@@ -121,7 +118,7 @@ export interface SiteCapture {
   readonly isFinal: boolean;
 }
 
-/** Thrown by a vendor. Nothing of the call is committed, and `answer` is the response. */
+/** Thrown by a vendor to commit nothing of the call. `answer` is the response. */
 export class Refused extends Error {
   readonly answer: Answer;
   constructor(answer: Answer) {
@@ -131,10 +128,10 @@ export class Refused extends Error {
   }
 }
 
-/** One vendor's protocol over the ledger. A vendor holds no state itself. */
+/** One vendor's protocol over the ledger. Vendors are stateless. */
 export interface Vendor {
   readonly adapter: AdapterName;
-  /** The operations of the vendor's API that the simulator offers. */
+  /** The vendor's API operations in the simulator. */
   readonly operations: readonly VendorOperation[];
   readonly webhooks: VendorWebhooks;
   readonly idempotency: VendorIdempotency;
@@ -142,33 +139,33 @@ export interface Vendor {
   /** @returns the caller, or the refusal. */
   identify(call: Call, slots: readonly (readonly [ProviderSlot, SlotOptions])[]): VendorCaller | Answer;
   /**
-   * Carries the call out within one transaction.
-   * @throws Refused if nothing may be committed.
+   * Runs the call within one transaction.
+   * @throws Refused to commit nothing.
    */
   execute(call: Call, caller: VendorCaller, unit: Unit): Answer;
-  /** A customer's step without a charge (an approval). Vendors without such a step use the ledger's authentication. */
+  /** Takes a customer's step without a charge (an approval). If absent, the ledger's authentication applies. */
   takeCustomerStep?(unit: Unit, waiting: LedgerPayment | LedgerSetup, step: CustomerStep): StepTaken;
   /**
-   * Captures a part of a hold on the vendor's site, which may be one of several. Absent if one capture ends a hold.
+   * Captures part of a hold on the vendor's site. Absent if the vendor allows only one capture per hold.
    * @throws Refused
    */
   captureOnSite?(unit: Unit, payment: LedgerPayment, capture: SiteCapture): LedgerCharge;
   /**
-   * Makes a method of a test value, as another integration has stored it. Absent if the vendor stores no methods.
+   * Creates a stored method of another integration from a test value. Absent if the vendor stores no methods.
    * @throws Refused if there is no such test value
    */
   methodOf?(unit: Unit, testValue: string): LedgerMethod;
-  /** True if the customer may approve the payment although no call has asked for approval. */
+  /** True if the customer may approve the payment before a call requests the approval. */
   awaitsApproval?(payment: LedgerPayment): boolean;
   /** Converts an amount from the vendor's units to ISO 4217 minor units, by the vendor's own table. */
   minorUnits(amount: number, currency: string): number;
-  /** The vendor's minimum charge, in the vendor's units; absent if it has none. */
+  /** The minimum charge in the vendor's units; absent if there is none. */
   leastCharge?(currency: string): number;
   /** Absent if the vendor takes no payments. */
   readonly fees?: ChargeFees;
   /** False if the vendor has no canceled refunds. */
   readonly cancelsRefunds?: false;
-  /** `tag` makes the ids of each ledger different. */
+  /** Ids differ by `tag`, which is unique per ledger. */
   formatId(kind: LedgerIdKind | 'request', n: number, tag: string): string;
   headersOf(call: Call, requestId: string): Record<string, string>;
   serverError(requestId: string): Answer;

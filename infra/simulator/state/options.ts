@@ -11,15 +11,15 @@ export interface SlotOptions {
 
 export interface SimulatorOptions {
   readonly clock: Clock;
-  /** The SQLite file of the ledger, journal, outbox and idempotency keys; ':memory:' keeps none. */
+  /** SQLite file of the ledger, journal, outbox and idempotency keys; ':memory:' stores nothing. */
   readonly file: string;
   readonly onFailedWrite?: OnFailedWrite | undefined;
   readonly slots: Readonly<Record<ProviderSlot, SlotOptions>>;
-  /** The origin of the pages to which payers are sent; by default that of the webhook URL. */
+  /** The origin of the pages for payers; by default the webhook URL's. */
   readonly site?: string | undefined;
-  /** Part of the ids of a new ledger, 8 characters; derived from the time by default. */
+  /** Part of a new ledger's ids, 8 characters; derived from the time by default. */
   readonly ledgerTag?: string | undefined;
-  /** Delivers a webhook to the service (the host passes fetch). */
+  /** Delivers a webhook to the service. The host passes `fetch`. */
   readonly deliver: (
     url: string,
     init: { headers: Record<string, string>; body: string },
@@ -29,7 +29,7 @@ export interface SimulatorOptions {
 export interface Simulator extends TimedWork {
   /**
    * Serves everything under /_local/providers/. The URL's path starts with /stripe/.
-   * @throws ConnectionDropped if the caller's socket is to be destroyed without a response.
+   * @throws ConnectionDropped to destroy the caller's socket without a response.
    */
   provider(request: Request): Promise<Response>;
   /**
@@ -39,7 +39,7 @@ export interface Simulator extends TimedWork {
   close(): void;
 }
 
-/** No response is sent and the socket is destroyed, so the caller sees a reset or its own timeout. */
+/** The socket is destroyed without a response, so the caller sees a reset or its own timeout. */
 export class ConnectionDropped extends Error {
   constructor(reason: string) {
     super(reason);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** The n-th draw of a seed, 0 <= draw < 1. Stateless, so a restart continues the same sequence. */
+/** The n-th random number of a seed, 0 <= number < 1. Stateless, so a restart continues the same sequence. */
 export const draw = (seed: number, n: number): number =>
   createHash('sha256').update(`${seed}:${n}`).digest().readUInt32BE(0) / 2 ** 32;
 
-/** The same items in an order that follows from the seed and the items' numbers. */
+/** Shuffles the items by the seed and their numbers. */
 export const shuffled = <T>(items: readonly T[], seed: number, numberOf: (item: T) => number): T[] =>
   items
     .map((item) => ({ item, place: draw(seed, numberOf(item)) }))

@@ -1,6 +1,6 @@
 /**
- * @module The simulator's file. Every call of a provider is one transaction over ledger, outbox and idempotency key,
- * so a process that is killed at any point leaves either all of it or none.
+ * @module The simulator's file. Each provider call is one transaction over ledger, outbox and idempotency key, so a
+ * killed process leaves all of it or nothing.
  */
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
@@ -42,11 +42,11 @@ export interface Store {
   run(sql: string, ...values: SQLInputValue[]): { readonly changes: number; readonly lastId: number };
   row(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined;
   rows(sql: string, ...values: SQLInputValue[]): SqliteRow[];
-  /** Counts the calls of `run` and the rollbacks. */
+  /** Counts calls of `run` and rollbacks. */
   writes(): number;
-  /** Commits all of the work or none. Joins a transaction that is already open. */
+  /** Commits all of the work or nothing. Joins an open transaction. */
   transaction<T>(work: () => T): T;
-  /** 1, 2, 3 … for each name. */
+  /** Returns 1, 2, 3 … per name. */
   next(counter: string): number;
   readSetting<T>(name: string, schema: z.ZodType<T>): T | undefined;
   writeSetting(name: string, value: unknown): void;
@@ -89,7 +89,7 @@ export const openStore = (file: string, onFailedWrite?: OnFailedWrite): Store =>
     const result = reported(() => prepared(sql).run(...values));
     return { changes: Number(result.changes), lastId: Number(result.lastInsertRowid) };
   };
-  // A query may insert a row and return it.
+  // A query may also insert and return a row.
   const row: Store['row'] = (sql, ...values) => reported(() => prepared(sql).get(...values));
   return {
     run,
@@ -104,9 +104,9 @@ export const openStore = (file: string, onFailedWrite?: OnFailedWrite): Store =>
         reported(() => prepared('COMMIT').run());
         return result;
       } catch (error) {
-        // The rollback undoes writes that may have been read within the transaction.
+        // Count the rollback as a write, because it undoes writes that caches may have read.
         writes += 1;
-        // SQLite itself rolls back after some errors.
+        // SQLite rolls back on its own after some errors.
         if (database.isTransaction) prepared('ROLLBACK').run();
         throw error;
       }

@@ -1,4 +1,4 @@
-/** @module The fields of a payment that several captures have taken. A payment with one capture has none of them. */
+/** @module The fields of a payment with several captures. A payment with one capture lacks them. */
 
 import * as z from 'zod';
 
@@ -7,14 +7,14 @@ export const severalCapturesFields = {
   captures: z
     .array(
       z.object({
-        /** The provider's. */
+        /** The provider's id of the capture. */
         id: z.string(),
         amountCents: z.int(),
-        /** The sum of the refunds of this capture that succeeded or whose outcome is open. */
+        /** The sum of this capture's refunds, both successful and pending. */
         returnedCents: z.int(),
       }),
     )
     .optional(),
-  /** The tax and the discount of the whole hold, set once a capture has changed them. */
+  /** The tax and the discount of the whole hold, stored once a capture has changed the payment's own. */
   heldSplit: z.object({ taxCents: z.int(), discountCents: z.int() }).optional(),
 };

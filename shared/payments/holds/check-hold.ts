@@ -1,4 +1,4 @@
-/** @module Due work of a hold: the reminder a day before its end, and a read after its end, then daily. */
+/** @module Due work of a hold: a reminder a day before its end, and a daily read of the provider after its end. */
 
 import { storeReading } from '../apply-reading.ts';
 import type { IntentParts } from '../create-intent.ts';

@@ -1,6 +1,6 @@
 /**
- * @module The capture and the release of a hold, as a kind of call. A payment has at most one of them under way. Every
- * send of a claim has the same key.
+ * @module The capture and the release of a hold, as a kind of call. A payment has at most one such call under way.
+ * Every send of a claimed call has the same key.
  */
 
 import { type CallKind, type CallResult, type LookedUp, OVER } from '../../calls/call-kind.ts';
@@ -22,19 +22,19 @@ import { providerReference } from '../payment-versions.ts';
 import type { HoldCall, HoldFailure } from './hold-record.ts';
 import { holdChange, withoutHoldCall } from './hold-versions.ts';
 
-/** A payment whose capture or release was claimed. */
+/** A payment with a claimed capture or release. */
 export type HoldClaim = VisiblePayment & { readonly holdCall: HoldCall };
 
 export const hasHoldCall = (payment: VisiblePayment): payment is HoldClaim => payment.holdCall !== undefined;
 
-/** True if the request with this key has claimed the current call; a repeat then shows the record. */
+/** True if this request's key has claimed the current call. The repeated request then gets the record. */
 export const isOwnHoldCall = (
   { holdCall }: VisiblePayment,
   kind: HoldCall['kind'],
   { request, now }: { readonly request: IdempotentRequest | undefined; readonly now: number },
 ): boolean => holdCall?.kind === kind && isUnderKey({ key: holdCall.key, at: holdCall.claimedAt }, request, now);
 
-/** Makes a claimed call for the first time. @throws DomainError if the hold stands as before */
+/** Makes a claimed call for the first time. @throws DomainError if the hold is unchanged */
 export const makeHoldCall = async (parts: IntentParts, claim: HoldClaim): Promise<VisiblePayment> => {
   const result = await makeCall(HOLD_CALL, parts, claim);
   const error = errorOf(result);
@@ -95,11 +95,11 @@ const HOLD_CALL: CallKind<IntentParts, VisiblePayment, HoldClaim, ProviderPaymen
   statusOf: ({ status }) => status,
 };
 
-/** True if the provider has not decided on a capture. Only PayPal delays one, and shows that nothing of the hold is left. */
+/** True unless the amount is still capturable. While PayPal delays a capture, its hold shows 0 capturable. */
 const isCapturing = ({ status, hold }: ProviderPayment): boolean =>
   status !== 'requires_capture' || hold?.capturableCents === 0;
 
-/** @throws DomainError UNSUPPORTED_PROVIDER if the slot's provider holds no amounts */
+/** @throws DomainError UNSUPPORTED_PROVIDER if the provider cannot hold amounts */
 const holdsOf = ({ holds }: PaymentProvider): HoldsPort => {
   if (!holds) throw new DomainError('UNSUPPORTED_PROVIDER');
   return holds;
@@ -127,7 +127,7 @@ const send = (provider: PaymentProvider, claim: HoldClaim): Promise<Outcome<Prov
 
 interface Stored {
   readonly payment: VisiblePayment;
-  /** True if the report says that the hold is over, and has another amount, so that it is quarantined. */
+  /** True if the report ends the hold with a wrong amount. The report is then not stored. */
   readonly isOver: boolean;
 }
 
@@ -148,7 +148,7 @@ const storeReport = async (
   return { payment, isOver };
 };
 
-/** No later report of the provider changes these. */
+/** The final statuses at the provider. */
 const FINAL: readonly ReportedStatus[] = ['succeeded', 'canceled', 'failed'];
 
 interface Dropped {

@@ -1,11 +1,11 @@
-/** @module The capture or release that a payment's record has claimed, and its failure, as they are stored. */
+/** @module The stored form of a claimed capture or release, and of its failure. */
 
 import * as z from 'zod';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 
 const optional = z.string().optional();
 
-/** `key` is the mark of the Idempotency-Key of the request that claimed the call. */
+/** `key` marks the Idempotency-Key of the claiming request. */
 export const holdCallSchema = z.lazy(() =>
   z.discriminatedUnion('kind', [
     z.object({

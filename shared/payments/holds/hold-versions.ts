@@ -10,7 +10,7 @@ import { blank, holdGroup, versionAfter } from '../payment-fields.ts';
 import type { HoldCall, HoldEnd, HoldFailure } from './hold-record.ts';
 import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
 
-/** The fields of a hold that has been captured or has ended. Its amount and its times stay. */
+/** The cleared fields of a captured or ended hold. Its amount and its times stay. */
 const OVER = { capturableCents: undefined, holdCall: undefined, holdCheckAt: undefined } as const;
 
 interface HoldMove {
@@ -19,10 +19,7 @@ interface HoldMove {
   readonly reported?: ReportedAmount | undefined;
 }
 
-/**
- * The fields of the hold after a move to another status or in the same. The client secret has no use once an amount is
- * held.
- */
+/** The fields of the hold after a move to a status. Clears the client secret, which a held payment does not need. */
 export const holdOfNext = (payment: Payment, move: HoldMove): Partial<Payment> => {
   if (payment.captureMethod !== 'manual') return {};
   switch (move.to) {
@@ -74,7 +71,7 @@ const timesOf = (payment: Payment, hold: ProviderHold | undefined) => ({
   guaranteedUntil: hold?.guaranteedUntil ?? payment.guaranteedUntil,
 });
 
-/** Square lowers the amount of a payment before it captures a part, so the lower amount may be that of our own capture. */
+/** Square lowers a payment's amount before a partial capture, so our own capture may explain the lower amount. */
 const isOwnCapture = ({ holdCall }: Payment, capturable: number | undefined): boolean =>
   holdCall?.kind === 'capture' && holdCall.totalCents === capturable;
 
@@ -83,23 +80,23 @@ const firstCheck = ({ captureBefore }: Pick<Payment, 'captureBefore'>, now: Inst
     ? iso(now + FIRST_LOOK_MS)
     : iso(Math.max(now, instant(captureBefore) - CAPTURE_DUE_BEFORE_MS));
 
-/** How long before the end of the hold the merchant is reminded. */
+/** The merchant is reminded this long before the hold ends. */
 const CAPTURE_DUE_BEFORE_MS = DAY_MS;
 const CHECK_AFTER_MS = 5 * MINUTE_MS;
 
-/** When the hold is looked at next after its reminder or a look, which is shortly after its end and then daily. */
+/** The next check of the hold, after its reminder or a check: shortly after its end, then daily. */
 export const nextHoldCheck = ({ captureBefore }: Pick<Payment, 'captureBefore'>, now: Instant): string => {
   const afterEnd = captureBefore === undefined ? 0 : instant(captureBefore) + CHECK_AFTER_MS;
   return iso(afterEnd > now ? afterEnd : now + DAY_MS);
 };
 
-/** The event that the hold ends soon is sent with the hold if the provider holds the amount for less than a day. */
+/** A hold of less than a day sends payment.capture_due immediately. */
 const remindedAtOnce = (payment: Payment, held: HeldFields, now: Instant): Partial<Payment> =>
   isReminderDue({ ...payment, ...held }, now)
     ? { ...held, captureDueSent: true, holdCheckAt: nextHoldCheck(held, now) }
     : held;
 
-/** True if the merchant is to be reminded that the hold ends within a day. */
+/** True if the hold ends within a day and the merchant has not been reminded. */
 export const isReminderDue = ({ captureBefore, captureDueSent }: Payment, now: Instant): boolean => {
   if (captureBefore === undefined || captureDueSent) return false;
   const end = instant(captureBefore);
@@ -114,7 +111,7 @@ const capturedFields = (payment: Payment, { reported }: HoldMove): Partial<Payme
   ...(payment.status === 'succeeded' ? {} : withHeldSplit(payment, capturedPrices(payment, reported))),
 });
 
-/** The prices that the capture named, if it took this amount. */
+/** The prices of our capture request, if the provider captured the same total. */
 const capturedPrices = (payment: Payment, { amountCents, captures }: Partial<ReportedAmount> = {}): Prices => {
   const { holdCall: call } = payment;
   if (captures && amountCents !== undefined) return pricesInProportion(payment, amountCents);
@@ -147,7 +144,7 @@ const endOf = ({ holdCall }: Payment, { captureBefore }: Pick<Payment, 'captureB
   return holdCall?.kind === 'release' ? 'released' : 'provider';
 };
 
-/** The fields of a held payment that a report of the same status changes; undefined if it changes none. */
+/** The hold's fields that a report changes while the payment stays held; undefined if nothing changes. */
 export const holdChange = (payment: Payment, reported: ReportedAmount, now: Instant): HeldFields | undefined => {
   if (payment.status !== 'requires_capture' || !reported.hold) return undefined;
   const next = heldFields(payment, { now, reported });
@@ -160,13 +157,13 @@ export const holdChange = (payment: Payment, reported: ReportedAmount, now: Inst
 };
 
 /**
- * True if the bank has declined a pending capture, so the hold stands again. Only a read shows this, because an event
- * may be older than the capture.
+ * True if the bank has declined a pending capture, so the amount is capturable again. Only a read shows this, because
+ * an event may be older than the capture.
  */
 const isDeclinedLater = ({ holdCall, capturableCents }: Payment, { hold }: ReportedAmount): boolean =>
   holdCall?.kind === 'capture' && capturableCents === 0 && hold !== undefined && hold.capturableCents > 0;
 
-/** The version of a read that ends a pending capture, because the bank has declined it; undefined for other reads. */
+/** The version after the bank declined a pending capture; undefined if the read shows no decline. */
 export const declinedLater = <P extends Payment>(payment: P, reported: ReportedAmount, now: Instant): P | undefined => {
   if (!isDeclinedLater(payment, reported)) return undefined;
   const code = reported.hold?.captureDeclined ?? 'do_not_honor';
@@ -178,11 +175,11 @@ export const declinedLater = <P extends Payment>(payment: P, reported: ReportedA
 export const capturableOf = ({ status, capturableCents, authorizedCents, totalCents }: Payment): number =>
   status === 'requires_capture' ? (capturableCents ?? authorizedCents ?? totalCents) : 0;
 
-/** A version that changes only the claim on the hold, or its end. It names no refund and no dispute. */
+/** The common fields of a version that changes only a claimed call or the reminder. */
 const callVersion = (payment: Payment, now: Instant) =>
   ({ ...versionAfter(payment, 'capture', now), holdFailure: undefined }) as const;
 
-/** The claim of the only capture or release that may be under way, committed before the provider is called. */
+/** Claims a capture or a release. Only one may be under way. Commit the claim before the provider call. */
 export const claimHoldCall = <P extends Payment>(payment: P, holdCall: HoldCall): P => {
   const now = instant(holdCall.claimedAt);
   return {
@@ -195,8 +192,8 @@ export const claimHoldCall = <P extends Payment>(payment: P, holdCall: HoldCall)
 };
 
 /**
- * The payment after a capture or a release that certainly did not happen. It can be captured again.
- * @param failure set if the response to the request left the outcome open; an event reports it
+ * The payment after a capture or a release that certainly did not happen. The hold can be captured again.
+ * @param failure set if the API response left the outcome open, so an event reports the failure
  */
 export const withoutHoldCall = <P extends Payment>(payment: P, now: Instant, failure?: HoldFailure): P => ({
   ...payment,

@@ -1,4 +1,4 @@
-/** @module Only the merchant captures or releases a hold, never a person who pays. */
+/** @module Only the merchant captures or releases a hold, never the payer. */
 
 import { requireOthersPayment } from '../../access/own-payment.ts';
 import { type CallerRight, underRight } from '../../access/right.ts';
@@ -9,7 +9,7 @@ import type { Table } from '../../platform/table.ts';
 import type { VisiblePayment } from '../payment.ts';
 import type { PaymentStore } from '../payment-store.ts';
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS for a person who pays, and for staff and keys without the scope */
+/** @throws DomainError INSUFFICIENT_PERMISSIONS for the payer, and for staff and keys without the scope */
 export const requireMerchantOfHold = (
   table: Pick<Table, 'get'>,
   payment: VisiblePayment,
@@ -18,11 +18,11 @@ export const requireMerchantOfHold = (
 
 interface HoldClaim {
   readonly right: CallerRight;
-  /** See `Decide`; returns undefined if nothing is left to do. */
+  /** Returns the next version; undefined if nothing is left to do. */
   readonly decide: (current: VisiblePayment) => VisiblePayment | undefined;
 }
 
-/** Claims a capture or a release, if the caller still has the right. @throws the refusal */
+/** Claims a capture or a release. @throws the refusal of `decide`, or if the caller has lost the right */
 export const claimByMerchant = (
   store: PaymentStore,
   payment: VisiblePayment,
@@ -37,7 +37,7 @@ export const claimByMerchant = (
     return claimed;
   });
 
-/** The refusal of a capture or a release, with the end of the hold if the payment was held. */
+/** The refusal of a capture or a release. The details say how an earlier hold ended. */
 export const isNotHeld = ({ status, holdEnd, totalCents }: VisiblePayment): DomainError =>
   new DomainError('INVALID_STATE', {
     message: `The payment is ${status}, so nothing is held`,

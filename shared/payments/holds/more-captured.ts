@@ -1,4 +1,4 @@
-/** @module The version of a payment after further captures at its provider. Pure. */
+/** @module The next version of a succeeded payment after further captures at its provider. Pure. */
 
 import type { Instant } from '../../core/time.ts';
 import type { ProviderPayment } from '../../providers/payment-port.ts';
@@ -7,7 +7,7 @@ import { versionAfter } from '../payment-fields.ts';
 import { factsOfNext, firstFactLook, reportedFacts } from '../recorded-facts.ts';
 import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
 
-/** The version of a succeeded payment with its further captures; undefined without any. */
+/** @returns undefined without further captures */
 export const withMoreCaptured = (
   payment: VisiblePayment,
   report: ProviderPayment,
@@ -18,7 +18,7 @@ export const withMoreCaptured = (
   if (payment.status !== 'succeeded' || status !== 'succeeded' || !captures || amountCents === undefined) return;
   const known = new Set(payment.captures?.map(({ id }) => id));
   if (captures.every(({ captureId }) => known.has(captureId))) return undefined;
-  // The fee of the captures before is not that of the sum.
+  // The known fee covers only the earlier captures, so read the new fee.
   const facts = factsOfNext({ ...payment, settlement: undefined }, payment, {
     reported: reportedFacts(payment.status, report.facts),
     now,

@@ -1,4 +1,4 @@
-/** @module A refund as a kind of call. Every send has the same key, so the refund is made once. */
+/** @module A refund as a kind of call. Every send has the same key, so the provider refunds once. */
 
 import type { CallKind, CallResult, LookedUp } from '../../calls/call-kind.ts';
 import { lookUpCall } from '../../calls/look-up.ts';
@@ -30,7 +30,7 @@ export const chargedAs = ({ providerIntentId, providerPaymentId, captures }: Vis
   ...(captures && { captureIds: captures.map(({ id }) => id) }),
 });
 
-/** Sends a claimed refund. A refund that certainly did not happen is removed, and the same key creates a new refund. */
+/** Sends a claimed refund. A refund that did not happen is removed, so a retry under its key creates it again. */
 export const sendRefund = (parts: RefundParts, refund: Refund): Promise<CallResult<Refund>> =>
   makeCall(REFUND_CALL, parts, refund);
 
@@ -38,7 +38,7 @@ export const sendRefund = (parts: RefundParts, refund: Refund): Promise<CallResu
 export const lookUpRefund = async (parts: RefundParts, refund: Refund): Promise<string> =>
   (await lookUpCall(REFUND_CALL, parts, refund)).text;
 
-/** `find` stores all of the payment's refunds, and finds this one if the provider has it. */
+/** `find` stores all of the payment's refunds and returns this refund, if the provider has it. */
 const REFUND_CALL: CallKind<RefundParts, Refund, Refund, ProviderRefund, Refund | undefined> &
   LookedUp<RefundParts, Refund, Refund> = {
   send: async (parts, claim) => ({ claim, outcome: await send(parts, claim) }),
@@ -77,7 +77,7 @@ const REFUND_CALL: CallKind<RefundParts, Refund, Refund, ProviderRefund, Refund 
     await refundStore(deps).reschedule(refund, iso(at), step);
     return undefined;
   },
-  // A refund that the provider has may take days.
+  // A refund may stay pending at the provider for days.
   stuck: ({ id, paymentId, providerId, providerRefundId }) =>
     providerRefundId === undefined
       ? ['refund stuck', { payment_id: paymentId, refund_id: id, provider: providerId }]
@@ -97,7 +97,7 @@ const send = ({ port, payment }: RefundParts, refund: Refund): Promise<Outcome<P
     reason: refund.reason,
   });
 
-/** Refunds of one payment commit one by one. A refund that cannot commit now stays as it is until its next look. */
+/** Concurrent refunds of a payment compete for its version. A refund that cannot commit now waits for its next look. */
 const nowOrLater = async <T>(pending: T, settle: () => Promise<T>): Promise<T> => {
   try {
     return await settle();
@@ -107,7 +107,7 @@ const nowOrLater = async <T>(pending: T, settle: () => Promise<T>): Promise<T> =
   }
 };
 
-/** Stores all of the payment's refunds. @returns this refund, if the provider has it; unknown if they cannot be read */
+/** Stores all of the payment's refunds. @returns this refund, if the provider has it; unknown if the read fails */
 export const readRefunds = async (
   { deps, port, payment }: RefundParts,
   refund: Refund,
@@ -118,7 +118,7 @@ export const readRefunds = async (
   return { kind: 'done', value: stored.find(({ id }) => id === refund.id) };
 };
 
-/** Fails a refund that the provider has not made. A report that came first counts. */
+/** Fails a refund that the provider has not made, unless a report came first. */
 const failRefund = async (
   deps: RefundStoreDeps,
   refund: Refund,

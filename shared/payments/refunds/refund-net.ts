@@ -1,6 +1,6 @@
 /**
- * @module What refunds take from the net in the sums of all payments. A provider may report the settlement of a refund
- * long after its success, without a new version of the payment. So an item per refund holds what is counted.
+ * @module Subtracts refunds from the net in the sums of all payments. A provider may report a refund's settlement long
+ * after its success, without a new version of the payment. So an item per refund stores the counted values.
  */
 
 import * as z from 'zod';
@@ -17,7 +17,7 @@ const summedSchema = z.lazy(() =>
     currency: z.string(),
     completedAt: z.string(),
     settlement: settlementSchema.optional(),
-    /** Absent if the refund counts nothing, because it has failed after its success. */
+    /** Absent if the refund has failed after its success, so it no longer counts. */
     isCounted: z.literal(true).optional(),
   }),
 );
@@ -37,7 +37,7 @@ const summedOf = (refund: Refund): Summed => ({
 const sharesIn = (summed: Summed | undefined, spread: string): readonly Share[] =>
   summed?.isCounted ? refundNetShares(summed, spread) : [];
 
-/** Counts versions of refunds in any order, each refund as its newest version says. */
+/** Counts refunds by their newest versions. The versions may come in any order. */
 export const sumRefunds = async (table: Table, refunds: readonly Refund[]): Promise<void> => {
   const newest = new Map<string, Refund>();
   for (const refund of refunds) {
@@ -59,7 +59,7 @@ const sumRefund = async (table: Table, refund: Refund, known: Summed | undefined
     { check: refundKey(refund.id), if: [{ exists: true }] },
     ...updates([...takenBack(sharesIn(known, refund.id)), ...sharesIn(next, refund.id)]),
   ]);
-  // An erased refund counts no more. Otherwise another batch has counted another version of the refund.
+  // An erased refund no longer counts. Any other failure means that another batch has counted the refund meanwhile.
   if (written.ok || written.failed.includes(ERASED)) return;
   await sumRefund(table, refund, summedIn(await table.get(refundSumKey(refund.id))));
 };
@@ -70,7 +70,7 @@ const ERASED = 1;
 const updates = (shares: readonly Share[]): readonly TransactionStep[] =>
   additionsOf(shares).map(({ key, add }) => ({ update: key, changes: { add } }));
 
-/** What the sums hold of refunds that are erased with their payment, and the steps that remove these items. */
+/** The counted shares of refunds that are erased with their payment, and the steps that remove their items. */
 export const countedRefunds = async (
   table: Table,
   refundIds: readonly string[],

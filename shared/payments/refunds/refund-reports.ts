@@ -1,4 +1,4 @@
-/** @module Stores reported refunds. Repeated and concurrent reports make one record, so the amount counts once. */
+/** @module Stores reported refunds. Repeated and concurrent reports store one record, so the amount counts once. */
 
 import { ownerIdsOf } from '../../access/record-kind.ts';
 import { lookTime } from '../../calls/call-times.ts';
@@ -12,7 +12,7 @@ import type { Refund } from './refund.ts';
 import { isLaterRefund, refundMismatch } from './refund-states.ts';
 import { type RefundStore, type RefundStoreDeps, refundStore } from './refund-store.ts';
 
-/** True if the record is about another refund of the provider. */
+/** True if the record has the id of another refund at the provider. */
 const isAnother = ({ providerRefundId }: Refund, { refundId }: ProviderRefund): boolean =>
   providerRefundId !== undefined && providerRefundId !== refundId;
 
@@ -23,7 +23,7 @@ const withEvent = (refund: Refund, report: ProviderRefund, now: number): Refund 
   return refund.factsAt === undefined ? { ...refund, ...oneFactLook(now), version: refund.version + 1 } : refund;
 };
 
-/** The refund as the provider reports it; the same refund if the report says nothing new. */
+/** The refund after a report; the same object if the report has nothing new. */
 const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund => {
   if (isAnother(refund, report)) return refund;
   const isLater = isLaterRefund(refund, report.status);
@@ -64,7 +64,7 @@ const settlementOf = (
   return { settlement, ...firstFactLook(now) };
 };
 
-/** The report comes from a response, an event or a read. */
+/** Applies a report from a response, an event or a read. */
 const settleRefund = async (
   deps: RefundStoreDeps,
   refund: Refund,
@@ -87,8 +87,8 @@ const settleRefund = async (
 };
 
 /**
- * Stores the provider's response to a refund call. An event that does not name our id may have made another record of
- * the same refund. That record is canceled before or just after, so that the amount counts once.
+ * Stores the provider's response to a refund call. An event without our id may have stored a duplicate record of the
+ * refund. The duplicate is canceled, so the amount counts once.
  */
 export const recordAnsweredRefund = async (
   deps: RefundStoreDeps,
@@ -121,7 +121,7 @@ const endDuplicate = async (deps: RefundStoreDeps, refund: Refund, { refundId }:
   );
 };
 
-/** The record of the refund that the provider reports; undefined if it is not recorded. */
+/** The record of the reported refund; undefined if it is not recorded. */
 export const findReportedRefund = async (
   deps: RefundStoreDeps,
   { payment, report }: Reported,
@@ -134,7 +134,7 @@ export const findReportedRefund = async (
 /** A refund made at the provider has an id derived from the provider's. */
 const idOfReported = ({ payment, report }: Reported): string => plainId('refund', payment.providerId, report.refundId);
 
-/** The refund made here that the provider's report is about; undefined if it was made at the provider. */
+/** Our record of the reported refund; undefined if the refund was made at the provider. */
 const findOurs = async (
   { table }: RefundStoreDeps,
   store: RefundStore,
@@ -144,8 +144,8 @@ const findOurs = async (
   const aliased = alias?.kind === 'RFD' ? await store.load(alias.id) : undefined;
   if (aliased && !isAnother(aliased, report)) return aliased;
   const named = report.ourRefundId === undefined ? undefined : await store.load(report.ourRefundId);
-  // Our id at the provider proves nothing. Payment and amount must agree, and our record must not belong to another
-  // refund already.
+  // Our id in the report is no proof. Payment and amount must match, and our record must not belong to another refund
+  // at the provider.
   const isOurs =
     named?.paymentId === payment.id && refundMismatch(named, report) === undefined && !isAnother(named, report);
   return isOurs ? named : undefined;
@@ -154,11 +154,11 @@ const findOurs = async (
 export interface Reported {
   readonly payment: VisiblePayment;
   readonly report: ProviderRefund;
-  /** True if the report comes from an event. A response or a read always has the current state. */
+  /** True if the report comes from an event. Responses and reads always have the current state. */
   readonly isEvent?: boolean | undefined;
 }
 
-/** Why a reported refund cannot be stored, if so. Sums hold only whole minor units of the payment's currency. */
+/** Why a reported refund cannot be stored, if so. Sums need whole minor units of the payment's currency. */
 export const findUnusable = (
   payment: Pick<VisiblePayment, 'currency'>,
   { amountCents, currency }: Pick<ProviderRefund, 'amountCents' | 'currency'>,
@@ -168,8 +168,8 @@ export const findUnusable = (
 };
 
 /**
- * A refund made at the provider gets an id derived from the provider's, so reports make one record. It is stored even
- * if the provider gave back more than was paid.
+ * Stores a reported refund. A refund made at the provider gets an id derived from the provider's, so repeated reports
+ * store one record. Even a refund above the paid amount is stored.
  */
 export const recordReportedRefund = async (
   deps: RefundStoreDeps,
@@ -178,7 +178,7 @@ export const recordReportedRefund = async (
   const store = refundStore(deps);
   const known = await findOurs(deps, store, { payment, report });
   const settled = known && (await settleRefund(deps, known, { report, isEvent }));
-  // Several refunds at the provider may bear our id. The first that is stored is ours.
+  // Several refunds at the provider may have our id. The first stored refund is ours.
   if (settled && !isAnother(settled, report)) return settled;
   const stored = await store.load(idOfReported({ payment, report }));
   if (stored) return settleRefund(deps, stored, { report, isEvent });
@@ -190,10 +190,7 @@ export const recordReportedRefund = async (
   return settleRefund(deps, other, { report, isEvent });
 };
 
-/**
- * A refund that was made here keeps its id if a restore of the table has lost its record, so that receivers of its
- * events recognize it.
- */
+/** A refund whose record was lost by a table restore keeps our id, so event receivers recognize the refund. */
 const idOfNew = async (store: RefundStore, { payment, report }: Reported): Promise<string> => {
   const { ourRefundId } = report;
   const isFree = ourRefundId !== undefined && OUR_ID.test(ourRefundId) && !(await store.load(ourRefundId));
@@ -224,7 +221,7 @@ const providerRefund = (id: string, { payment, report }: Reported, now: number):
 });
 
 /**
- * Stores the payment's refunds, oldest first. The log warns of a refund that cannot be stored.
+ * Stores the payment's refunds, oldest first. Logs an error for a refund that cannot be stored.
  * @returns the records, in the same order
  */
 export const recordReportedRefunds = async (

@@ -1,6 +1,6 @@
 /**
  * @module The transition table of a refund. Reports of the provider (responses, events, reads) move a refund only
- * forward in ORDER. A bank may send a succeeded refund back, so `failed` comes last.
+ * forward in ORDER. A bank may return a succeeded refund, so `failed` comes last.
  */
 
 import type { RefundStatus } from '../../core/money-back.ts';
@@ -11,8 +11,8 @@ import type { Refund } from './refund.ts';
 const ORDER: Readonly<Record<RefundStatus, number>> = { pending: 0, canceled: 1, succeeded: 2, failed: 3 };
 
 /**
- * `report` is the provider's status, `refusal` its refusal. With `limit`, the refund does not reach the provider in
- * time. With `duplicate`, another record has the same refund. `erasure` removes its personal data and keeps its status.
+ * `report`: the provider's status. `refusal`: the provider's refusal. `limit`: the refund did not reach the provider in
+ * time. `duplicate`: another record has the same refund. `erasure`: removes personal data and keeps the status.
  */
 export type RefundCause = 'report' | 'refusal' | 'limit' | 'duplicate' | 'erasure';
 
@@ -25,7 +25,7 @@ export const REFUND_TRANSITIONS: Transitions<RefundStatus, RefundCause> = {
   },
   canceled: { report: ['succeeded', 'failed'] },
   succeeded: { report: ['failed'], duplicate: ['canceled'] },
-  // Only a refund that failed here, without a report of the provider, is found at the provider later.
+  // A refund that failed here without a provider's report may still appear at the provider.
   failed: { report: ['pending', 'canceled', 'succeeded'], duplicate: ['canceled'] },
 };
 
@@ -37,7 +37,7 @@ const failedUnreported = ({ status, providerRefundId }: Refund): boolean =>
 export const isLaterRefund = (refund: Refund, reported: RefundStatus): boolean =>
   failedUnreported(refund) || ORDER[reported] > ORDER[refund.status];
 
-/** How a provider's report contradicts the refund that it names; undefined if it agrees. */
+/** How a provider's report contradicts the record; undefined if they agree. */
 export const refundMismatch = (
   refund: Pick<Refund, 'amountCents' | 'currency'>,
   report: Pick<ProviderRefund, 'amountCents' | 'currency'>,

@@ -1,6 +1,6 @@
 /**
- * @module Stores refunds. Each change of a refund's status is one transaction with its payment, whose sums hold the
- * amount once. The payment's version is therefore the lock of all its refunds.
+ * @module Stores refunds. Each change of a refund's status is one transaction with its payment, whose sums include the
+ * amount once. So the payment's version is the lock of all its refunds.
  */
 
 import { notFound } from '../../core/errors.ts';
@@ -28,7 +28,7 @@ export const refundStore = (deps: RefundStoreDeps) => {
   const payments = paymentStore(table, now);
   const refunds = versionedRecord(deps, refundShape);
 
-  /** Stores the alias of the provider's id before the commit, because an event that names this id may come early. */
+  /** Stores the alias of the provider's id before the commit, because an event with this id may come early. */
   const learnId = async (was: Refund | undefined, next: Refund): Promise<void> => {
     const { providerId, providerRefundId: externalId } = next;
     if (externalId === undefined || externalId === was?.providerRefundId) return;
@@ -42,7 +42,7 @@ export const refundStore = (deps: RefundStoreDeps) => {
   };
 
   /**
-   * `build` decides on the payment as it is, and throws the refusal.
+   * `build` makes the refund from the current payment, or throws the refusal.
    * @returns undefined if the id is taken, or if a condition of `onlyIf` failed
    */
   const insert = async (
@@ -80,8 +80,8 @@ export const refundStore = (deps: RefundStoreDeps) => {
   };
 
   /**
-   * Decides and commits; if another commit was faster, decides again on the refund as it is then.
-   * @throws Error if the transition table lacks the change of the status
+   * Decides and commits. If another commit was faster, decides again on the newer refund.
+   * @throws Error if the transition table lacks the change
    */
   const change = (refund: Refund, cause: RefundCause, decide: Decide<Refund>): Promise<Changed<Refund>> =>
     changeRecord(
@@ -116,7 +116,7 @@ export const refundStore = (deps: RefundStoreDeps) => {
     await refunds.setTimes(refund, { reconcileAt: at, reconcileStep: step }, { onlyIf });
   };
 
-  /** Counts the read for the settlement that is due before it is made, so that a stopped function cannot repeat it. */
+  /** Counts the due read for the settlement before the read, so a crashed function does not repeat the read. */
   const claimFactLook = (refund: Refund): Promise<Refund | undefined> =>
     refunds.setTimes(refund, afterFactLook(refund), { onlyIf: sameFactLook(refund) });
 

@@ -22,19 +22,19 @@ const shareOf = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): Su
   return NOTHING;
 };
 
-/** What the refund takes or may take of its capture. */
+/** The amount that the refund takes from its capture, or reserves. */
 const reservedBy = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): number => {
   const { refundedCents, refundingCents } = shareOf(refund);
   return refundedCents + refundingCents;
 };
 
-/** True if the change of the refund changes neither its status nor the sums of its payment. */
+/** True if a change keeps the refund's status and amount, and so the sums of its payment. */
 export const isSameShare = (was: Refund, next: Refund): boolean =>
   was.status === next.status && was.amountCents === next.amountCents;
 
 /**
- * The amount to refund, also while a dispute is open, which another guard refuses. Undefined if a lost dispute has
- * taken this amount. @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT with the amount that can be refunded
+ * The amount to refund, ignoring open disputes; undefined if a lost dispute has taken this amount.
+ * @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT with the refundable amount
  */
 export const requireRefundable = (payment: VisiblePayment, amountCents: number | undefined): number | undefined => {
   if (payment.status !== 'succeeded') {

@@ -23,7 +23,7 @@ const partsOf = async (deps: DueRefundDeps, refund: Refund): Promise<RefundParts
   return { deps, port, payment: await refundStore(deps).loadPayment(refund.paymentId) };
 };
 
-/** The read is counted first, so a failed read counts too. It stores what it finds for all refunds of the payment. */
+/** Reads the settlement. Counts the read first, so a failed read counts too. Stores all refunds of the payment. */
 const lookForSettlement = async (deps: DueRefundDeps, refund: Refund): Promise<string> => {
   const claimed = await refundStore(deps).claimFactLook(refund);
   if (!claimed) return 'another write came first';

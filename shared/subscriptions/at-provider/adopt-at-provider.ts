@@ -1,6 +1,6 @@
 /**
- * @module Marks an imported subscription at its billing provider, as a kind of call. From then on the provider's
- * events name our subscription, also in a restored table.
+ * @module Marks an imported subscription at its billing provider with our id, as a kind of call. Later provider events
+ * then contain our id, even after a table restore.
  */
 
 import type { LookedUp } from '../../calls/call-kind.ts';
@@ -41,7 +41,7 @@ const MARK_CALL: CallAtProvider<MarkClaim, ProviderSubscription> & LookedUp<Part
     }),
     apply: async ({ deps }, claim, { by, report }) => {
       const isThere = report?.ourSubscriptionId === claim.id;
-      // Without the provider's subscription, nothing is left to mark.
+      // If the provider's subscription has ended, there is nothing to mark.
       if (!report || (!isThere && report.status === 'canceled')) return { state: 'over', record: claim };
       if (!isThere) return { state: 'absent', record: claim };
       const store = by === 'response' ? storeReport : storeState;
@@ -57,7 +57,7 @@ const MARK_CALL: CallAtProvider<MarkClaim, ProviderSubscription> & LookedUp<Part
   };
 
 /**
- * Makes the call that the import has claimed, or looks it up. If its outcome is unknown, due work looks again.
+ * Sends the mark claimed by the import, or looks it up. While the outcome is unknown, due work repeats the lookup.
  * @param isFirst true in the claiming request
  */
 export const markAdopted = async (
@@ -85,7 +85,7 @@ export const markAdopted = async (
   );
 };
 
-/** Sets the next look, by the usual ladder. */
+/** Schedules the next lookup, with the usual intervals. */
 const markLater = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
   subscriptionStore(deps.table).change(subscription, (current) => {
     const { adoption } = current;

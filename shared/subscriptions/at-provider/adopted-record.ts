@@ -1,6 +1,6 @@
 /**
- * @module The record of a subscription that another integration has made at a billing provider. Pure. The provider goes
- * on billing it, so the record begins in the middle of its life, and the period that runs counts as paid as it was.
+ * @module Builds the record of a subscription that another integration created at a billing provider. Pure. The
+ * provider keeps billing it, so the record starts in the current period, with its payment from before the import.
  */
 
 import type { Owned } from '../../access/record-kind.ts';
@@ -25,8 +25,8 @@ type PlanProblem = 'currency' | 'interval' | 'discount_ends' | 'tax' | 'price_di
 export type AdoptedPlan = SubscriptionPlan & Pick<Subscription, 'currency' | 'listCents'>;
 
 /**
- * The plan as it is stored here. A discount that stays counts in the total.
- * @param product of the provider's price, whose total, currency and interval must be equal
+ * The imported plan as stored here. A permanent discount at the provider reduces its total.
+ * @param product of the provider's price; its total, currency and interval must equal the provider's
  */
 export const adoptedPlan = ({ terms }: HeldSubscription, product: Product | undefined): AdoptedPlan | PlanProblem => {
   const { listCents, currency, quantity, pricing, isTaxed } = terms;
@@ -67,7 +67,7 @@ interface AdoptedAs {
   readonly providerCustomerId: string;
   readonly method: { readonly id: string; readonly methodRef: string };
   readonly plan: AdoptedPlan;
-  /** When the provider was read, before the record is stored. */
+  /** When the provider was read, which is before the record is stored. */
   readonly readAt: Instant;
 }
 
@@ -104,7 +104,7 @@ const paidBefore = (draft: Subscription, { report, terms }: HeldSubscription) =>
     isPaid: true,
   };
 
-/** The anchor is the provider's if the present period is one of its periods, otherwise the start of that period. */
+/** Uses the provider's anchor if the current period fits it, otherwise the start of the current period. */
 const calendarOf = (
   { report, terms }: HeldSubscription,
   plan: AdoptedPlan,

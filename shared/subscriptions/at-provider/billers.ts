@@ -1,4 +1,4 @@
-/** @module Chooses a subscription's biller. Shared steps stop an abandoned charge and start a period again. */
+/** @module Selects a subscription's biller, stops an abandoned charge, and starts a new period. */
 
 import type { Caller } from '../../access/caller.ts';
 import { requireFree } from '../../calls/exclusions.ts';
@@ -37,8 +37,8 @@ export const stopAbandonedCharge = async (deps: BillingDeps, subscription: Subsc
 };
 
 /**
- * Checks that this caller may start the subscription again. Its method is charged from now on, immediately or at the
- * next period, so the rule of use is checked even if nothing is charged now (decisions 15.5).
+ * Checks that this caller may restart the subscription. Its method is charged now or at the next period, so the caller
+ * needs the right to use it even if nothing is due now (decisions 15.5).
  * @throws DomainError PAYMENT_IN_PROGRESS while the outcome of an earlier charge is unknown; PAYMENT_METHOD_REQUIRED or
  * INSUFFICIENT_PERMISSIONS
  */
@@ -54,7 +54,7 @@ export const requireStartable = async (
 };
 
 /**
- * The record to start, after a report of the provider has been stored. It keeps the caller's choices.
+ * The current record with the caller's chosen customer and method, after a provider report was stored in between.
  * @throws DomainError VERSION_CONFLICT if another request has changed the subscription
  */
 const reportedSince = (chosen: Subscription, current: Subscription): Subscription => {
@@ -66,16 +66,15 @@ const reportedSince = (chosen: Subscription, current: Subscription): Subscriptio
   return { ...current, customerId, paymentMethodId, methodRef };
 };
 
-/** Without a right, due work starts the period, and the charge is made without the payer. */
+/** Without `right`, due work starts the period and charges it off-session. */
 interface Start extends Pick<ChargeRequest, 'method' | 'right'> {
   readonly cause: 'reactivate' | 'resume';
 }
 
 /**
- * Starts a new period now, and charges it while the payer waits. A billing provider gets a new subscription. The
- * record may have changed since the caller's check, because another start may have been faster.
- * @throws DomainError PAYMENT_DECLINED, or the reason why nothing could be charged. The subscription then stays as it
- * was.
+ * Starts a new period now, and charges it while the payer waits. A billing provider creates a new subscription. The
+ * state is checked again, because another request may have restarted the subscription first.
+ * @throws DomainError PAYMENT_DECLINED, or the reason why nothing could be charged. The subscription is then unchanged.
  */
 export const startPeriod = async (
   deps: BillingDeps,

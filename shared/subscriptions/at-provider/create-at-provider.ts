@@ -1,4 +1,4 @@
-/** @module Creates subscriptions at a billing provider. A claim comes first, so that every retry is identical. */
+/** @module Creates subscriptions at a billing provider. The request is claimed first, so every retry is identical. */
 
 import type { RefusedCall } from '../../calls/call-kind.ts';
 import { RETRY_MS } from '../../calls/call-times.ts';
@@ -61,8 +61,8 @@ export const createAtProvider = async (
 };
 
 /**
- * Records that the provider has no subscription. A refusal ends a past-due subscription. A reactivated subscription
- * stays canceled, and a new subscription is declined.
+ * Records that the provider did not create the subscription. A refusal cancels a past-due subscription. A reactivated
+ * subscription stays canceled, and a new subscription is declined.
  */
 const withoutCreation = (deps: BillingDeps, current: Subscription, reason: RefusedCall | NotDone): Subscription => {
   const { charge, providerSubscriptionId, status } = current;
@@ -76,7 +76,7 @@ const withoutCreation = (deps: BillingDeps, current: Subscription, reason: Refus
   return status === 'creating' ? current : dropCharge(current);
 };
 
-/** Builds the request from the claimed record, so that a retry sends the same request. */
+/** Builds the request from the claimed record, so a retry sends the same request. */
 const claimedRequest = (subscription: Subscription): NewProviderSubscription => {
   const { charge } = subscription;
   const until = freeUntil(subscription);
@@ -86,7 +86,7 @@ const claimedRequest = (subscription: Subscription): NewProviderSubscription => 
   return { ...creationRequest(subscription, trialEnd), isBridge, isAttended: true };
 };
 
-/** A request by the service, without a payer. @param trialEnd epoch seconds; no charge before this time */
+/** The creation request for off-session use. @param trialEnd epoch seconds; no charge before this time */
 export const creationRequest = (subscription: Subscription, trialEnd: number | undefined): NewProviderSubscription => {
   const { id, providerCustomerId, methodRef, currency, providerGeneration } = subscription;
   const plan = planAtProvider(subscription);
@@ -106,7 +106,7 @@ export const creationRequest = (subscription: Subscription, trialEnd: number | u
   };
 };
 
-/** The end of our trial. For a reactivation, the end of the paid time. */
+/** End of the time without a charge: the trial we granted or, for a reactivation, the paid time. */
 const freeUntil = ({ charge, trialEnd, paidUntil, period, currentPeriodEnd }: Subscription): string | undefined => {
   if (charge?.cause === 'create') return trialEnd;
   return period < 0 ? currentPeriodEnd : paidUntil;

@@ -1,6 +1,6 @@
 /**
- * @module A command with an unknown outcome at the billing provider. The provider is read a minute later. The result is
- * stored like any report, and an event reports a command without effect.
+ * @module Resolves a provider command with an unknown outcome. Due work reads the provider a minute later and stores
+ * the result like any report. An event reports a command that had no effect.
  */
 
 import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
@@ -26,13 +26,13 @@ export const leaveOpen = (deps: BillingDeps, subscription: Subscription, kind: O
     isLive(current) ? { ...current, openCommand: { kind, lookAt: iso(deps.now() + FIRST_LOOK_MS) } } : current,
   );
 
-/** A later command decides, so nothing is reported of the earlier one. */
+/** A later command supersedes the open command, so the earlier outcome is not reported. */
 export const forgetOpen = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
   subscription.openCommand === undefined
     ? Promise.resolve(subscription)
     : subscriptionStore(deps.table).change(subscription, (current) => ({ ...current, openCommand: undefined }));
 
-/** @param synced as read after the command; unchanged if the provider does not know the subscription */
+/** @param synced as read after the command; unchanged if the subscription does not exist at the provider */
 export const endOpenCommand = (deps: BillingDeps, synced: Subscription): Promise<Subscription> =>
   synced.openCommand === undefined
     ? Promise.resolve(synced)
@@ -44,8 +44,8 @@ export const endOpenCommand = (deps: BillingDeps, synced: Subscription): Promise
       });
 
 /**
- * The error of its request has reported a pause, so only its date ends. If the date of a pause has come, due work
- * resumes again.
+ * A failed pause was already reported by its response, so only its resume date is cleared. If the resume date of a
+ * pause has passed, due work retries the resumption, so no failure is reported.
  */
 const withoutEffect = (ended: Subscription, kind: OpenCommand, now: Instant): Subscription => {
   if (kind === 'pause') return { ...ended, resumeAt: undefined };
@@ -54,8 +54,8 @@ const withoutEffect = (ended: Subscription, kind: OpenCommand, now: Instant): Su
 };
 
 /**
- * Reports that the charge of a reactivation or a resumption was dropped after its request had ended. The request reports
- * an earlier end by its response, and a withdrawn charge is reported by nothing.
+ * Reports that the charge of a reactivation or resumption was dropped after its request had ended. If the charge was
+ * dropped earlier, the response reports it. A withdrawn charge is not reported.
  */
 export const reportFailedReturn = (before: Subscription, after: Subscription, now: Instant): Subscription => {
   const cause = droppedReturn(before, after);
@@ -65,8 +65,8 @@ export const reportFailedReturn = (before: Subscription, after: Subscription, no
 };
 
 /**
- * True if the charge of a reactivation or a resumption would be dropped while its request may still run. The request
- * drops the charge itself, or due work drops and reports it once the request has ended.
+ * True if the charge of a reactivation or resumption would be dropped while its request may still be running. That
+ * request drops the charge itself. If it fails to, due work drops and reports the charge afterwards.
  */
 export const isLeftToRequest = (before: Subscription, after: Subscription, now: Instant): boolean => {
   const lookAt = before.charge?.lookAt;

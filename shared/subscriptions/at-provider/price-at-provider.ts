@@ -1,4 +1,4 @@
-/** @module Gives a billing provider the price that it charges, as a kind of call. */
+/** @module Sends a changed price to the billing provider, as a kind of call. */
 
 import type { LookedUp } from '../../calls/call-kind.ts';
 import { nextLook } from '../../calls/call-times.ts';
@@ -17,11 +17,11 @@ import { type AtProvider, type CallAtProvider, type PartsAtProvider, READ_AT_PRO
 
 export interface SentPrice {
   readonly subscription: Subscription;
-  /** `unclear` if the provider may or may not have the price, or cannot be called now. Due work looks again. */
+  /** `unclear` if the outcome is unknown or the provider cannot be called now. Due work retries. */
   readonly result: 'sent' | 'refused' | 'unclear';
 }
 
-/** Sends the price of `priceUpdate`. The update stays stored until the caller removes it. */
+/** Sends the price of `priceUpdate`. The caller removes the stored update. */
 export const sendPrice = async (deps: BillingDeps, subscription: Subscription): Promise<SentPrice> => {
   const { priceUpdate, providerSubscriptionId } = subscription;
   if (!priceUpdate || providerSubscriptionId === undefined) return { subscription, result: 'sent' };
@@ -45,7 +45,7 @@ const PRICE_CALL: CallAtProvider<PriceClaim, Pick<ProviderSubscription, 'subscri
   },
   claimedAt: ({ priceUpdate }) => instant(priceUpdate.claimedAt),
   step: () => -1,
-  // The billing provider must have our price in the end.
+  // Retry without limit, because the provider must never keep a wrong price.
   resendWithinMs: Number.POSITIVE_INFINITY,
   maySend: async () => true,
   setLook: ({ deps }, claim) => sendPriceLater(deps, claim),
@@ -57,7 +57,7 @@ const requestOf = (deps: BillingDeps, subscription: PriceClaim): Parameters<Subs
   const plan = planAtProvider(subscription);
   const { change, currency, providerSubscriptionId, paidUntil = '' } = subscription;
   const { id, freeUntil } = subscription.priceUpdate;
-  // The period of an update that came late is over, and the next one may be paid already.
+  // The period of a late update has ended, and the next period may already be paid.
   const isLate = freeUntil !== undefined && instant(freeUntil) <= deps.now();
   const until = isLate ? (instant(paidUntil || freeUntil) > deps.now() ? paidUntil : undefined) : freeUntil;
   return {
@@ -75,15 +75,15 @@ const requestOf = (deps: BillingDeps, subscription: PriceClaim): Parameters<Subs
   };
 };
 
-/** The trial, or the first period in its place, is over before the provider got the price. It charges from now on. */
+/** If the trial or its replacement period ended before the provider got the price, the provider charges from now on. */
 const endOfLateTrial = ({ status, change }: Subscription, isLate: boolean): 'now' | undefined =>
   isLate && status === 'trialing' && change?.trialEnd !== undefined ? 'now' : undefined;
 
-/** True if the paid change begins a period that covers a renewal, which the provider may still collect. */
+/** True if the period of a paid change covers a renewal that the provider may still be collecting. */
 const coversRenewal = ({ change }: Subscription, now: Instant): boolean =>
   change?.step === 'paid' && change.nextPeriodEnd !== undefined && instant(change.periodEnd) <= now;
 
-/** Sets the next lookup of the price update, by the usual ladder. */
+/** Schedules the next lookup of the price update, with the usual intervals. */
 export const sendPriceLater = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const id = subscription.priceUpdate?.id;
   return subscriptionStore(deps.table).change(subscription, (current) => {
@@ -94,7 +94,7 @@ export const sendPriceLater = (deps: BillingDeps, subscription: Subscription): P
   });
 };
 
-/** Sends the price of a scheduled or withdrawn change, and notes that the provider has it. */
+/** Sends the price of a scheduled or withdrawn change, and removes the update once the provider has it. */
 export const finishPriceUpdate = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { priceUpdate } = subscription;
   const { subscription: sent, result } = await sendPrice(deps, subscription);

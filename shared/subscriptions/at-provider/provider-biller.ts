@@ -1,4 +1,4 @@
-/** @module The choice between provider and service as biller, and the errors of commands to a provider. */
+/** @module Decides whether the provider or the service bills, and maps errors of provider commands. */
 
 import type { BillingInterval } from '../../catalog/billing-intervals.ts';
 import { DomainError } from '../../core/errors.ts';
@@ -30,7 +30,7 @@ export const providerInterval = ({
 
 const MOST_MULTIPLIED = 100;
 
-/** The interval as it is stored here, in the longest unit. @returns undefined if it cannot be stored */
+/** Converts a provider's interval to ours, in the longest unit. @returns undefined if it has no equivalent here */
 export const intervalOf = ({ unit, count }: ProviderInterval): Omit<Plan, 'totalCents'> | undefined => {
   const found = [...INTERVALS_BY_LENGTH].find(([, [of, times]]) => of === unit && count % times === 0);
   if (!found) return undefined;
@@ -39,7 +39,7 @@ export const intervalOf = ({ unit, count }: ProviderInterval): Omit<Plan, 'total
   return intervalMultiplier > MOST_MULTIPLIED ? undefined : { billingInterval, intervalMultiplier };
 };
 
-/** A year may also be twelve months. The longest comes first. */
+/** Longest unit first. Twelve months also count as a year. */
 const INTERVALS_BY_LENGTH: readonly (readonly [BillingInterval, (typeof UNITS)[BillingInterval]])[] = [
   ['yearly', UNITS.yearly],
   ['yearly', ['month', 12]],
@@ -50,8 +50,8 @@ const INTERVALS_BY_LENGTH: readonly (readonly [BillingInterval, (typeof UNITS)[B
 ];
 
 /**
- * The biller of a new subscription is the provider if it supports the plan and the total is not 0, else the service. A
- * price at a provider cannot end by itself, so the service bills a code that ends.
+ * The provider bills a new subscription if it supports the plan and the total is above 0; otherwise the service bills.
+ * A discounted price at a provider cannot end automatically, so the service also bills a code that ends.
  */
 export const billingOwnerOf = ({ can, subscriptions }: PaymentProvider, plan: Plan): Subscription['billingOwner'] =>
   can.subscriptions === 'native' &&
@@ -61,7 +61,7 @@ export const billingOwnerOf = ({ can, subscriptions }: PaymentProvider, plan: Pl
     ? 'provider'
     : 'service';
 
-/** @throws DomainError UNSUPPORTED_PROVIDER if the provider no longer bills, because the service does not take over */
+/** @throws DomainError UNSUPPORTED_PROVIDER if the provider no longer bills; the service cannot take over */
 export const subscriptionsPortOf = async (
   deps: BillingDeps,
   { providerId }: Subscription,
@@ -71,7 +71,7 @@ export const subscriptionsPortOf = async (
   throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${providerId} does not bill subscriptions here` });
 };
 
-/** The error if the subscription's status does not allow the command. */
+/** The error for a command that the subscription's status does not allow. */
 export const invalidStateError = ({ status }: Subscription): DomainError =>
   new DomainError('INVALID_STATE', { message: `The subscription is ${status}` });
 

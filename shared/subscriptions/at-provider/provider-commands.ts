@@ -1,7 +1,7 @@
 /**
- * @module Commands to a billing provider, as a kind of call. The record gets the provider's response, or its state after
- * a refusal. No write claims a command, because it is never sent again. An unknown outcome leaves `openCommand`, which
- * the next sync ends.
+ * @module Commands to a billing provider, as a kind of call. The record gets the provider's response or, after a
+ * refusal, the provider's state. A command has no claim because it is never resent. After an unknown outcome,
+ * `openCommand` remains until the next sync resolves it.
  */
 
 import type { CallResult } from '../../calls/call-kind.ts';
@@ -33,13 +33,13 @@ import {
   storeReport,
 } from './store-report.ts';
 
-/** The response to an immediate cancellation has only the dropped invoices. */
+/** An immediate cancellation responds with the dropped invoices only. */
 type Response = ProviderSubscription | DroppedInvoices;
 
 export interface Command {
-  /** Part of the idempotency key, so equal names are equal commands. */
+  /** Part of the idempotency key. Commands with the same name and key count as one command. */
   readonly name: string;
-  /** The rest of the key; the `lock` of the record if absent. */
+  /** The rest of the key; defaults to the record's `lock`. */
   readonly key?: string | number;
   readonly send: (
     port: SubscriptionsPort,
@@ -47,7 +47,7 @@ export interface Command {
   ) => Promise<Outcome<Response>>;
   /** True if the subscription already has the state that the command requests. */
   readonly isMet?: (subscription: Subscription) => boolean;
-  /** Set if an event reports a command whose outcome was unknown and that had no effect. */
+  /** Set if an event must report that a command with an unknown outcome had no effect. */
   readonly kind?: OpenCommand;
   /** The conditions of the caller's right, checked immediately before the call. Absent without a caller. */
   readonly onlyIf?: readonly TransactionStep[];
@@ -77,7 +77,7 @@ export const changeMethodCommand = (
   ...(right && { onlyIf: right }),
 });
 
-/** The payer has paid one open invoice, so the other open invoices are paid with the same method. */
+/** After the payer has paid one open invoice, pays the other open invoices with the same method. */
 export const payOwed = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -106,8 +106,8 @@ const resumeCommand: Command = {
 };
 
 /**
- * @throws DomainError INVALID_STATE if the subscription has changed at the provider, which refuses the command. The new
- * state is stored. PAYMENT_IN_PROGRESS while it is unknown whether the provider has the subscription.
+ * @throws DomainError INVALID_STATE if the provider refuses because the subscription has changed there; the new state
+ * is stored. PAYMENT_IN_PROGRESS while it is unknown whether the provider has the subscription.
  */
 export const carryOutAtProvider = async (
   deps: BillingDeps,
@@ -123,10 +123,10 @@ export const sendToProvider = async (
 ): Promise<CallResult<Subscription>> => requireSent(subscription, await makeCommand(deps, subscription, command));
 
 /**
- * Collects again from the end of the paid time on. If that has passed, a new period starts now. The provider is read
- * before it charges, because it may have carried out an earlier call, and an invoice without an event yet may be paid.
- * @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged. PAYMENT_DECLINED leaves the subscription
- * as it was, and the next call makes another charge.
+ * Resumes collection from the end of the paid time, or starts a new period now if that has passed. Before a charge, the
+ * provider is read, because an earlier call may have succeeded and an invoice may be paid whose event is late.
+ * @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged. After PAYMENT_DECLINED the subscription is
+ * unchanged, and the next call makes another charge.
  */
 export const resumeAtProvider = async (
   deps: BillingDeps,
@@ -146,7 +146,7 @@ export const resumeAtProvider = async (
     : resumeInNewPeriod(deps, synced, command);
 };
 
-/** Until the charge is known to be paid, a repeated call is the same charge, even if fields have changed. */
+/** Repeats use the same idempotency key until the charge is known to be paid, even if other fields have changed. */
 const resumeInNewPeriod = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -167,8 +167,8 @@ const resumeInNewPeriod = async (
 };
 
 /**
- * Cancels immediately. If the subscription may not exist at the provider yet, it is canceled there when its events
- * arrive.
+ * Cancels immediately. If the provider's creation has an unknown outcome, its later events trigger the cancellation
+ * there.
  * @throws DomainError PAYMENT_IN_PROGRESS during a transfer
  */
 export const cancelProviderSubscription = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
@@ -191,7 +191,7 @@ const makeCommand = async (
   const port = await subscriptionsPortOf(deps, subscription);
   await subscriptionStore(deps.table).requireAll(command.onlyIf);
   const result = await makeCall(commandCall(command), { deps, port }, claim);
-  // A refused command did nothing. If the read after it did not happen, the request ends with an error instead.
+  // A refused command had no effect, so none is left open. If the read after it failed, the request ends with an error.
   const isUnknown = result.unanswered?.outcome.kind === 'unknown';
   if (isUnknown && command.kind) await leaveOpen(deps, subscription, command.kind);
   return result;
@@ -213,13 +213,13 @@ const commandCall = ({ name, key, send }: Command): CallAtProvider<AtProvider, R
   apply: async ({ deps }, claim, { by, report }) => {
     if (by !== 'response') return { state: 'absent', record: claim };
     if (!('status' in report)) return { state: 'settled', record: await recordDropped(deps, claim, report) };
-    // A later command decides, so nothing is reported of an earlier command with an unknown outcome.
+    // This command supersedes an earlier command with an unknown outcome, so that outcome is not reported.
     return { state: 'settled', record: await forgetOpen(deps, await storeReport(deps, claim, report)) };
   },
   endsUnread: ({ kind }) => kind === 'declined',
 });
 
-/** @throws DomainError unless the provider has carried out the command, or a read after a refusal shows another state */
+/** @throws DomainError unless the command succeeded, or a read after a refusal shows a changed state */
 const requireSent = (was: Subscription, result: CallResult<Subscription>): CallResult<Subscription> => {
   const { record, refusal, notDone, unanswered } = result;
   if (refusal?.kind === 'refused') requireChanged(was, record, refusal);
@@ -227,7 +227,7 @@ const requireSent = (was: Subscription, result: CallResult<Subscription>): CallR
   return failed ? requireAnswer(failed, was) : result;
 };
 
-/** A cancellation may be stored while the command runs. The command has then had no effect. */
+/** A refused command counts as met only if its state was reached. A concurrent cancellation also fails the command. */
 const requireMet = ({ record, refusal }: CallResult<Subscription>, { isMet }: Command): Subscription => {
   if (isMet?.(record) || (!refusal && isLive(record))) return record;
   throw invalidStateError(record);
@@ -235,7 +235,7 @@ const requireMet = ({ record, refusal }: CallResult<Subscription>, { isMet }: Co
 
 type DroppedInvoices = Pick<ProviderSubscription, 'owed'>;
 
-/** Cancels the payments of voided invoices. A charge under way is recorded, so that its events can settle it. */
+/** Cancels the payments of voided invoices. Also records charged invoices, so later events can settle them. */
 export const recordDropped = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -249,17 +249,17 @@ export const recordDropped = async (
   return subscription;
 };
 
-/** The provider's clock may be behind by this much. */
+/** Allowance for a provider clock that is behind ours. */
 const CLOCKS_MS = MINUTE_MS;
 
 interface Creations {
-  /** The customer at the provider that the subscriptions belong to. */
+  /** The provider's customer of the subscriptions. */
   readonly customerId: string;
-  /** The creating calls started at this time or later. Needed only if the customer was deleted. */
+  /** Earliest start of the creation calls. Used only if the customer was deleted. */
   readonly since: Instant;
 }
 
-/** The subscriptions that may still charge, found by a search because a provider keeps its keys for only a day. */
+/** Searches for subscriptions that may still charge, because a provider forgets idempotency keys after a day. */
 const findCreations = async (
   port: SubscriptionsPort,
   subscription: Subscription,
@@ -270,7 +270,7 @@ const findCreations = async (
   return requireAnswer(await port.findOurs(ours), subscription);
 };
 
-/** The found subscriptions that the record may adopt, because it has not noted their ids. */
+/** Found subscriptions whose ids the record has not noted, so it may adopt them. */
 export const findNewCreations = async (
   port: SubscriptionsPort,
   subscription: Subscription,
@@ -282,7 +282,7 @@ export const findNewCreations = async (
   return found.filter(({ subscriptionId }) => !noted.includes(subscriptionId));
 };
 
-/** How to find the subscriptions that the open charge created. Undefined if it cannot have created a subscription. */
+/** Search terms for subscriptions created by the open charge. Undefined if no creation can have started. */
 export const creationsOfCharge = ({
   charge,
   createdAt,
@@ -291,10 +291,9 @@ export const creationsOfCharge = ({
   customerId === undefined ? undefined : { customerId, since: instant(charge?.start ?? createdAt) };
 
 /**
- * Cancels the subscriptions that a creation with an unknown outcome may have left at the provider. An earlier run may
- * have noted an id and failed to cancel it, so noted subscriptions are canceled too. The subscription of a live record
- * is kept.
- * @returns the record, which notes their ids and charges
+ * Cancels subscriptions that a creation with an unknown outcome may have left at the provider. This includes noted ids,
+ * because an earlier run may have failed to cancel them. The current subscription of a live record is kept.
+ * @returns the record with the noted ids and charges
  */
 export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const wanted = creationsOfCharge(subscription);
@@ -302,8 +301,7 @@ export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Su
   const port = await subscriptionsPortOf(deps, subscription);
   const found = (await findCreations(port, subscription, wanted)).map(({ subscriptionId }) => subscriptionId);
   const noted = await noteFormer(deps, subscription, found);
-  // Another run was faster, and the payer may have returned since. The found subscription may be the payer's new
-  // subscription.
+  // Another run was faster, and the payer may have reactivated since. The found subscription may then be the new one.
   if (!hasSameCharge(noted, subscription)) return noted;
   const ids = found.filter((id) => !isLive(noted) || id !== noted.providerSubscriptionId);
   let stored = noted;
@@ -323,15 +321,14 @@ export const storeCharged = async (
 ): Promise<Subscription> =>
   subscription.status === 'canceled' && hasCharged(answer) ? storeReport(deps, subscription, answer) : subscription;
 
-/** True if its newest invoice or an open invoice was charged, or is being charged. */
+/** True if the newest invoice or an open invoice was charged or is being charged. */
 export const hasCharged = (answer: ProviderSubscription): boolean => invoicesOf(answer).some(isCharged);
 
 const isCharged = ({ status }: ProviderInvoice): boolean => status === 'succeeded' || status === 'processing';
 
 /**
- * Notes subscriptions that the record will never have, before they are canceled at the provider. Their events may come
- * late or repeatedly, and must not be taken for events of a later creation. Notes nothing if the charge has changed
- * since the record was read.
+ * Notes subscription ids before they are canceled at the provider, because their late or repeated events must not be
+ * mistaken for events of a later creation. Notes nothing if the charge has changed since the read.
  */
 export const noteFormer = (
   { table }: BillingDeps,

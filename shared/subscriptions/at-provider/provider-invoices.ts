@@ -1,4 +1,4 @@
-/** @module Records each invoice of a billing provider as one payment, which the provider collects. */
+/** @module Records each invoice of a billing provider as one payment, collected by the provider. */
 
 import { isHardDecline } from '../../core/decline-advice.ts';
 import { subscriptionPaymentId } from '../../core/ids.ts';
@@ -23,14 +23,14 @@ import type { Subscription } from '../record/subscription.ts';
 import { requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
 import type { SubscriptionReport } from './provider-report.ts';
 
-/** Every invoice of a response, with the owed invoices, oldest first, and the newest invoice. */
+/** Every invoice in a response: the owed invoices, oldest first, then the newest invoice. */
 export const invoicesOf = ({
   owed,
   latestInvoice: newest,
 }: Pick<ProviderSubscription, 'owed' | 'latestInvoice'>): readonly ProviderInvoice[] =>
   newest && owed.every(({ invoiceId }) => invoiceId !== newest.invoiceId) ? [...owed, newest] : owed;
 
-/** A card with a hard decline is not retried, because the subscription waits for another card. */
+/** A hard decline stops retries, because the subscription then waits for another card. */
 export const nextAttemptAt = ({
   failureCode,
   decline,
@@ -38,7 +38,7 @@ export const nextAttemptAt = ({
 }: ProviderInvoice): ProviderInvoice['nextAttempt'] =>
   failureCode !== undefined && isHardDecline(failureCode, decline) ? null : nextAttempt;
 
-/** The earliest next retry of the owed invoices. */
+/** The earliest planned retry of the owed invoices. */
 export const nextRetryAt = (
   answer: Pick<ProviderSubscription, 'owed' | 'latestInvoice'>,
 ): ProviderInvoice['nextAttempt'] => {
@@ -53,7 +53,7 @@ interface RecordedInvoices extends Pick<SubscriptionReport, 'paidUntil' | 'paidP
   readonly latestPaymentId: string | undefined;
 }
 
-/** Records a response's invoices, and owed invoices that it no longer names, because events may be lost. */
+/** Records a response's invoices, and owed invoices missing from it, because their events may be lost. */
 export const recordInvoices = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -68,7 +68,7 @@ export const recordInvoices = async (
   for (const read of [...settled, ...unreported, ...named]) {
     const invoice = await withPayer(deps, subscription, read);
     const recorded = await recordInvoicePayment(deps, subscription, invoice);
-    // Nothing was due, or it was paid outside the provider.
+    // The amount was 0, or the payer paid outside the provider.
     if (recorded.kind === 'nothing' && invoice.status === 'succeeded') paid.push({ invoice });
     if (recorded.kind !== 'payment') continue;
     const { id: paymentId, status } = recorded.payment;
@@ -101,12 +101,12 @@ const paidByInvoices = (
   return { paidUntil, paidPeriod: last && paidPeriodBy(subscription, last.invoice, last.payment) };
 };
 
-/** True if the provider has written the invoice off, or voided it. */
+/** True if the provider has written off or voided the invoice. */
 const isGivenUp = ({ status, isOpen }: ProviderInvoice): boolean => status === 'failed' && !isOpen;
 
 /**
- * What the period of a paid invoice was paid with. The payer's own balance at the provider, and what was paid outside
- * it, count as paid.
+ * How the period of a paid invoice was paid. The payer's balance at the provider and money paid outside it count as
+ * paid.
  */
 export const paidPeriodBy = (
   subscription: Subscription,
@@ -125,7 +125,7 @@ export const paidPeriodBy = (
     : { start: period.start, ...price, payments: [] };
 };
 
-/** The period that ran at the import, with what was paid for it then. Its discount counts in proportion. */
+/** The current period at the import, with the amount paid for it. Its discount counts in proportion. */
 export const openingPeriod = (
   { totalCents, discountCents }: Pick<Subscription, 'totalCents' | 'discountCents'>,
   { paidCents }: NonNullable<Subscription['openedBy']>,
@@ -138,7 +138,7 @@ export const openingPeriod = (
   payments: [],
 });
 
-/** True if the provider had collected the invoice before the subscription was imported. */
+/** True if the invoice was collected before the subscription was imported. */
 const wasPaidBefore = (
   { importedAt, openedBy }: Subscription,
   { invoiceId, status, paidAt }: ProviderInvoice,
@@ -156,8 +156,8 @@ const partsBeforeBalance = (
     : { taxCents: 0, discountCents: 0 };
 
 /**
- * A read of the subscription does not show which method paid its newest invoice. Another method may have ended the
- * dunning, so the invoice is read.
+ * A subscription read omits the method that paid the newest invoice. After dunning, that may be a different method, so
+ * the invoice is read too.
  */
 const withPayer = async (
   deps: BillingDeps,
@@ -186,8 +186,8 @@ const findSettled = async (
 };
 
 /**
- * True if an event's period begins neither when the known period began nor when it ends. The schedule was changed at
- * the provider, or the periods in between were never reported, so a read must show the charges in between.
+ * True if an event's period neither is the known period nor follows it. Either the schedule was changed at the
+ * provider, or periods in between were never reported. The provider must then be read for their charges.
  */
 export const skipsTime = (
   { currentPeriodStart, currentPeriodEnd }: Subscription,
@@ -197,7 +197,7 @@ export const skipsTime = (
   periodStart > epochSeconds(instant(currentPeriodStart)) &&
   periodStart !== epochSeconds(instant(currentPeriodEnd));
 
-/** Finds paid invoices whose events may be lost. Nothing was charged before the first invoice. */
+/** Finds paid invoices whose events may be lost. Skips the search at a creation, before which no invoice exists. */
 const findUnreported = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -210,16 +210,16 @@ const findUnreported = async (
   const asked = { subscriptionId: newest.subscriptionId, createdSince };
   const paid = requireAnswer(await port.findPaid(asked), subscription);
   const others = paid.filter((one) => named.every(({ invoiceId }) => invoiceId !== one.invoiceId));
-  // A trial's invoice of 0 ends with the first known end of the trial, so it is left out.
+  // Omit invoices of 0, such as a trial's invoice, which ends when the trial was first due to end.
   return others.filter(({ amountCents }) => amountCents > 0);
 };
 
 type InvoicePayment =
   | Exclude<InvoiceResult, { readonly kind: 'taken' }>
-  /** The invoice has no amount, or was paid outside the provider. */
+  /** The invoice is 0, was paid outside the provider, or was paid before the import. */
   | { readonly kind: 'nothing' };
 
-/** The payment's id derives from subscription and period. A second paid invoice of a period gets its own payment. */
+/** Records an invoice's payment, one per period. A second paid invoice of a period gets a separate payment. */
 export const recordInvoicePayment = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -264,7 +264,7 @@ const recordAs = async (
     billingReason: invoice.reason && reasonOf(subscription, invoice.reason),
   };
   const isImported = isOlderThanImport(subscription, invoice);
-  // An import changes nothing at the provider but the subscription's mark, so the label follows with the money.
+  // An import only marks the subscription at the provider, so an older invoice is labeled only once it is paid.
   if (isImported && invoice.status === 'succeeded') await label();
   return recordInvoice(deps, {
     ...{ wanted, invoice, isImported, label: isImported ? async () => undefined : label },
@@ -277,7 +277,7 @@ const isOlderThanImport = ({ importedAt }: Subscription, { createdAt }: Pick<Pro
 
 const AMOUNT_CHANGED = 'amount_changed_at_provider';
 
-/** The invoice sets the amounts, because the provider may have another price, or a discount, tax or balance. */
+/** The invoice's amounts. A price, discount, tax or balance at the provider may differ from ours. */
 const amountsOf = (
   { totalCents, currency }: Subscription,
   invoice: ProviderInvoice,
@@ -286,7 +286,7 @@ const amountsOf = (
     ? {}
     : { ...invoice.prices, totalCents: invoice.amountCents, anomaly: AMOUNT_CHANGED };
 
-/** An invoice for a new period resumes a paused subscription. */
+/** A new invoice for a paused subscription counts as a resumption. */
 const reasonOf = (
   { status }: Subscription,
   reason: NonNullable<ProviderInvoice['reason']>,

@@ -1,4 +1,4 @@
-/** @module The billing provider's own discount on the price of a subscription. */
+/** @module Reads and applies the billing provider's own discount on a subscription. */
 
 import { fractionOf, roundedHalfUp } from '../../core/fraction.ts';
 import type { ProviderPricing } from '../../providers/subscription-port.ts';
@@ -17,7 +17,7 @@ export const readPricing = async (deps: BillingDeps, subscription: Subscription)
   return requireAnswer(await port.findPricing(providerSubscriptionId), subscription);
 };
 
-/** The price as the provider charges it. Tax keeps its share of the total. Undefined if only the provider knows it. */
+/** The price after the provider's discount, with tax in proportion. Undefined if only the provider can compute it. */
 export const chargedPrice = (
   { totalCents, taxCents, discountCents }: Parts,
   pricing: ProviderPricing,

@@ -21,7 +21,7 @@ export interface SubscriptionReport {
   readonly currentPeriodStart?: number | undefined;
   readonly currentPeriodEnd?: number | undefined;
   readonly trialEnd?: number | undefined;
-  /** True if this service set the trial, to cover time that is already paid for. */
+  /** True if this service set the trial, to cover time that is already paid. */
   readonly isBridge?: boolean | undefined;
   readonly cancelAtPeriodEnd?: boolean | undefined;
   /** The date on which the subscription ends. Null if it has no end date, undefined if not reported. */
@@ -30,13 +30,13 @@ export interface SubscriptionReport {
   readonly isUnpaid?: boolean | undefined;
   /** The current price of a period, from a read of the provider. */
   readonly price?: ProviderSubscription['price'];
-  /** The end of a period that an invoice has paid for. */
+  /** End of the period paid by an invoice. */
   readonly paidUntil?: number | undefined;
-  /** What the invoice of that period was paid with. */
+  /** How that period was paid. */
   readonly paidPeriod?: PaidPeriod | undefined;
   /** True if an invoice of any period has been paid; false if a read of the provider finds no paid invoice. */
   readonly isPaid?: boolean | undefined;
-  /** True while the newest invoice is being collected, so its outcome is unknown. */
+  /** True while the newest invoice is being collected and its outcome is unknown. */
   readonly isCollecting?: boolean | undefined;
   /** The next retry. Null if no retry is planned, undefined if not reported. */
   readonly retryAt?: number | null | undefined;
@@ -66,7 +66,7 @@ export const applyReport = (subscription: Subscription, reported: SubscriptionRe
 
 interface EffectiveStatus {
   readonly status: SubscriptionStatus;
-  /** True if the provider's trial only covers time that is already paid for. */
+  /** True if the provider's trial only covers time that is already paid. */
   readonly isBridge: boolean;
 }
 
@@ -105,8 +105,8 @@ const endOf = (
 };
 
 /**
- * A change of the plan within a period has added to what the invoice of the period was paid with. An invoice of a part
- * of the period, such as for a change on the provider's dashboard, does not replace it.
+ * Keeps the known paid period if it is newer or more complete. A plan change adds payments to the period's invoice. An
+ * invoice for part of a period, such as a change on the provider's dashboard, must not replace them.
  */
 const newerPaidPeriod = (
   { paidPeriod: known, currentPeriodStart }: Subscription,
@@ -124,27 +124,27 @@ const trialOf = (
   { trialEnd: known, trialNoticed }: Subscription,
   { trialEnd, isBridge }: SubscriptionReport,
 ): Pick<Subscription, 'trialEnd' | 'trialNoticed'> => {
-  // The provider keeps the end of a trial that is over, including a trial that this service set.
+  // The provider also reports the end of a past trial, including a trial that this service set.
   const reported = trialEnd === undefined || isBridge ? known : time(trialEnd);
   const isMoved = reported !== known && !(known && reported && epochSeconds(instant(known)) === trialEnd);
   return isMoved ? { trialEnd: reported, trialNoticed: undefined } : { trialEnd: known, trialNoticed };
 };
 
-/** After a price change at the provider, tax and discount keep their shares of the total, and a discount code ends. */
+/** After a price change at the provider, tax and discount keep their share of the total, and the discount code ends. */
 const pricesAt = (
   subscription: Subscription,
   price: SubscriptionReport['price'],
 ): Pick<Subscription, 'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents' | 'listCents' | 'discount'> => {
   const { subtotalCents, taxCents, discountCents, totalCents, currency, discount: code } = subscription;
   const known = listCentsOf(subscription);
-  // While a change is under way or scheduled, the provider has the price of another plan.
+  // During a change or before a scheduled change, the provider has the price of another plan.
   const isChanging = subscription.change ?? subscription.priceUpdate ?? subscription.scheduledChange;
   if (!price || isChanging || price.currency !== currency || price.amountCents === known) {
     return { subtotalCents, taxCents, discountCents, totalCents, listCents: subscription.listCents, discount: code };
   }
   const share = (part: number): number => (known === 0 ? 0 : Math.round((part * price.amountCents) / known));
   const [tax, discount] = [share(taxCents), share(discountCents)];
-  // The total of an imported subscription is already less than the provider's price.
+  // An imported subscription with a discount at the provider has a total below the provider's list price.
   const total = subscription.listCents === undefined ? price.amountCents : share(totalCents);
   return {
     subtotalCents: total - tax + discount,
@@ -157,15 +157,15 @@ const pricesAt = (
 };
 
 /**
- * True if the provider collects again, which ends a hold. The subscription then has a method, and its reported status
- * is not paused. An invoice alone does not show this.
+ * True if the provider collects again, which ends a hold. This requires a method and a reported status other than
+ * paused. An invoice alone is no proof.
  */
 const collects = (
   { paymentMethodId }: Subscription,
   { subscriptionId, status = 'paused' }: SubscriptionReport,
 ): boolean => paymentMethodId !== undefined && subscriptionId !== undefined && status !== 'paused';
 
-/** The provider may collect again by the method that the record has lost, for example after a change on its dashboard. */
+/** The provider may resume with a method that the record has lost, such as after a change on its dashboard. */
 const holdOf = (
   { held, paymentMethodId }: Subscription,
   { subscriptionId, status }: SubscriptionReport,
@@ -202,9 +202,9 @@ const canceledAtOf = (
 };
 
 /**
- * Hides a pause for want of a method from readers. The subscription runs until its paid time or its trial ends, also a
- * trial that began at the provider, and is then past due. A trial that ends without a method is paused, and a
- * subscription that was paused before it lost its method stays paused.
+ * Hides a pause caused by a missing method from readers. The subscription continues until its paid time or its trial
+ * ends, and is then past due. If the trial ends without a method, the subscription is paused. A subscription that was
+ * paused before it lost its method stays paused.
  */
 const withoutHold = (subscription: Subscription, report: SubscriptionReport, now: Instant): SubscriptionReport => {
   const { status, held } = subscription;
@@ -215,7 +215,7 @@ const withoutHold = (subscription: Subscription, report: SubscriptionReport, now
   if (status === 'trialing' && trialEnd !== undefined) return report;
   const paidUntil = instant(subscription.paidUntil ?? subscription.currentPeriodEnd);
   const begins = report.currentPeriodStart ?? 0;
-  // A provider may pause at the end of the paid time instead of beginning a period.
+  // A provider may pause at the end of the paid time instead of starting a period.
   const isUnpaid = Math.max(begins * SECOND_MS, now) >= paidUntil;
   return { ...report, status: isUnpaid ? 'past_due' : visibleStatus(subscription) };
 };
@@ -245,9 +245,8 @@ export const awaitsFirstCharge = (charge: Charge | undefined): boolean =>
   charge !== undefined && isFirst(charge) && !charge.abandoned;
 
 /**
- * True if the report is about a subscription at the provider that the record no longer has. After a creation without a
- * response was canceled, the provider has no newer subscription, and the reports of that creation settle the canceled
- * record.
+ * True if the report is about a former subscription at the provider. The exception is a creation without a response
+ * that was canceled and has no newer subscription; its reports settle the canceled record.
  */
 export const isAboutFormer = (subscription: Subscription, namedId: string | undefined): boolean => {
   const { providerSubscriptionId: known, formerProviderIds = [], status, charge } = subscription;
@@ -260,13 +259,13 @@ export const isAboutFormer = (subscription: Subscription, namedId: string | unde
 
 const time = (seconds: number): string => iso(seconds * SECOND_MS);
 
-/** A trial over paid time counts as active. Active counts as past due while the first charge is collected. */
+/** A trial over paid time counts as active. Active counts as past due until the first charge is collected. */
 const effectiveStatus = (
   subscription: Subscription,
   { status, isBridge = false, isCollecting }: SubscriptionReport,
 ): EffectiveStatus => {
   const { charge } = subscription;
-  // The trial has ended there, because a change of the plan begins a period. Here it ends with that change.
+  // At the provider a plan change has already ended the trial. Here the trial ends when that change is applied.
   const endsTrial = subscription.status === 'trialing' && subscription.change?.step === 'paid';
   if (status === 'trialing' && isBridge) return { status: endsTrial ? 'trialing' : 'active', isBridge };
   const current = status ?? visibleStatus(subscription);
@@ -292,7 +291,7 @@ const retryTime = ({ retryAt }: Subscription, report: SubscriptionReport): strin
   return report.retryAt === null ? undefined : time(report.retryAt);
 };
 
-/** Only a paid invoice extends the paid time. A subscription with a total of 0 counts as paid while it is active. */
+/** Only a paid invoice extends the paid time. If the total is 0, an active subscription counts as paid. */
 const paidUntilOf = (
   { paidUntil, totalCents }: Subscription,
   report: SubscriptionReport,
@@ -318,7 +317,7 @@ const syncTime = (subscription: Subscription, now: Instant): string | undefined 
   const due = instant(currentPeriodEnd) + EVENT_LATE_MS;
   if (status === 'paused' || status === 'past_due' || due <= now) return iso(now + DAILY_MS);
   if (status !== 'active' || isPeriodPaid(subscription)) return iso(due);
-  // The event about its invoice may be lost.
+  // The event about the period's invoice may be lost.
   return iso(now + (now < instant(currentPeriodStart) + SOON_MS ? EVENT_LATE_MS : DAILY_MS));
 };
 
@@ -327,7 +326,7 @@ interface Outcome {
   readonly isPaid: boolean | undefined;
 }
 
-/** The reason of the next version. Undefined if readers see no change. */
+/** The reason for the next version. Undefined if readers see no change. */
 const reasonOf = (was: Subscription, next: Subscription, outcome: Outcome): Reason | undefined => {
   if (was.status === 'creating') return was.importedAt === undefined ? 'created' : 'imported';
   if (was.status === 'canceled') return 'reactivated';
@@ -351,8 +350,8 @@ const isShownOtherwise = (was: Subscription, next: Subscription): boolean => {
 };
 
 /**
- * True if a payment counts as a renewal. While another invoice is owed, it does not. If its period began before a
- * recovery, that recovery was announced before the payment was reported.
+ * True if a payment counts as a renewal: no other invoice is owed, and its period began after the last announced
+ * recovery.
  */
 const renews = ({ recoveredAt }: Subscription, { currentPeriodStart }: Subscription, { status }: Outcome): boolean =>
   status !== 'past_due' && (recoveredAt === undefined || currentPeriodStart > recoveredAt);

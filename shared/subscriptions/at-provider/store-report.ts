@@ -1,4 +1,4 @@
-/** @module Reads a subscription at its billing provider, and stores its invoices as payments and its state. */
+/** @module Reads a subscription at its billing provider, and stores its state and its invoices as payments. */
 
 import type { CallKind, CallParts } from '../../calls/call-kind.ts';
 import { DomainError } from '../../core/errors.ts';
@@ -18,8 +18,8 @@ import { invoicesOf, nextRetryAt, recordInvoices } from './provider-invoices.ts'
 import { applyReport, isAboutFormer, type SubscriptionReport } from './provider-report.ts';
 
 /**
- * Stores the provider's response, with its invoices as payments and its status as the subscription's status. If another
- * commit came first, the response may be outdated, so the provider is read again.
+ * Stores a response of the provider: its status, and its invoices as payments. If another commit came first, the
+ * response may be outdated, so the provider is read again.
  * @param subscription as it was before the provider was called
  * @throws DomainError if the provider cannot be read again, or VERSION_CONFLICT
  */
@@ -30,8 +30,8 @@ export const storeReport = async (
 ): Promise<Subscription> => (await storeNewest(deps, subscription, { answer })).stored;
 
 /**
- * Stores the newest invoice of a subscription whose collection a transfer has paused, if the record does not know that
- * it was paid. Events during a transfer are ignored. Readers do not see the pause.
+ * Stores a paid newest invoice that the record does not know yet, after a transfer has paused collection. This is
+ * needed because events during a transfer are ignored. Readers do not see the pause.
  */
 export const storeRenewal = (
   deps: BillingDeps,
@@ -49,13 +49,13 @@ const isNewlyPaid = ({ paidUntil }: Subscription, { latestInvoice }: ProviderSub
 
 interface Answered {
   readonly answer: ProviderSubscription;
-  /** Set for the response to a read; absent for the response to a command. */
+  /** Set for a read; absent for a command. */
   readonly isRead?: true;
 }
 
 /**
- * Opens the scheduled plan before a report of its period is stored, so that the period's payment is of that plan.
- * @param periodStart epoch seconds; undefined if the report names no period
+ * Applies the scheduled plan before a report of its period is stored, so the period's payment belongs to that plan.
+ * @param periodStart epoch seconds; undefined if the report has no period
  */
 export const openPlanAt = async (
   deps: BillingDeps,
@@ -72,7 +72,7 @@ export const openPlanAt = async (
   );
 };
 
-/** Like `storeReport`. @returns also the response that was stored */
+/** Like `storeReport`. @returns also the stored response */
 const storeNewest = async (
   deps: BillingDeps,
   known: Subscription,
@@ -82,9 +82,9 @@ const storeNewest = async (
   const subscription = await openPlanAt(deps, known, answer.currentPeriodStart);
   const stored = await subscriptionStore(deps.table).change(subscription, async (current) => {
     if (current === subscription) return withAnswer(deps, current, answer);
-    // The record has another subscription at the provider by now, so the response is about the former subscription.
+    // The record has switched to another subscription at the provider, so the response is about the former one.
     if (isAboutFormer(current, answer.subscriptionId)) return current;
-    // An event in the shape of the interface was applied during the read, and is newer.
+    // An event in the interface's shape was applied during the read, and is newer.
     if (isRead && current.followedAt !== subscription.followedAt) return current;
     const port = await subscriptionsPortOf(deps, current);
     newest = requireAnswer(await port.find(answer.subscriptionId), current);
@@ -94,8 +94,8 @@ const storeNewest = async (
 };
 
 /**
- * Stores the result of a read of the provider. The provider may have carried out a change of method whose response was
- * lost. The record then gets the method that the provider charges.
+ * Stores a read of the provider. If the provider charges another known method, a method change may have lost its
+ * response, so the record adopts that method.
  * @throws DomainError like `storeReport`
  */
 export const storeState = async (
@@ -112,7 +112,7 @@ export const storeState = async (
   return followed.ok ? followed.record : (followed.found ?? stored);
 };
 
-/** True if the provider charges another method than the record's. False while collection is paused. */
+/** True if the provider charges a method other than the record's. False while collection is paused. */
 export const namesOtherMethod = (
   subscription: Subscription,
   { subscriptionId, methodId = subscription.methodRef }: Pick<EventSubscription, 'subscriptionId' | 'methodId'>,
@@ -134,7 +134,7 @@ const withAnswer = async (
       { kind: 'SUB', id: subscription.id },
     );
   }
-  // The response counts as of now, so an event that arrives while its payment is stored is newer.
+  // Date the response now, before its payments are stored, so an event that arrives meanwhile counts as newer.
   const at = epochSeconds(deps.now());
   const { latestPaymentId, owed, ...money } = await recordInvoices(deps, subscription, answer);
   const next = applyReport(subscription, { ...reportOf(answer), ...money, at }, deps.now());
@@ -143,7 +143,7 @@ const withAnswer = async (
   return { ...next, owed, latestPaymentId: isNewer ? latestPaymentId : (next.latestPaymentId ?? latestPaymentId) };
 };
 
-/** True if the record knows that the newest invoice is paid. The payment of a change may be later than that invoice. */
+/** True if the newest invoice is already recorded as paid, so a later payment may be the latest one. */
 const isKnownPaid = (
   { paidUntil, currentPeriodStart }: Subscription,
   { latestInvoice: invoice }: ProviderSubscription,
@@ -153,7 +153,7 @@ const isKnownPaid = (
   paidUntil !== undefined &&
   epochSeconds(instant(paidUntil)) >= invoice.periodEnd;
 
-/** The report of a read, without what its invoices paid for. */
+/** The report from a read, except for the fields that its invoices determine. */
 export const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidUntil' | 'isPaid' | 'at'> => {
   const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, isBridge } = answer;
   const { cancelAtPeriodEnd, cancelAt, isUnpaid, price, latestInvoice } = answer;
@@ -163,15 +163,15 @@ export const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport,
   return { subscriptionId, status, ...period, cancelAtPeriodEnd, cancelAt, isUnpaid, price, isCollecting, retryAt };
 };
 
-/** A subscription that its billing provider is known to have. */
+/** A subscription that is known to exist at its billing provider. */
 export type AtProvider = Subscription & { readonly providerSubscriptionId: string };
 
 export const isAtProvider = (subscription: Subscription): subscription is AtProvider =>
   subscription.providerSubscriptionId !== undefined;
 
 /**
- * An authoritative read. The value is undefined if the provider does not know the subscription. Only a refusal says so,
- * because a new period may be charged after the read.
+ * An authoritative read. The value is undefined only if the provider refuses the id as unknown. Any other failure is
+ * returned, because the caller may charge a new period after the read.
  */
 export const findAt = async (
   port: SubscriptionsPort,
@@ -181,7 +181,7 @@ export const findAt = async (
   return found.kind === 'refused' ? { kind: 'done', value: undefined } : found;
 };
 
-/** What a call about a subscription at its billing provider needs. */
+/** Dependencies of a call about a subscription at its billing provider. */
 export interface PartsAtProvider extends CallParts {
   readonly deps: BillingDeps;
   readonly port: SubscriptionsPort;
@@ -195,7 +195,7 @@ export type CallAtProvider<Claim extends AtProvider, Report> = CallKind<
   ProviderSubscription | undefined
 >;
 
-/** How every kind of call about a subscription at its billing provider reads it, and ends without its effect. */
+/** Shared by all calls about a subscription at its billing provider: reading it, and ending a call without effect. */
 export const READ_AT_PROVIDER: Pick<CallAtProvider<AtProvider, never>, 'find' | 'end' | 'takeBack'> = {
   find: ({ port }, { providerSubscriptionId }) => findAt(port, providerSubscriptionId),
   end: async ({ deps }, claim, { refusal, found }) => ({
@@ -205,7 +205,7 @@ export const READ_AT_PROVIDER: Pick<CallAtProvider<AtProvider, never>, 'find' | 
   takeBack: async (_, record, notDone) => ({ record, notDone }),
 };
 
-/** Reads the provider, which is authoritative, and stores it. @throws DomainError if it cannot be read now */
+/** Reads the provider and stores its state as authoritative. @throws DomainError if the provider cannot be read now */
 export const syncFromProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -216,7 +216,7 @@ export const syncFromProvider = async (
   return storeState(deps, subscription, requireAnswer(await port.find(providerSubscriptionId), subscription));
 };
 
-/** Like `syncFromProvider`. Undefined if the provider does not have the subscription. */
+/** Like `syncFromProvider`, but returns undefined if the provider does not have the subscription. */
 export const syncIfKnown = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription | undefined> => {
   if (!isAtProvider(subscription)) return undefined;
   const port = await subscriptionsPortOf(deps, subscription);
@@ -225,8 +225,8 @@ export const syncIfKnown = async (deps: BillingDeps, subscription: Subscription)
 };
 
 /**
- * Reads the provider before a canceled subscription is created again, so that a period that was charged without an
- * event yet is not charged again. The charge may come from a creation that got no response and has been canceled since.
+ * Reads the provider before a canceled subscription is created again, to find a period already charged without an event
+ * yet. The charge may come from a creation without a response that was canceled later.
  * @throws DomainError PAYMENT_IN_PROGRESS while a charge is under way
  */
 export const syncBeforeReturn = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
@@ -252,12 +252,12 @@ export const syncBeforeCharge = async (deps: BillingDeps, subscription: Subscrip
   return synced;
 };
 
-/** @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged, because the payer would pay twice */
+/** @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged; the payer could otherwise pay twice */
 export const requireSettled = (answer: ProviderSubscription): void => {
   if (invoicesOf(answer).some(({ status }) => status === 'processing')) throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
-/** @throws DomainError the refusal, if the read after it shows no change */
+/** @throws DomainError for the refusal, unless the read after it shows a changed state */
 export const requireChanged = (was: Subscription, synced: Subscription, refusal: Refusal): void => {
   if (!hasOtherState(was, synced)) throw refusalError(refusal);
 };

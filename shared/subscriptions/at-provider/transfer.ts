@@ -1,8 +1,8 @@
 /**
- * @module Moves a subscription to another customer at the provider, because a provider charges a subscription only
- * with methods of its own customer. To charge another customer's method, the service creates a second subscription for
- * that customer, the successor, and cancels the former subscription. Collection of the former subscription is paused
- * first, so that the two never charge for the same time. Due work repeats the transfer until it is finished.
+ * @module Moves a subscription to another customer at the provider, because a provider charges only methods of the
+ * subscription's customer. To charge another customer's method, the service creates a second subscription, the
+ * successor, for that customer and cancels the former. Collection of the former is paused first, so the two never
+ * charge for the same time. Due work repeats the transfer until it is finished.
  */
 
 import { type CallKind, type CallResult, type LookedUp, OVER, type RefusedCall } from '../../calls/call-kind.ts';
@@ -32,7 +32,7 @@ import { invoicesOf } from './provider-invoices.ts';
 import { findAt, hasOtherState, storeRenewal, storeReport, syncIfKnown } from './store-report.ts';
 
 /**
- * Paid time stays paid. A past-due subscription starts a new period, which is charged immediately.
+ * Starts a transfer. Paid time is kept. A past-due subscription starts a new period, which is charged immediately.
  * @throws DomainError PAYMENT_DECLINED, or the reason why the successor cannot be created. The transfer is then
  * aborted. After an unknown outcome, due work continues it.
  */
@@ -54,7 +54,7 @@ export const startTransfer = async (
   return result.record;
 };
 
-/** Due work. @returns the result for the log; the error code if the transfer is undone */
+/** Continues a transfer as due work. @returns the result for the log, or the error code if the transfer was aborted */
 export const lookUpTransfer = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -69,7 +69,7 @@ export const lookUpTransfer = async (
 const claimTransfer = (subscription: Subscription, method: HeldMethod, now: Instant): Subscription => {
   const { status, held, providerSubscriptionId, providerGeneration = 1 } = subscription;
   if (!isLive(subscription)) throw invalidStateError(subscription);
-  // A held subscription was paused only because it had no method, so it continues with the next method.
+  // A held subscription was paused only for want of a method, so setting a method may continue it.
   if (status === 'paused' && !held)
     throw new DomainError('INVALID_STATE', { message: 'Resume the subscription first' });
   requireFree('transfer', openCallsOf(subscription));
@@ -108,7 +108,7 @@ interface TransferParts {
   readonly mayCharge: boolean;
 }
 
-/** The error of a transfer that was not finished. */
+/** The error of an unfinished transfer. */
 const errorOf = ({ record, refusal, notDone, unanswered }: CallResult<Subscription>): DomainError | undefined => {
   if (notDone) return unavailableError(notDone);
   if (unanswered) return failedError(unanswered.outcome, refusalError, { subscription_id: record.id });
@@ -122,9 +122,9 @@ const errorOf = ({ record, refusal, notDone, unanswered }: CallResult<Subscripti
 type Successors = readonly ProviderSubscription[];
 
 /**
- * A look while the method may no longer be charged cancels the successors and aborts the transfer. It finishes the
- * transfer instead if an earlier run has charged the method or canceled the former subscription, because finishing
- * charges nothing more. Due work then removes the method from the subscription.
+ * If the method may no longer be charged, a lookup cancels the successors and aborts the transfer. The exception is an
+ * earlier run that has charged the method or canceled the former subscription: the lookup then finishes the transfer,
+ * which charges nothing more. Due work later removes the method.
  */
 const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Successors> &
   LookedUp<TransferParts, Subscription, TransferClaim> = {
@@ -145,7 +145,7 @@ const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Succes
   apply: async (parts, claimed, { by, report: successors }) => {
     const [successor] = successors;
     if (!successor) return { state: 'absent', record: claimed };
-    // A response follows the pause, which has reported the former subscription.
+    // The pause before a creation response has already reported the former subscription.
     const former = by === 'response' ? undefined : await findFormer(parts, claimed);
     if (!parts.mayCharge && isWithoutEffect(former, successors)) return { state: 'over', record: claimed };
     const claim = former ? await withRenewal(parts.deps, claimed, former) : claimed;
@@ -171,7 +171,7 @@ const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Succes
 
   claimedAt: ({ transfer }) => claimTimeOf(transfer),
   step: () => -1,
-  // The former subscription is paused until the transfer ends, so looks stay frequent and resends have no limit.
+  // Collection is paused until the transfer ends, so lookups stay frequent and resends are unlimited.
   resendWithinMs: Number.POSITIVE_INFINITY,
   maySend: async ({ mayCharge }) => mayCharge,
   setLook: async ({ deps }, claim) => {
@@ -182,14 +182,14 @@ const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Succes
   statusOf: ({ status }) => status,
 };
 
-/** Each step has its own idempotency key, which is the same in every run. */
+/** Each step has its own idempotency key, the same in every run. */
 const targetOf = (
   { id, providerGeneration = 1 }: TransferClaim,
   step: 'hold' | 'release' | 'end' | 'cancel',
   subscriptionId: string,
 ) => ({ subscriptionId, idempotencyKey: `${id}:transfer:${providerGeneration}:${step}` });
 
-/** A former subscription cannot be paused if it has ended. An earlier run may have replaced it. */
+/** A pause is refused if the former subscription has ended. An earlier run may have replaced it with a successor. */
 const findReplacement = async (
   parts: TransferParts,
   claim: TransferClaim,
@@ -199,10 +199,7 @@ const findReplacement = async (
   return created.length > 0 ? { kind: 'done', value: created } : refusal;
 };
 
-/**
- * The successors that earlier runs have created. A successor that was canceled with its customer before it charged
- * anything is left out.
- */
+/** The successors created by earlier runs, except those canceled before they charged anything. */
 const findSuccessors = async ({ port }: TransferParts, claim: TransferClaim): Promise<Successors> => {
   const { providerCustomerId: customerId } = claim.transfer;
   const created = await findNewCreations(port, claim, { customerId, since: claimTimeOf(claim.transfer) });
@@ -228,8 +225,8 @@ const COLLECTING: RefusedCall = { kind: 'refused', reason: 'invoice_processing' 
 const SUCCESSOR_CANCELED: RefusedCall = { kind: 'refused', reason: 'canceled' };
 
 /**
- * The request that creates the successor. Nothing is charged before the end of the paid time, which the former
- * subscription's latest invoice may have extended.
+ * The request to create the successor. It is free until the end of the paid time, which the former subscription's
+ * latest invoice may have extended.
  */
 const successorRequest = (
   claim: TransferClaim,
@@ -267,7 +264,7 @@ const withRenewal = async (
   return isTransferClaim(stored) ? stored : claim;
 };
 
-/** True if the method was not charged and the former subscription goes on. */
+/** True if no successor has charged the method and the former subscription still runs. */
 const isWithoutEffect = (former: ProviderSubscription | undefined, successors: Successors): boolean =>
   former !== undefined &&
   former.status !== 'canceled' &&
@@ -324,7 +321,7 @@ const finishTransfer = async (
   });
 };
 
-/** Resumes collection of the former subscription, unless it was paused before the transfer because it had no method. */
+/** Aborts the transfer. Resumes collection of the former subscription unless it was already on hold. */
 const abortTransfer = async ({ deps, port }: TransferParts, claim: TransferClaim): Promise<Subscription> => {
   if (!claim.held) {
     const target = targetOf(claim, 'release', claim.providerSubscriptionId);

@@ -1,4 +1,4 @@
-/** @module The interface of the two billers, the service and a provider, with a charge's requests and results. */
+/** @module The interface of both billers (service and provider), and a charge's request and result. */
 
 import type { GuestTokens } from '../../access/guest-token.ts';
 import { DomainError } from '../../core/errors.ts';
@@ -17,12 +17,12 @@ export interface BillingDeps extends CollectDeps {
   readonly dunning: DunningPolicy;
 }
 
-/** Dependencies of the routes that may charge. */
+/** Dependencies of routes that may charge. */
 export interface SubscriptionDeps extends BillingDeps, IdDeps {
   readonly guestTokens: GuestTokens;
 }
 
-/** The settlement terms as of now. */
+/** The current time and dunning policy for settling a charge. */
 export const settlementOf = ({ now, dunning }: Pick<BillingDeps, 'now' | 'dunning'>): SettleOptions => ({
   now: now(),
   policy: dunning,
@@ -36,7 +36,7 @@ export interface BillingResult {
 }
 
 export interface ChargeRequest {
-  /** Already checked against the rule of use, for the caller of this charge. */
+  /** The method to charge. The caller's right to use it has been checked. */
   readonly method: UsableMethod;
   /** The conditions of the waiting caller's right. Absent for a charge by due work. */
   readonly right?: readonly TransactionStep[] | undefined;
@@ -44,26 +44,26 @@ export interface ChargeRequest {
   readonly isRepeat?: boolean;
 }
 
-/** The cause of a first charge, whose outcome the payer waits for. */
+/** The cause of a charge that starts a new calendar. */
 export type StartCause = Exclude<Charge['cause'], 'renew'>;
 
-/** A charge that a caller waits for. */
+/** A charge whose outcome a caller waits for. */
 export type AttendedCharge = ChargeRequest & { readonly right: readonly TransactionStep[] };
 
 export interface Biller {
-  /** Opens the first period, with a charge if money is due. Commit the result before `collect`. */
+  /** Opens the first period, with a charge if an amount is due. Commit the result before `collect`. */
   readonly openFirstPeriod: (subscription: Subscription, cause: StartCause, now: Instant) => Subscription;
-  /** Makes the attempt of the open charge, and records its outcome. */
+  /** Makes one attempt at the open charge, and records its outcome. */
   readonly collect: (deps: BillingDeps, subscription: Subscription, request: ChargeRequest) => Promise<BillingResult>;
   /**
-   * Stops an abandoned charge if that is still possible.
+   * Stops an abandoned charge if possible.
    * @returns its payment, if any
    * @throws DomainError if the provider cannot be called now
    */
   readonly releaseCharge: (deps: BillingDeps, subscription: Subscription) => Promise<VisiblePayment | undefined>;
 }
 
-/** @returns undefined if the provider cannot be called now, so that due work repeats the call */
+/** @returns undefined if the provider cannot be called now; due work then retries the call */
 export const nowOrLater = async <T>(call: () => Promise<T>): Promise<{ readonly value: T } | undefined> => {
   try {
     return { value: await call() };

@@ -1,4 +1,4 @@
-/** @module Computes the plan of a subscription with a discount code, at its creation and after a plan change. */
+/** @module Computes a subscription's discounted plan, at creation and after a plan change. */
 
 import type { Product } from '../../catalog/catalog-records.ts';
 import type { IdDeps } from '../../core/keyed-ids.ts';
@@ -26,7 +26,7 @@ export interface CodedPlan {
 
 type CreateRequest = Pick<ApiRequest<unknown, unknown, CreateSubscriptionBody>, 'body' | 'owner' | 'alongside'>;
 
-/** Without a code it costs no request. @throws DomainError DISCOUNT_INVALID, PRICING_MISMATCH, or as `planOf` */
+/** Makes no extra request without a code. @throws DomainError DISCOUNT_INVALID, PRICING_MISMATCH, or as `planOf` */
 export const planWithCode = async (
   deps: Pick<IdDeps, 'newId'> & { readonly now: Now },
   { body, owner, alongside }: CreateRequest,
@@ -73,7 +73,7 @@ const cutPlan = async <P extends Prices & { readonly currency: string }>(
   return { plan: { ...full, ...prices, discount: { ...terms, full: pricesOf(full) } } };
 };
 
-/** The plan with the code that the subscription has, or without it if the code does not fit the product. */
+/** Applies the subscription's code to the plan, or returns the plan unchanged if the code does not fit. */
 export const keepCode = async (
   plan: SubscriptionPlan,
   { discount, currency }: Pick<Subscription, 'discount' | 'currency'>,

@@ -7,7 +7,7 @@ export interface DunningPolicy {
   readonly finalAction: 'cancel' | 'pause';
 }
 
-/** Clocks may differ by this much. The retry that has just failed must not be planned again. */
+/** Allowance for clock differences. Without it, the retry that has just failed could be planned again. */
 const CLOCKS_MS = MINUTE_MS;
 
 /** The next retry after `now`. Undefined if the retries are exhausted. */

@@ -1,4 +1,4 @@
-/** @module Changes of a subscription's status that several commands share, as pure functions. */
+/** @module Status changes that several commands share, as pure functions. */
 
 import { type Instant, iso } from '../../core/time.ts';
 import type { Subscription } from '../record/subscription.ts';
@@ -20,15 +20,15 @@ export const markPaused = (subscription: Subscription, now: Instant): Subscripti
   );
 
 /**
- * Withdraws a reactivation or resumption whose charge is not settled. A canceled subscription stays canceled, and a
- * paused subscription stays paused. Readers do not see the change.
+ * Abandons the unsettled charge of a reactivation or resumption. The subscription stays canceled or paused, and readers
+ * do not see the change.
  */
 export const withdrawReturn = (subscription: Subscription, now: Instant): Subscription =>
   subscription.charge && !subscription.charge.abandoned
     ? { ...subscription, ...abandonCharge(subscription, now) }
     : subscription;
 
-/** Pauses a subscription whose trial has ended without a method to charge. */
+/** Pauses a subscription whose trial has ended without a payment method. */
 export const pauseAfterTrial = (subscription: Subscription, now: Instant): Subscription =>
   advanceSubscription(subscription, { to: 'paused', cause: 'trial', reason: 'paused', now });
 
@@ -37,7 +37,7 @@ export const resumeInPaidPeriod = (subscription: Subscription, now: Instant): Su
 
 export const reactivateInPaidPeriod = (subscription: Subscription, now: Instant): Subscription => {
   const { period, importedAt, trialEnd } = subscription;
-  // Another biller was paid for the time before the first period.
+  // The time before the first period was paid to another biller, so it is not a trial.
   const isPaidElsewhere = importedAt !== undefined && trialEnd === undefined;
   const to = period < 0 && !isPaidElsewhere ? 'trialing' : 'active';
   const changed = { cancelAtPeriodEnd: false, canceledAt: undefined };

@@ -1,6 +1,6 @@
 /**
- * @module The payments that a subscription may have had since its record was written. The ids of its payments derive
- * from its periods, so a payment that exists only at the provider is recognized, and its period is not charged again.
+ * @module Lists the payments that a subscription may have made after its record was last written. Payment ids derive
+ * from periods, so a payment found only at the provider is recognized, and its period is not charged again.
  */
 
 import { type Instant, iso } from '../../core/time.ts';
@@ -9,10 +9,10 @@ import { isProviderBilled, type Subscription } from '../record/subscription.ts';
 import { periodAt, periodPaymentRequest, periodStart, type Schedule } from './periods.ts';
 import { periodPaymentId } from './subscription-charge.ts';
 
-/** A period gets another payment after each that was canceled. More than this many are not looked for. */
+/** Payments per period to look for. A period gets another payment after each canceled payment. */
 const MOST_GENERATIONS = 5;
 
-/** The payments of the periods from the record's until now, by id. Empty if the provider bills. */
+/** Possible payments by id, from the record's period until now. Empty if the provider bills. */
 export const possiblePayments = (subscription: Subscription, now: Instant): ReadonlyMap<string, PeriodPayment> => {
   if (isProviderBilled(subscription)) return new Map();
   const { id, lapsed = 0, charge, totalCents } = subscription;

@@ -1,6 +1,6 @@
 /**
- * @module What the present period was paid with, and what of it counts as credit when the plan changes. Pure. Each
- * payment counts over the time that it paid for. What did not arrive or has come back of it is missing.
+ * @module The payments of the current period, and the credit they give when the plan changes. Pure. Each payment counts
+ * over the time it paid for. Money that was refunded, lost or never received reduces the credit.
  */
 
 import { type Fraction, fractionOf, minus, NO_FRACTION, roundedHalfUp, times } from '../../core/fraction.ts';
@@ -12,7 +12,7 @@ import { isPeriodPaid } from '../record/paid-tier.ts';
 
 export type Parts = Pick<Prices, 'totalCents' | 'taxCents' | 'discountCents'>;
 
-/** The fields of a payment that decide what is missing of it. */
+/** The payment fields that determine how much of its money is missing. */
 export type SourcePayment = AccountFields & Parts & { readonly version: number };
 
 interface Span {
@@ -20,12 +20,12 @@ interface Span {
   readonly end: Instant;
 }
 
-/** A period that nothing was paid for. */
+/** A period without payments. */
 export const unpaidPeriod = (start: string): PaidPeriod => ({
   ...{ start, totalCents: 0, taxCents: 0, discountCents: 0, payments: [] },
 });
 
-/** A period that one payment has opened. */
+/** A period paid by one payment. */
 export const periodPaidBy = (
   { start, end }: { readonly start: string; readonly end: string },
   { totalCents, taxCents, discountCents }: Parts,
@@ -43,7 +43,7 @@ interface PeriodFields extends Parts {
   readonly latestPaymentId?: string | undefined;
 }
 
-/** What the present period was paid with. A record from before this was kept has its latest payment. */
+/** The payments of the current period. An older record without this field has only its latest payment. */
 export const paidPeriodOf = (subscription: PeriodFields): PaidPeriod => {
   const { paidPeriod, currentPeriodStart: start, currentPeriodEnd: end, latestPaymentId, totalCents } = subscription;
   if (paidPeriod) return paidPeriod.start === start ? paidPeriod : unpaidPeriod(start);
@@ -51,7 +51,7 @@ export const paidPeriodOf = (subscription: PeriodFields): PaidPeriod => {
   return periodPaidBy({ start, end }, subscription, { id: latestPaymentId, cents: totalCents });
 };
 
-/** A source with what is left of it. */
+/** A payment with the amount that was not refunded or lost. */
 interface ReadSource extends CreditSource {
   readonly leftCents: number;
   readonly payment: SourcePayment | undefined;
@@ -64,7 +64,7 @@ const readSource = (source: CreditSource, payment: SourcePayment | undefined): R
 
 export type PaymentsById = ReadonlyMap<string, SourcePayment>;
 
-/** The credit at a moment of the period, as exact fractions. */
+/** The credit at one moment of the period, as exact fractions. */
 export type ExactParts = { readonly [Part in keyof Parts]: Fraction };
 
 export const eachPart = <T>(read: (part: keyof Parts) => T): { readonly [Part in keyof Parts]: T } => ({
@@ -73,14 +73,14 @@ export const eachPart = <T>(read: (part: keyof Parts) => T): { readonly [Part in
   discountCents: read('discountCents'),
 });
 
-/** The unused share of the period's price, less the missing share. Never below 0. */
+/** The credit: the unused share of the period's price, less the share of missing money. Never below 0. */
 export const creditOf = (
   paid: PaidPeriod,
   { period, at }: { readonly period: Span; readonly at: Instant },
   payments: PaymentsById,
 ): ExactParts => {
   const whole = period.end - period.start;
-  // The clock of another instance may have started the period later.
+  // The period may start later than this clock says, if another instance started it.
   const left = Math.min(period.end - at, whole);
   const sources = paid.payments.map((source) => readSource(source, payments.get(source.id)));
   return eachPart((part) => {
@@ -90,7 +90,7 @@ export const creditOf = (
   });
 };
 
-/** Tax and discount are missing in the proportion of the total. */
+/** Missing money reduces tax and discount in proportion to the total. */
 const missingOf = ({ cents, leftCents, overMs, payment }: ReadSource, part: keyof Parts, left: number): Fraction => {
   const missing = fractionOf(cents - leftCents, left, overMs);
   if (part === 'totalCents') return missing;
@@ -102,30 +102,30 @@ export interface PaidChange {
   readonly paid: PaidPeriod;
   readonly payments: PaymentsById;
   readonly credit: ExactParts;
-  /** The period of the change, before it. */
+  /** The current period before the change. */
   readonly period: Span;
   readonly at: Instant;
-  /** The period that begins with the change; undefined if the present one goes on. */
+  /** The period that begins with the change; undefined if the current period continues. */
   readonly begins?: (Span & { readonly startsAt: string }) | undefined;
-  /** The price of the new plan for a whole period, as it is charged. */
+  /** The new plan's price for a whole period, as charged. */
   readonly to: Parts;
-  /** What the new plan costs for the rest of the current period, or for a new period. */
+  /** The new plan's price for the rest of the current period, or for a new period. */
   readonly part: Parts;
   readonly dueCents: number;
   /** True if the merchant has waived the difference. */
   readonly isWaived: boolean;
 }
 
-/** A period may have the payments of its opening and of so many changes. The claim of a change checks all of them. */
+/** Limits the payments of one period, because the claim of a change must check each of them. */
 const MOST_PAYMENTS = 80;
 
-/** True if a further change now could not count every payment of the period. */
+/** True if the period has reached that limit, so another change now is refused. */
 export const hasMostPayments = (subscription: PeriodFields): boolean =>
   paidPeriodOf(subscription).payments.length >= MOST_PAYMENTS;
 
 /**
- * The period after a change. What was missing before has been charged with the change, and what the change forfeits
- * counts no more. A waived difference was not paid, so it counts for no later change.
+ * The payments of the period after a change. The change has charged for missing money, and forfeited credit no longer
+ * counts. A waived amount was not paid, so later changes do not credit it.
  * @param paymentId of the change; undefined if nothing is due
  */
 export const paidAfterChange = (change: PaidChange, paymentId: string | undefined): PaidPeriod => {
@@ -140,13 +140,13 @@ export const paidAfterChange = (change: PaidChange, paymentId: string | undefine
   return { ...{ start, totalCents, taxCents, discountCents }, payments: [...kept, ...own] };
 };
 
-/** A waived difference adds nothing to what was paid. A new period then counts with the credit of the old one. */
+/** A waived amount adds nothing to the paid price. A new period is then worth the credit of the old period. */
 const waivedPrice = ({ paid, begins, to, credit }: PaidChange): Parts => {
   const before = begins ? eachPart((part) => roundedHalfUp(credit[part])) : paid;
   return to.totalCents < before.totalCents ? to : before;
 };
 
-/** The source in the period after the change. In a new period it counts as the share that the credit paid of it. */
+/** The payment as it counts after the change. In a new period, it counts by its share of the credit. */
 const keptSource = (source: CreditSource, change: PaidChange, price: Parts): CreditSource => {
   const { paid, payments, begins, period, at, isWaived, credit, part } = change;
   const { id, overMs } = source;
@@ -158,10 +158,10 @@ const keptSource = (source: CreditSource, change: PaidChange, price: Parts): Cre
   return { id, cents, overMs: Number(scaled) };
 };
 
-/** amount × part / whole, rounded up; the amount if the part is not less than the whole. */
+/** Returns amount × part / whole, rounded up, but at most the amount. */
 const shareUp = (amount: number, part: number, whole: number): number =>
   part >= whole ? amount : Number((BigInt(amount) * BigInt(part) + BigInt(whole) - 1n) / BigInt(whole));
 
-/** False if less than half a minor unit of the source counts in this period. */
+/** True unless the payment counts for less than half a minor unit in this period. */
 const counts = ({ cents, overMs }: CreditSource, { start, end }: Span): boolean =>
   Number.isSafeInteger(overMs) && 2 * cents * ((end - start) / overMs) >= 1;

@@ -1,7 +1,7 @@
 /**
- * @module The periods of a subscription. Period n starts at anchor + n × interval × multiplier, on the anchor's day of
- * the month or the last day of a shorter month, at the anchor's time of day in UTC. Every period is counted from the
- * anchor, so 31 January, 28 February is followed by 31 March.
+ * @module The periods of a subscription. Period n starts at anchor + n × interval × multiplier, at the anchor's time of
+ * day in UTC, on the anchor's day of the month or the last day of a shorter month. Every period is counted from the
+ * anchor, so 31 January and 28 February are followed by 31 March.
  */
 
 import { addDays, addMonths, create, toString as isoDay } from 'temporal-polyfill/fns/PlainDate';
@@ -22,13 +22,13 @@ import {
 } from './subscription-charge.ts';
 
 export interface Schedule {
-  /** ISO time when period 0 starts. */
+  /** ISO start time of period 0. */
   readonly anchor: string;
   readonly billingInterval: BillingInterval;
   readonly intervalMultiplier: number;
 }
 
-/** An interval as whole days or whole months. */
+/** The length of an interval in whole days or whole months. */
 const LENGTH: Readonly<Record<BillingInterval, { readonly days: number } | { readonly months: number }>> = {
   daily: { days: 1 },
   weekly: { days: 7 },
@@ -61,7 +61,7 @@ export const periodAt = (schedule: Schedule, at: Instant): number => {
 
 const timeOfDay = (at: Instant): number => ((at % DAY_MS) + DAY_MS) % DAY_MS;
 
-/** At most this many missed periods are billed, one by one, so that a payer is never charged a whole year in one go. */
+/** Maximum number of missed periods to bill. They are billed one by one, so a payer is never charged a year at once. */
 export const MAX_MISSED_PERIODS = 12;
 
 type Calendar = Pick<Subscription, 'billingInterval' | 'intervalMultiplier'>;
@@ -73,7 +73,7 @@ const periodOf = (schedule: Schedule, period: number): BilledPeriod => ({
   end: periodStart(schedule, period + 1),
 });
 
-/** The first period of a calendar that begins now. */
+/** The first period of a new calendar that begins now. */
 export const firstPeriod = ({ billingInterval, intervalMultiplier }: Calendar, now: Instant): BilledPeriod =>
   periodOf({ anchor: iso(now), billingInterval, intervalMultiplier }, 0);
 
@@ -83,7 +83,7 @@ const scheduleOf = ({ anchor, billingInterval, intervalMultiplier }: Subscriptio
   intervalMultiplier,
 });
 
-/** The number of missed periods that are too old to be billed. */
+/** The number of missed periods that are too old to bill. */
 export const missedPeriods = (subscription: Subscription, now: Instant): number => {
   const oldest = periodAt(scheduleOf(subscription), now) - MAX_MISSED_PERIODS + 1;
   return Math.max(0, oldest - (subscription.period + 1));
@@ -115,7 +115,7 @@ export const dropMethod = (subscription: Subscription): Subscription => ({
   ...(subscription.charge && { charge: { ...subscription.charge, retryAt: undefined } }),
 });
 
-/** True in a trial, and in a period that has been paid. */
+/** True during a trial or a paid period. */
 export const isPaidFor = ({ period, currentPeriodEnd, paidUntil }: Subscription, now: Instant): boolean => {
   const until = period < 0 ? currentPeriodEnd : paidUntil;
   return until !== undefined && instant(until) > now;
@@ -141,7 +141,7 @@ const FREE_START = {
   resume: ['resume', 'resumed'],
 } as const;
 
-/** The payment of a period, or of a change, with this id. */
+/** The request for the payment with this id, for a period or a plan change. */
 export const periodPaymentRequest = (subscription: Subscription, id: string): PeriodPayment => {
   const { subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId } = subscription;
   const quantity = subscription.quantity === 1 ? undefined : subscription.quantity;

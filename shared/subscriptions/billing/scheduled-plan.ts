@@ -1,6 +1,6 @@
 /**
- * @module The price with which the next period opens. Pure. A scheduled plan takes effect then. Otherwise a discount code
- * without a period left ends.
+ * @module The plan of the next period. Pure. A scheduled plan takes effect when that period opens. Without a scheduled
+ * plan, a used-up discount code ends then.
  */
 
 import { type Instant, instant } from '../../core/time.ts';
@@ -10,7 +10,7 @@ import type { Subscription } from '../record/subscription.ts';
 import { isUsedUp, withoutDiscount } from '../record/subscription-discount.ts';
 import { edit } from '../record/subscription-versions.ts';
 
-/** The subscription with the plan of its next period. Another interval starts its own anchor at the end of the present period. */
+/** The subscription with the plan of its next period. A new interval is anchored at the end of the current period. */
 export const withScheduledPlan = (subscription: Subscription): Subscription => {
   const { scheduledChange, currentPeriodEnd } = subscription;
   if (!scheduledChange) return isUsedUp(subscription) ? withoutDiscount(subscription) : subscription;
@@ -22,7 +22,7 @@ export const withScheduledPlan = (subscription: Subscription): Subscription => {
   };
 };
 
-/** The version in which the scheduled plan begins to hold, or the discount code ends. */
+/** The version in which the scheduled plan takes effect or the discount code ends. */
 export const openScheduledPlan = (subscription: Subscription, now: Instant): Subscription => {
   const planned = withScheduledPlan(subscription);
   if (planned === subscription) return subscription;

@@ -1,4 +1,4 @@
-/** @module Billing by the service itself, which opens the periods and charges the saved method for each period. */
+/** @module The service as biller: it opens the periods and charges the saved method for each. */
 
 import { type CollectResult, collect, publishPayment, releasePayment } from '../../payments/collect-payment.ts';
 import { type Charge, isVisibleSubscription, type Subscription } from '../record/subscription.ts';
@@ -16,7 +16,7 @@ const BILLING_REASON_OF = {
   resume: 'subscription_resume',
 } as const;
 
-/** Makes one attempt at the open charge, which the caller has claimed, and records its outcome. */
+/** Makes one attempt at the open charge, and records its outcome. The caller has claimed the attempt. */
 export const attemptCharge = async (
   deps: BillingDeps,
   subscription: Subscription,

@@ -1,6 +1,6 @@
 /**
- * @module The record of a subscription that another biller has billed so far. Pure. The service bills it from the end of
- * the paid time on, and never before.
+ * @module Builds the record of a subscription taken over from another biller. Pure. The service never bills it before
+ * the end of the time already paid.
  */
 
 import type { Owned } from '../../access/record-kind.ts';

@@ -1,4 +1,4 @@
-/** @module The charge of a subscription's period, as pure functions. A subscription has at most one open charge. */
+/** @module The charge of one subscription period, as pure functions. A subscription has at most one open charge. */
 
 import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
 import { isHardDecline } from '../../core/decline-advice.ts';
@@ -22,7 +22,7 @@ import { periodPaidBy, unpaidPeriod } from './paid-period.ts';
 
 const CLAIM_KEPT_MS = DAY_MS;
 
-/** The id of a period's payment. It is derived from subscription and period, so that two runs cannot charge twice. */
+/** The id of a period's payment. It derives from subscription and period, so two runs cannot charge twice. */
 export const periodPaymentId = (subscriptionId: string, start: string, generation: number): string =>
   subscriptionPaymentId(subscriptionId, start, String(generation));
 
@@ -34,7 +34,7 @@ export interface BilledPeriod {
   readonly end: Instant;
 }
 
-/** Opens the charge of a period. Commit it before the provider is called. Readers do not see the change. */
+/** Opens the charge of a period. Commit the result before the provider is called. Readers do not see the change. */
 export const openCharge = (
   subscription: Subscription,
   { anchor, period, start, end }: BilledPeriod,
@@ -63,7 +63,7 @@ export const claimChargeAttempt = (subscription: Subscription, now: Instant): Su
   latestPaymentId: subscription.charge?.paymentId,
 });
 
-/** Enters a period that is paid for, or that costs nothing. */
+/** Enters a paid or free period. */
 export const enterPeriod = (
   subscription: Subscription,
   { anchor, period, start, end }: BilledPeriod,
@@ -88,7 +88,7 @@ const periodFields = ({ anchor, period, start, end }: BilledPeriod, subscription
   charge: undefined,
 });
 
-/** The period is paid by the open charge. Without a charge it costs nothing. */
+/** The payments of the new period: the open charge's payment, or none for a free period. */
 const paidPeriodAt = (
   period: { readonly start: string; readonly end: string },
   subscription: Subscription,
@@ -99,15 +99,15 @@ const paidPeriodAt = (
     : unpaidPeriod(period.start);
 };
 
-/** Records the payment of the open charge. */
+/** Records that the open charge is paid. */
 export const recordPaid = (subscription: Subscription, now: Instant): Subscription => {
   const { charge } = subscription;
   if (!charge) return subscription;
   const billed = { ...charge, start: instant(charge.start), end: instant(charge.end) };
   if (charge.abandoned) {
-    // A change of the plan has paid for the period, and for longer.
+    // A plan change has already paid for this period, so the charge is dropped.
     if ((subscription.paidUntil ?? '') >= charge.end) return dropCharge(subscription);
-    // The payment succeeded after the charge was canceled. The period counts as paid, and the status stays.
+    // The payment succeeded after the charge was canceled. The period counts as paid; the status is unchanged.
     const move = { to: subscription.status, cause: 'charge', reason: 'renewed', now } as const;
     return advanceSubscription(subscription, move, periodFields(billed, subscription));
   }
@@ -142,7 +142,7 @@ export interface ChargeFailure {
   readonly decline?: ProviderDecline | undefined;
   /** Attempts of the payment so far. */
   readonly attempts: number;
-  /** True if the payment is in a final state, so that the next attempt needs another payment. */
+  /** True if the payment is in a final state, so the next attempt needs a new payment. */
   readonly spent: boolean;
 }
 
@@ -193,7 +193,7 @@ const failedCharge = (
   };
 };
 
-/** Drops a declined charge. The subscription stays as before, except that a new subscription is declined. */
+/** Drops a declined charge. A new subscription becomes declined; any other subscription is unchanged. */
 const refuseFirstCharge = (subscription: Subscription, declineCode: DeclineCode): Subscription => {
   const dropped = dropCharge(subscription);
   if (dropped.status !== 'creating') return dropped;
@@ -209,8 +209,8 @@ export const dropCharge = ({ charge, lapsed, ...subscription }: Subscription): S
 });
 
 /**
- * Ends an open charge without retries. The charge stays until its payment is canceled or its outcome is known, because
- * the payer may be authenticating it, and could pay it in the browser at any time.
+ * Ends an open charge without retries. The charge is kept until its payment is canceled or has a known outcome, because
+ * the payer may be authenticating the payment and could still pay it in the browser.
  */
 export const abandonCharge = (
   { charge, lapsed }: Subscription,
@@ -221,7 +221,7 @@ export const abandonCharge = (
   return { charge: { ...charge, abandoned: true, retryAt: undefined, finalAt: undefined, lookAt }, lapsed };
 };
 
-/** Cancels or pauses, by the policy, because the retries are exhausted. */
+/** Cancels or pauses the subscription, as the policy says, after the last retry. */
 export const endDunning = (subscription: Subscription, { now, policy }: SettleOptions): Subscription => {
   const move = { cause: 'dunning', reason: 'payment_failed', now } as const;
   const dropped = abandonCharge(subscription, now);
@@ -229,7 +229,7 @@ export const endDunning = (subscription: Subscription, { now, policy }: SettleOp
   return advanceSubscription(subscription, { ...move, to: 'canceled' }, { ...dropped, canceledAt: iso(now) });
 };
 
-/** The outcome is unknown. A first charge makes the subscription past due until it settles. */
+/** Records an unknown outcome. A first charge makes the subscription past due until the charge settles. */
 export const recordPending = (subscription: Subscription, now: Instant, checkInMs = EVENT_LATE_MS): Subscription => {
   const charge = subscription.charge && { ...subscription.charge, lookAt: iso(now + checkInMs) };
   if (!charge) return subscription;
@@ -239,7 +239,7 @@ export const recordPending = (subscription: Subscription, now: Instant, checkInM
   const move = { to: 'past_due', cause: 'charge', reason: reasons[charge.cause], now } as const;
   const { anchor, period, start: currentPeriodStart, end: currentPeriodEnd } = charge;
   const firstPeriod = charge.cause === 'create' ? { anchor, period, currentPeriodStart, currentPeriodEnd } : {};
-  // `canceledAt` stays until the charge of a reactivation is paid.
+  // Keep `canceledAt` until the charge of a reactivation is paid.
   return advanceSubscription(subscription, move, { charge, ...firstPeriod, ...clearScheduledCancel(subscription) });
 };
 
@@ -252,7 +252,7 @@ export interface ChargedPayment {
   readonly decline?: ProviderDecline | undefined;
 }
 
-/** Settles the open charge. Idempotent, in any order, because the charge of another payment stays as it is. */
+/** Settles the open charge by its payment. Idempotent in any order; ignores other payments. */
 export const settleCharge = (
   subscription: Subscription,
   payment: ChargedPayment,
@@ -272,7 +272,7 @@ export const settleCharge = (
     case 'pending':
     case 'processing':
     case 'requires_capture':
-      // The attempt may have failed since the payment was read.
+      // This attempt may already be recorded as failed, if the payment was read earlier.
       return payment.attempt <= charge.attempts ? subscription : recordPending(subscription, settlement.now);
     case 'created':
     case 'requires_payment_method':
@@ -280,7 +280,7 @@ export const settleCharge = (
   }
 };
 
-/** True if the payment may still be collected without its payer, and true for a payment without a subscription. */
+/** True if the payment may still be collected off-session. Always true for a payment without a subscription. */
 export const isChargeOpen = async (
   table: Table,
   { id, subscriptionId }: { readonly id: string; readonly subscriptionId?: string | undefined },
@@ -298,7 +298,7 @@ const isOfOpenCharge = ({ charge }: Subscription, paymentId: string): boolean =>
 const isOfOpenChange = (subscription: Subscription, paymentId: string): boolean =>
   subscription.change?.paymentId === paymentId && subscription.change.step !== 'dropped' && !isStopped(subscription);
 
-/** Checks in a write that the subscription still has this open charge. */
+/** Write condition: the subscription still has this open charge. */
 export const chargeOpenCondition = (subscriptionId: string, paymentId: string) => {
   const clauses: readonly Clause[] = [
     { exists: true },

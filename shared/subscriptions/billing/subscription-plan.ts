@@ -1,4 +1,4 @@
-/** @module Price, interval and trial of a new subscription. If the request names a product, the product sets them. */
+/** @module Price, interval and trial of a new subscription. A product in the request determines all three. */
 
 import type { Product } from '../../catalog/catalog-records.ts';
 import { priceOf } from '../../catalog/price.ts';
@@ -13,7 +13,7 @@ type NewPlan = SubscriptionPlan & Pick<Subscription, 'currency'>;
 type PlanBody = Pick<CreateSubscriptionBody, 'currency' | 'quantity' | 'billing_interval' | 'interval_multiplier'> &
   GivenPrices;
 
-/** Price and interval. If the request names a product, they are the product's, and the client cannot override them. */
+/** Price and interval. A product in the request determines both, and the client cannot override them. */
 export const planOf = (body: PlanBody, product: Product | undefined): NewPlan => {
   const prices = priceOf(body, product, 0);
   const quantity = body.quantity ?? 1;
@@ -25,7 +25,7 @@ export const planOf = (body: PlanBody, product: Product | undefined): NewPlan =>
   return { ...prices, ...interval, quantity };
 };
 
-/** The product with its membership tier, as the subscription keeps them. */
+/** The product fields that a subscription stores, with the membership tier. */
 export const soldAs = ({
   id,
   name,
@@ -37,7 +37,7 @@ export const soldAs = ({
 });
 
 /**
- * The trial days. A product sets them, and a request that sends 0 accepts them.
+ * The trial days. A product determines them; 0 in the request accepts the product's days.
  * @throws DomainError PRICING_MISMATCH if the request sends another number than the product has
  */
 export const trialDaysOf = (

@@ -1,4 +1,4 @@
-/** @module Cancels subscriptions, at the end of the period or immediately. */
+/** @module Cancels subscriptions, immediately or at the end of the period. */
 
 import { requireFree } from '../../calls/exclusions.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
@@ -33,17 +33,17 @@ export const cancelSubscription = async (
   return { data: commandView(await (isAtPeriodEnd ? scheduleCancel : cancelNow)(deps, record)) };
 };
 
-/** A failed renewal leaves no paid period to wait for. A first charge that is pending may still pay its period. */
+/** True if no paid period is left, such as after a failed renewal. A pending first charge may still pay a period. */
 const hasNoPeriodLeft = ({ status, charge }: Subscription): boolean =>
   status === 'canceled' || (status === 'past_due' && !(charge && isFirst(charge)));
 
-/** A change of the plan that was scheduled meanwhile is withdrawn too; due work gives the provider the price. */
+/** Also withdraws a plan change scheduled in between; due work then sends the price to the provider. */
 const scheduleCancel = async (deps: BillingDeps, found: Subscription): Promise<Subscription> =>
   dropSchedule(deps, await storeCancel(deps, await withdrawSchedule(deps, found)));
 
 /**
- * A scheduled cancellation is read at the provider first, because a reactivation may have lost its response. An end date
- * after the period, which was set at the provider, is replaced by the end of the period.
+ * Schedules the cancellation. If it already seems scheduled, the provider is read first, because a reactivation may
+ * have lost its response. A later end date set at the provider is replaced by the end of the period.
  */
 const storeCancel = async (deps: BillingDeps, read: Subscription): Promise<Subscription> => {
   const isKnown = isProviderBilled(read) && read.cancelAtPeriodEnd;
@@ -59,9 +59,9 @@ const storeCancel = async (deps: BillingDeps, read: Subscription): Promise<Subsc
 };
 
 /**
- * Cancels immediately, without a refund. An unpaid change of the plan is dropped first, and a scheduled one withdrawn.
- * An open charge is stopped if that is still possible, including the charge of a reactivation.
- * @throws DomainError PAYMENT_IN_PROGRESS during a transfer, and while the outcome of a change is unknown
+ * Cancels immediately, without a refund. Drops an unpaid plan change and withdraws a scheduled one first. Stops an open
+ * charge if still possible, including the charge of a reactivation.
+ * @throws DomainError PAYMENT_IN_PROGRESS during a transfer, or while the outcome of a change is unknown
  */
 export const cancelNow = async (deps: BillingDeps, found: Subscription): Promise<Subscription> => {
   const subscription = await dropSchedule(deps, await endChange(deps, found));
@@ -70,7 +70,7 @@ export const cancelNow = async (deps: BillingDeps, found: Subscription): Promise
   let isWithdrawn = false;
   const canceled = await subscriptionStore(deps.table).change(subscription, (current) => {
     if (current.status !== 'canceled') {
-      // The payment of a change that was claimed since is not made once the subscription has ended at its provider.
+      // A provider-billed subscription has already ended at its provider, so a change claimed since is never charged.
       if (!isProviderBilled(current)) requireFree('end', openCallsOf(current));
       return hasMoved(current, subscription) ? current : markCanceled(current, deps.now());
     }
@@ -79,11 +79,10 @@ export const cancelNow = async (deps: BillingDeps, found: Subscription): Promise
     return withdrawn;
   });
   if (canceled.status !== 'canceled') return cancelNow(deps, canceled);
-  // The function that claimed the reactivation may be about to call the provider, so due work ends the charge after
-  // that call.
+  // The reactivating function may be about to call the provider, so due work ends the charge after that call.
   return isWithdrawn && isProviderBilled(canceled) ? canceled : stopAbandonedCharge(deps, canceled);
 };
 
-/** True if an event or a transfer was faster, so that another subscription must be canceled at the provider. */
+/** True if a concurrent event or transfer replaced the provider's subscription, so the new one must be canceled too. */
 const hasMoved = ({ providerSubscriptionId, transfer }: Subscription, read: Subscription): boolean =>
   providerSubscriptionId !== read.providerSubscriptionId || transfer !== undefined;

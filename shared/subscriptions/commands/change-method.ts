@@ -1,4 +1,4 @@
-/** @module Changes a subscription's method at the payer's request, to a successor, or by removing it. */
+/** @module Changes a subscription's method: at the payer's request, to a successor, or to none. */
 
 import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
@@ -24,7 +24,7 @@ import { hasOpenAttempt, isFirst, openCallsOf } from '../record/subscription-sta
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { edit, withMethod } from '../record/subscription-versions.ts';
 
-/** Sets the method. A past-due subscription is charged immediately, and keeps the method whatever the outcome. */
+/** Sets the method. Charges a past-due subscription immediately, and keeps the method even after a decline. */
 export const changeMethod = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -34,8 +34,7 @@ export const changeMethod = async (
     const current = await changeAtProvider(deps, subscription, { method, right });
     if (isLive(subscription) && !isLive(current)) throw invalidStateError(current);
     const stored = await storeMethod(deps, current, method);
-    // The hold lasts until the provider reports that it collects again, so the caller may repeat the call after a
-    // failure.
+    // The hold ends only once the provider reports collection, so the caller can retry after a failure.
     return stored.held && isLive(stored) ? resumeAtProvider(deps, stored, right) : stored;
   }
   const changed = await subscriptionStore(deps.table).change(
@@ -50,17 +49,16 @@ export const changeMethod = async (
   const isClaimed = hasOpenAttempt(changed.charge) && !hasOpenAttempt(subscription.charge);
   if (!isClaimed || changed.status !== 'past_due') return changed;
   const charged = await attemptCharge(deps, changed, { method, right });
-  // After the method was stored, the caller may have lost the right, or the organization may have been deleted.
+  // Once the method is stored, the caller may have lost the right, or the organization may have been deleted.
   if (charged.error?.code === 'VERSION_CONFLICT') throw charged.error;
   if (!charged.declined && !isLive(charged.subscription)) throw invalidStateError(charged.subscription);
   return charged.subscription;
 };
 
 /**
- * Sets the method at the provider, which charges it from the next charge on, and charges an open invoice immediately.
- * The call is made even if the record already has this method, because the provider may have carried out another change
- * whose response was lost.
- * @returns the subscription as the provider has it, which may have ended there
+ * Sets the method for future charges at the provider, and charges an open invoice immediately. Calls the provider even
+ * if the record already has this method, because another change may have succeeded there without a response.
+ * @returns the provider's current state; the subscription may have ended there
  */
 const changeAtProvider = async (
   deps: BillingDeps,
@@ -70,15 +68,14 @@ const changeAtProvider = async (
   requireFree('command', openCallsOf(subscription));
   const { providerCustomerId = subscription.providerCustomerId } = method;
   const isTransfer = isLive(subscription) && providerCustomerId !== subscription.providerCustomerId;
-  // If a new period may be charged, the provider is read first, so that a renewal without an event yet is not charged
-  // again. A transfer itself waits for a charge that is under way.
+  // Before a new period may be charged, read the provider to find a renewal without an event yet. A transfer itself
+  // waits for a charge in progress.
   const isHeld = isLive(subscription) && subscription.held !== undefined;
   const read = isTransfer ? syncFromProvider : isHeld && syncBeforeCharge;
   const current = read ? await read(deps, subscription) : subscription;
   if (!isLive(current)) return current;
   if (isTransfer) return startTransfer(deps, current, { method, onlyIf: right });
-  // Earlier changes may have had no response, so this write advances the lock, which gives this change a new
-  // idempotency key.
+  // Earlier changes may have had no response. This write advances the lock, so this change gets a new idempotency key.
   const claimed = await subscriptionStore(deps.table).change(current, (found) =>
     isLive(found) ? { ...found } : found,
   );
@@ -93,10 +90,10 @@ const storeMethod = (deps: BillingDeps, subscription: Subscription, method: Held
     current.paymentMethodId === method.paymentMethodId ? current : withMethod(current, method, deps.now()),
   );
 
-/** A subscription's method is removed without a request of the payer, and a successor may replace it. */
+/** A removal that the payer did not request, with an optional successor. */
 interface Replacement {
   readonly removedId: string;
-  /** Undefined if the subscription waits for another method. */
+  /** Undefined if the subscription must wait for another method. */
   readonly successor: PaymentMethod | undefined;
 }
 
@@ -128,9 +125,9 @@ const storeReplacement = (
 const NO_METHOD = { paymentMethodId: undefined, methodRef: undefined } as const;
 
 /**
- * Removes a method that can or may no longer be charged. It was removed here or at the provider, its owner has left the
- * organization, or its customer was deleted. If the provider bills, collection is paused there, open invoices are
- * voided, and the subscription is past due from the next period on.
+ * Removes a method that can or may no longer be charged: it was deleted here or at the provider, its owner left the
+ * organization, or its customer was deleted. A billing provider pauses collection and voids open invoices, and the
+ * subscription becomes past due in the next period.
  */
 export const removeMethodFrom = async (
   deps: BillingDeps,
@@ -142,13 +139,13 @@ export const removeMethodFrom = async (
   }
   requireFree('command', openCallsOf(subscription));
   const { providerSubscriptionId } = subscription;
-  // While it is unknown whether the provider has the subscription, its collection cannot be paused.
+  // Collection cannot be paused while it is unknown whether the provider has the subscription.
   const isUnknownThere = providerSubscriptionId === undefined && mayExistAtProvider(subscription);
   if (isUnknownThere) throw new DomainError('PAYMENT_IN_PROGRESS');
   const unpaidFrom = Math.max(deps.now(), instant(subscription.paidUntil ?? subscription.currentPeriodEnd));
   const held = { finalAt: iso(lastRetry(deps.dunning, unpaidFrom)) };
   const stored = await holdAtProvider(deps, subscription, methodId, held);
-  // A report from before the pause may have ended the hold, because the provider still collected then.
+  // A report from before the pause may have cleared the hold, so store it again.
   return subscriptionStore(deps.table).change(stored, (current) =>
     current.paymentMethodId === methodId
       ? edit(current, { reason: 'method_changed', now: deps.now() }, { ...NO_METHOD, held })
@@ -170,7 +167,7 @@ const holdAtProvider = async (
   return stored;
 };
 
-/** Pauses collection that was resumed at the provider, while the record has no method that it may charge. */
+/** Pauses collection again if the provider resumed it while the record has no method to charge. */
 export const holdAgain = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
   const claimed = await subscriptionStore(deps.table).change(subscription, (current) => ({ ...current }));
   if (claimed.held && claimed.paymentMethodId === undefined && isLive(claimed)) await pauseForHold(deps, claimed);
@@ -187,8 +184,8 @@ const pauseForHold = async (deps: BillingDeps, held: Subscription): Promise<void
 };
 
 /**
- * A provider refuses to pause a subscription that has ended, which charges nothing more. It also refuses one whose first
- * invoice is under way, which can be paused as soon as that is paid.
+ * After a refused pause, checks whether the subscription has ended at the provider, where it charges nothing more.
+ * Otherwise its first invoice is in progress, and the pause may be retried once that invoice is paid.
  * @throws DomainError PAYMENT_IN_PROGRESS unless it has ended
  */
 const requireEnded = async (deps: BillingDeps, refused: Subscription): Promise<void> => {
@@ -198,11 +195,11 @@ const requireEnded = async (deps: BillingDeps, refused: Subscription): Promise<v
   throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
-/** True if the service bills the subscription and it is past due without an open attempt. */
+/** True if the subscription is service-billed and past due without an open attempt. */
 const isOwed = ({ status, charge, billingOwner }: Subscription): boolean =>
   billingOwner === 'service' && status === 'past_due' && charge !== undefined && !hasOpenAttempt(charge);
 
-/** Plans the next retry. A hard decline had stopped the retries, but the subscription has another method now. */
+/** Plans the next retry with the new method, because a hard decline of the old method had stopped the retries. */
 const withRetry = (subscription: Subscription, { now, policy }: SettleOptions): Subscription => {
   const { charge } = subscription;
   if (!charge?.failedAt || isFirst(charge) || charge.retryAt !== undefined) return subscription;

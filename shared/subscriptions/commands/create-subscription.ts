@@ -37,8 +37,8 @@ const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.subscription + 5) * SECOND_MS;
 type CreateRequest = ApiRequest<unknown, unknown, CreateSubscriptionBody>;
 
 /**
- * Creates a subscription. If nothing is charged now, it is stored immediately. Otherwise it is stored as `creating`
- * with its first period, and readers see it once the charge is paid or pending. A decline is kept under the
+ * Creates a subscription. It is stored immediately if nothing is charged now. Otherwise it is stored as `creating` with
+ * its first period, and becomes visible once the charge is paid or pending. A decline is stored under the
  * Idempotency-Key, and a repeat returns it.
  */
 export const createSubscription = async (deps: SubscriptionDeps, request: CreateRequest): Promise<Reply> => {
@@ -54,7 +54,7 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   await requireAcceptedAmount(provider, draft, async () => (await earlierOf(deps, store, request)) !== undefined);
   const create = () =>
     createOnce(deps, {
-      // No lookup before the insert, because building the record calls no provider, and one conditional write decides.
+      // No lookup before the insert: building the record calls no provider, and one conditional write detects a repeat.
       store: { insertOrFind: store.insertOrFind, find: async () => undefined },
       kind: 'subscription',
       idempotency,
@@ -98,13 +98,13 @@ const finishCreate = async (
   };
 };
 
-/** The fields that the payer's browser needs while the first charge waits for authentication. */
+/** The fields for authenticating a first charge in the payer's browser. */
 const payerFields = (open: VisiblePayment, now: Instant) => {
   const { next_action, client_secret } = openPaymentView(open, now);
   return { ...(next_action && { next_action }), ...(client_secret && { client_secret }) };
 };
 
-/** The subscription that the Idempotency-Key has already created. */
+/** The subscription already created under the Idempotency-Key. */
 const earlierOf = async (
   deps: SubscriptionDeps,
   store: SubscriptionStore,
@@ -112,7 +112,7 @@ const earlierOf = async (
 ): Promise<Subscription | undefined> =>
   idempotency && store.load(await idUnderKey(deps, 'subscription', idempotency.scope));
 
-/** A repeat gets its subscription although the code no longer fits, for example because its last place is taken. */
+/** A repeat returns its subscription even if the code no longer fits, such as after its last redemption. */
 const planOfRequest = async (
   deps: SubscriptionDeps,
   request: CreateRequest,
@@ -129,7 +129,7 @@ const planOfRequest = async (
   }
 };
 
-/** Continues a creation once the function that started it must have ended. */
+/** Continues a creation after the function that started it must have ended. */
 const takeOverCreation = async (
   deps: SubscriptionDeps,
   store: SubscriptionStore,
@@ -152,7 +152,7 @@ const finishCreation = async (
   const { subscription, error } = charged;
   if (isVisibleSubscription(subscription)) return subscription;
   if (subscription.status === 'declined') throw declinedError(subscription);
-  // On a repeat, an earlier call may have created the subscription although this call did nothing.
+  // On a repeat, an earlier call may have created the subscription, although this call had no effect.
   const mayExist = charge.isRepeat && error?.code === 'PROVIDER_UNAVAILABLE';
   if (error && !mayExist) await subscriptionStore(deps.table).removeCreating(subscription);
   throw error ?? new DomainError('PROVIDER_ERROR');
@@ -208,7 +208,7 @@ const draftOf = (
   };
 };
 
-/** @throws DomainError VALIDATION_ERROR if the method is not saved, because renewals charge it */
+/** @throws DomainError VALIDATION_ERROR if the method is not saved; renewals can charge only a saved method */
 const chooseMethod = (request: CreateRequest, { slot }: PaymentProvider): UsableMethod => {
   const saved = request.named(paymentMethodRecord);
   if (saved)

@@ -1,4 +1,4 @@
-/** @module Updates a subscription after a change of its payment, which an event of this service reports. */
+/** @module Updates a subscription after this service reports a change of its payment. */
 
 import * as z from 'zod';
 import { findCollectedPayment } from '../../payments/collect-payment.ts';
@@ -16,7 +16,7 @@ const messageSchema = z.object({
   detail: z.object({ payload: z.object({ data: z.object({ payment_id: z.string(), subscription_id: z.string() }) }) }),
 });
 
-/** Settles a charge that the service bills. If a payer has paid one open invoice here, the others are paid too. */
+/** Settles a service-billed charge. If the payer paid a provider's open invoice here, pays the other ones too. */
 export const followPayment = async (deps: BillingDeps, message: unknown): Promise<'done'> => {
   const { payment_id: paymentId, subscription_id: subscriptionId } = messageSchema.parse(message).detail.payload.data;
   await followOpenPayment(deps, { paymentId, subscriptionId });
@@ -28,13 +28,13 @@ interface Followed {
   readonly subscriptionId: string;
 }
 
-/** The same for a caller that has just paid the payment. */
+/** Like `followPayment`, for a caller that has just paid the payment. */
 export const followOpenPayment = async (deps: BillingDeps, { paymentId, subscriptionId }: Followed): Promise<void> => {
   const store = subscriptionStore(deps.table);
   const subscription = await store.load(subscriptionId);
   const isOfChange = subscription?.change?.paymentId === paymentId;
   if (!subscription || !(isOfChange || mayFollow(subscription, paymentId))) return;
-  // The event may be old, so the stored payment decides.
+  // The event may be old, so use the stored payment.
   const payment = await findCollectedPayment(deps, paymentId);
   if (!payment) return;
   const next = isOfChange
@@ -74,6 +74,6 @@ const follow = async ({ deps, store, subscription }: Following, payment: Visible
   return owesMore && isPaidHere(payment) ? payOwed(deps, subscription, payment) : subscription;
 };
 
-/** True if the payer confirmed the payment here. A payment that was made at the provider pays only its own invoice. */
+/** True if the payer confirmed the payment here. A payment made at the provider pays only its own invoice. */
 const isPaidHere = ({ status, claimedAt }: VisiblePayment): boolean =>
   status === 'succeeded' && claimedAt !== undefined;

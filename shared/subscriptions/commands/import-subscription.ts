@@ -1,4 +1,4 @@
-/** @module Stores imported subscriptions, each on condition that no record has its id at the provider. */
+/** @module Stores imported subscriptions, each only if no record has its id at the provider. */
 
 import { aliasStep } from '../../platform/alias.ts';
 import type { TransactionStep } from '../../platform/table.ts';
@@ -10,9 +10,9 @@ import type { Subscription } from '../record/subscription.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 
 interface ImportedAs {
-  /** The provider's id, or what identifies a subscription of another biller. */
+  /** The provider's id, or another id of a subscription from another biller. */
   readonly alias: string;
-  /** The conditions that the owner exists. */
+  /** Write conditions: the owner exists. */
   readonly onlyIf: readonly TransactionStep[];
 }
 
@@ -29,8 +29,8 @@ export const insertImported = async (
 };
 
 /**
- * Stores a subscription that the provider bills. Its owed invoices and its mark follow the record, by due work if they
- * cannot be stored now.
+ * Stores a provider-billed subscription. Then stores its owed invoices and marks it at the provider; due work retries
+ * both if they fail now.
  */
 export const insertAdopted = async (
   deps: BillingDeps,

@@ -1,4 +1,4 @@
-/** @module What the hosted page of a subscription notes in its record, which readers do not see. */
+/** @module Notes of the hosted page in a subscription's record. Readers do not see them. */
 
 import { notFound } from '../../core/errors.ts';
 import type { StoreDeps } from '../../platform/table.ts';
@@ -17,7 +17,7 @@ export const readVisibleSubscription = async (
 
 type Noted = Partial<Pick<Subscription, 'linkReturnUrl' | 'wantedMethodId' | 'cancelReason' | 'cancelComment'>>;
 
-/** Stores what readers do not see, without a new version. */
+/** Stores notes that readers do not see, without a new version. */
 export const noteOnSubscription = async (
   { table }: Pick<StoreDeps, 'table'>,
   subscription: VisibleSubscription,

@@ -1,6 +1,6 @@
 /**
- * @module Notices about a subscription before something happens to it: its renewal, and the end of the card that it
- * charges. Due work sends each once per cause, with both billers.
+ * @module Advance notices about a subscription: its renewal, and the expiry of its card. Due work sends each notice
+ * once per occasion, with both billers.
  */
 
 import { DAY_MS, HOUR_MS, type Instant, instant, iso } from '../../core/time.ts';
@@ -8,15 +8,15 @@ import type { PaymentMethod } from '../../payment-methods/payment-method.ts';
 import { endsWithPeriod, type Subscription } from '../record/subscription.ts';
 
 export interface NoticePolicy {
-  /** Days before a renewal; 0 sends no such notice. */
+  /** Days before a renewal; 0 turns the notice off. */
   readonly renewalDays: number;
-  /** The shortest interval, in months, whose renewal has a notice. */
+  /** Shortest interval, in months, with a renewal notice. */
   readonly renewalMinMonths: number;
-  /** Days before the end of the month of a card; 0 sends no such notice. */
+  /** Days before the card's expiry month ends; 0 turns the notice off. */
   readonly methodDays: number;
 }
 
-/** Intervals of days have no notice. */
+/** Daily and weekly intervals have no renewal notice. */
 const MONTHS: Readonly<Partial<Record<Subscription['billingInterval'], number>>> = {
   monthly: 1,
   quarterly: 3,
@@ -29,11 +29,11 @@ const monthsIn = ({ billingInterval, intervalMultiplier }: Subscription): number
 export interface Notice {
   readonly reason: 'renewal_due' | 'method_expiring';
   readonly at: Instant;
-  /** What marks the notice as sent. */
+  /** The fields that mark the notice as sent. */
   readonly sent: Pick<Subscription, 'renewalNoticed' | 'expiryNoticed'>;
 }
 
-/** The next notice of a subscription that goes on, sent or not yet due. */
+/** The next unsent notice of a continuing subscription, due or planned. */
 export const nextNotice = (
   subscription: Subscription,
   method: PaymentMethod | undefined,
@@ -47,7 +47,7 @@ export const nextNotice = (
     .toSorted((one, other) => one.at - other.at)[0];
 };
 
-/** A late notice is still sent until the announced event. */
+/** A notice with the time of the announced event, until which a late notice is still sent. */
 type Planned = Notice & { readonly until: Instant };
 
 const renewalNotice = (subscription: Subscription, policy: NoticePolicy): Planned | undefined => {
@@ -70,19 +70,18 @@ const expiryNotice = (
   return { reason: 'method_expiring', at: until - policy.methodDays * DAY_MS, until, sent: { expiryNoticed: month } };
 };
 
-/** The first moment of the month after the last of the card. The months of Date count from 0. */
+/** The end of the card's expiry month. `Date.UTC` counts months from 0, so this is the start of the next month. */
 const endOfCard = (method: PaymentMethod | undefined): Instant | undefined =>
   method?.expiryYear === undefined || method.expiryMonth === undefined
     ? undefined
     : Date.UTC(Number(method.expiryYear), Number(method.expiryMonth));
 
-/** The period opens by then, and the notices of the next one are planned. */
+/** By then the next period is open, so its notices can be planned. */
 const NEXT_PERIOD_MS = HOUR_MS;
 
 /**
- * Time of the next check for notices. The provider may extend a card, so an announced card is checked again when
- * its month ends.
- * @returns undefined if none may follow without a change of the subscription
+ * Time of the next check for notices. The card may be extended, so it is checked again when its expiry month ends.
+ * @returns undefined if no notice can follow until the subscription changes
  */
 export const nextNoticesLook = (
   subscription: Subscription,

@@ -22,7 +22,7 @@ import { subscriptionStore } from '../record/subscription-store.ts';
 import { edit } from '../record/subscription-versions.ts';
 import { commandView, standingReply } from '../record/subscription-view.ts';
 
-/** Pauses a subscription, so that nothing is charged until it is resumed, or until `resume_at`. Idempotent. */
+/** Pauses a subscription. Nothing is charged until it is resumed or until `resume_at`. Idempotent. */
 export const pauseSubscription = async (
   deps: BillingDeps,
   { record: read, body }: ApiRequest<unknown, unknown, PauseBody, VisibleSubscription>,
@@ -56,15 +56,15 @@ const resumeTime = ({ resume_at: sent }: PauseBody, now: Instant): string | unde
   throw invalid([{ path: 'resume_at', rule: 'range', message }]);
 };
 
-/** A further pause with another date moves it, and one without a date keeps it. */
+/** Another pause request moves the resume date, or keeps it if the request names no date. */
 const moveResumption = (paused: Subscription, resumeAt: string | undefined, now: Instant): Subscription =>
   resumeAt === undefined || resumeAt === paused.resumeAt
     ? paused
     : edit(paused, { reason: 'paused', now }, { resumeAt });
 
 /**
- * The date is stored before the provider pauses, so that no pause loses it. Readers see it with the pause. The open
- * command ends the date of a pause that did not happen, so that no later pause has it.
+ * Stores the resume date before the provider pauses, so the date cannot get lost. Readers see it once the subscription
+ * is paused. If the pause turns out to have failed, the open command clears the date.
  */
 const pauseUntil = async (
   deps: BillingDeps,
@@ -80,7 +80,7 @@ const pauseUntil = async (
   return carryOutAtProvider(deps, dated, pauseCommand);
 };
 
-/** Resumes in the current period if it is still paid for. Otherwise starts a new period now, and charges it. */
+/** Resumes in the current period if it is still paid. Otherwise starts and charges a new period now. */
 export const resumeSubscription = async (
   deps: BillingDeps,
   { record: read, caller, right: { onlyIf }, idempotency }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
@@ -90,7 +90,7 @@ export const resumeSubscription = async (
   if (isRepeat || record.status === 'active') return standingReply(record, idempotency);
   requireState(record, record.status === 'paused');
   const isPaid = isPaidFor(record, deps.now());
-  // A billing provider charges the method later by itself, so a method is required now.
+  // A billing provider charges the method later without asking again, so a method is required now.
   const method = await requireStartable(deps, record, { caller, needsMethod: !isPaid || isProviderBilled(record) });
   if (isProviderBilled(record)) {
     if (method.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
@@ -108,7 +108,7 @@ export const resumeSubscription = async (
   return { data: commandView(resumed) };
 };
 
-/** If the status is already as wanted, reads the provider, because an earlier command may have lost its response. */
+/** If the record already has the wanted status, reads the provider, because a command may have lost its response. */
 const readAgainIf = async (
   deps: BillingDeps,
   record: Subscription,
@@ -132,7 +132,7 @@ const requireState = (subscription: Subscription, allowed: boolean): void => {
 };
 
 /**
- * Resumes as `resumeSubscription` does, without a caller.
+ * Resumes like `resumeSubscription`, as due work without a caller.
  * @throws DomainError for a decline, or the reason why the subscription cannot be resumed
  */
 export const resumeUnattended = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
@@ -151,7 +151,7 @@ export const resumeUnattended = async (deps: BillingDeps, subscription: Subscrip
   );
 };
 
-/** A subscription that costs nothing needs no method. */
+/** The method to charge off-session. A free subscription needs none. */
 const unattendedMethod = async (
   { table }: BillingDeps,
   subscription: Subscription,

@@ -19,9 +19,9 @@ import { edit } from '../record/subscription-versions.ts';
 import { commandView, standingReply } from '../record/subscription-view.ts';
 
 /**
- * Reactivates a subscription. A scheduled cancellation is withdrawn. A canceled subscription continues its current
- * period without a charge if the period is still paid for; otherwise a new period starts now and is charged. A provider
- * that bills gets a new subscription, which it charges when the paid time ends. Only a new period is a sale.
+ * Reactivates a subscription. Withdraws a scheduled cancellation. If it is already canceled, continues the current
+ * period for free while it is paid, and otherwise starts and charges a new period now. A billing provider creates a new
+ * subscription, which is first charged when the paid time ends. Only a new period requires the product to be on sale.
  */
 export const reactivateSubscription = async (
   deps: BillingDeps,
@@ -40,9 +40,9 @@ export const reactivateSubscription = async (
 };
 
 /**
- * Drops deleted records from a canceled subscription, because the deletion of a customer or method leaves canceled
- * subscriptions unchanged. The method's customer replaces a deleted customer.
- * @throws DomainError INVALID_STATE if a person's subscription has neither customer nor method
+ * Removes links to deleted records, because deleting a customer or method does not change canceled subscriptions. The
+ * method's customer replaces a deleted customer.
+ * @throws DomainError INVALID_STATE if a personal subscription has neither customer nor method
  */
 const withoutDeletedRecords = async ({ table }: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { hasCustomer, method } = await readLinkedRecords(table, subscription);
@@ -52,7 +52,7 @@ const withoutDeletedRecords = async ({ table }: BillingDeps, subscription: Subsc
   throw new DomainError('INVALID_STATE', { message: 'The customer of the subscription has been deleted' });
 };
 
-/** @throws DomainError SUBSCRIPTION_NOT_CANCELED if nothing is scheduled, or why the caller may not withdraw it */
+/** @throws DomainError SUBSCRIPTION_NOT_CANCELED if no cancellation is scheduled, or why the caller is refused */
 const withdrawCancel = async (
   deps: BillingDeps,
   subscription: Subscription,

@@ -1,6 +1,6 @@
 /**
- * @module Keeps subscriptions payable when a method or customer is deleted. They change to a successor, wait for
- * another method, or are canceled with their customer.
+ * @module Keeps subscriptions payable when a method or customer is deleted. They get a successor, wait for another
+ * method, or are canceled with their customer.
  */
 
 import { ownerOfRecord } from '../../access/record-kind.ts';
@@ -20,10 +20,10 @@ import { cancelNow } from './cancel-subscription.ts';
 import { removeMethodFrom, replaceMethodOf } from './change-method.ts';
 
 /**
- * Before a method is deleted, changes the subscriptions that use it to its successor, the owner's default method at the
- * same provider.
- * @param isGone true if the provider has deleted the method; without a successor, the subscriptions then wait for
- * another method
+ * Before a method is deleted, moves its subscriptions to the successor, which is the owner's default method at the same
+ * provider.
+ * @param isGone true if the provider has already deleted the method; without a successor, the subscriptions then wait
+ * for another method
  * @throws DomainError PAYMENT_METHOD_IN_USE without a successor
  */
 export const replaceMethodEverywhere = async (
@@ -39,8 +39,8 @@ export const replaceMethodEverywhere = async (
 };
 
 /**
- * Removes the method from subscriptions that may no longer charge it, because its user has left their organization.
- * @returns the other subscriptions that use it
+ * Removes the method from subscriptions of an organization that the method's user has left.
+ * @returns the remaining subscriptions that use the method
  */
 const detachUnchargeable = async (deps: BillingDeps, method: PaymentMethod): Promise<readonly Subscription[]> => {
   const chargeable: Subscription[] = [];
@@ -52,8 +52,8 @@ const detachUnchargeable = async (deps: BillingDeps, method: PaymentMethod): Pro
 };
 
 /**
- * Before a customer is deleted with its methods and subscriptions, checks that every other subscription that uses this
- * method has a successor of another customer.
+ * Before a customer is deleted with its methods and subscriptions, checks that subscriptions of other customers that
+ * use this method have a successor method of another customer.
  * @throws DomainError PAYMENT_METHOD_IN_USE if a successor is missing
  */
 export const requireSuccessorElsewhere = async (
@@ -75,7 +75,7 @@ export const requireSuccessorElsewhere = async (
 const inUseError = (users: readonly Subscription[]): DomainError =>
   new DomainError('PAYMENT_METHOD_IN_USE', { details: { subscription_ids: users.map(({ id }) => id) } });
 
-/** The successor of a method. Undefined if the subscription may no longer charge the method's user. */
+/** The successor of a method. Undefined if the method's user may no longer pay for the subscription. */
 const findChargeableSuccessor = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -91,9 +91,8 @@ const findSuccessor = async (deps: BillingDeps, method: PaymentMethod): Promise<
 };
 
 /**
- * Detaches a live subscription from a customer that is being deleted. A subscription of the customer's owner is
- * canceled. If an organization's subscription names a member's own customer, it continues with a method of another
- * customer, or waits for such a method.
+ * Detaches a live subscription from a customer that is being deleted. Cancels it if it has the customer's owner. An
+ * organization's subscription instead continues with a method of another customer, or waits for one.
  */
 export const detachCustomer = async (
   deps: BillingDeps,
@@ -105,9 +104,9 @@ export const detachCustomer = async (
 };
 
 /**
- * Detaches records that were deleted while the subscription became live. A deletion ends the uses of live
- * subscriptions. This covers a subscription that became live after the deletion had read the list.
- * @param customer as it was before, if the caller knows it
+ * Detaches deleted customers and methods from a subscription that became live after the deletion had listed live
+ * subscriptions.
+ * @param customer as it was before the deletion, if the caller knows it
  */
 export const detachDeletedRecords = async (
   deps: BillingDeps,
@@ -125,13 +124,13 @@ export const detachDeletedRecords = async (
     : continueWithout(deps, subscription, subscription.customerId);
 };
 
-/** True while the creation at the provider has no known outcome. Its lookup checks the method itself. */
+/** True while the creation at the provider has an unknown outcome. Its lookup checks the method itself. */
 const isSought = (subscription: Subscription): boolean =>
   isProviderBilled(subscription) && subscription.providerSubscriptionId === undefined;
 
 /**
- * Removes the method of a live subscription if its user has left the organization. The follow-up of a leave covers
- * subscriptions that became live before it ended; this covers those that were found at the provider later.
+ * Removes the method of a live subscription if the method's user has left the organization. Leaving the organization
+ * removes it from subscriptions that are live by then. This call covers subscriptions found at the provider later.
  */
 export const detachFormerMember = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { paymentMethodId, organizationId } = subscription;
@@ -143,7 +142,7 @@ export const detachFormerMember = async (deps: BillingDeps, subscription: Subscr
     : removeMethodFrom(deps, subscription, paymentMethodId);
 };
 
-/** Continues with a method of a customer that still exists, or waits for such a method. */
+/** Continues with a method of another, existing customer, or waits for such a method. */
 const continueWithout = async (
   deps: BillingDeps,
   subscription: Subscription,

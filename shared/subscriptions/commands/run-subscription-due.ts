@@ -1,4 +1,4 @@
-/** @module Does the due work of a subscription. Each step is safe to repeat, because the record alone decides it. */
+/** @module Does the due work of a subscription. Each step depends on the record alone, so it is safe to repeat. */
 
 import { RESEND_WITHIN_MS, RETRY_MS } from '../../calls/call-times.ts';
 import { DomainError } from '../../core/errors.ts';
@@ -49,7 +49,7 @@ export interface SubscriptionDueDeps extends BillingDeps {
   readonly notices: NoticePolicy;
 }
 
-/** Runs the due step of a subscription. @returns the outcome, for the log */
+/** Runs the due step of a subscription. @returns the outcome for the log */
 export const runDueSubscription = async (deps: SubscriptionDueDeps, id: string): Promise<string> => {
   const store = subscriptionStore(deps.table);
   const subscription = await store.load(id);
@@ -64,7 +64,7 @@ export const runDueSubscription = async (deps: SubscriptionDueDeps, id: string):
     return await STEPS[step](work);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    // The provider refused or could not be called. The code shows the reason.
+    // The provider refused or could not be called; the code says which.
     await retryLater(work);
     return error.code;
   }
@@ -85,7 +85,7 @@ const OVERTAKEN = 'overtaken';
 const DROPPED = 'charge dropped';
 const NOT_AT_PROVIDER = 'not known to the provider';
 
-/** Commits the step's decision. If another commit was faster, that commit has set the next due time. */
+/** Commits the step's decision. If another commit was faster, it has set the next due time. */
 const commitStep = async (
   { store, subscription }: DueWork,
   next: Subscription,
@@ -101,8 +101,8 @@ const cancelDue = async ({ deps, store, subscription }: DueWork): Promise<string
 };
 
 /**
- * Cancels a subscription whose first charge has waited too long. The payer may have paid it since the last check, and
- * its event may be lost. So the provider is read first, and a paid charge is never canceled.
+ * Cancels a subscription whose first charge has been pending too long. The provider is read first, because the event of
+ * a recent payment may be lost. A paid charge is never canceled.
  */
 const expireFirstCharge = async (work: DueWork): Promise<string> => {
   const { deps, subscription } = work;
@@ -112,14 +112,14 @@ const expireFirstCharge = async (work: DueWork): Promise<string> => {
     const isWaiting = synced.status === 'past_due' && synced.charge !== undefined;
     return isWaiting ? cancelDue({ ...work, subscription: synced }) : synced.status;
   }
-  // Cancels the payment, unless it is paid or an attempt is under way.
+  // Cancels the payment unless it is paid or an attempt is in progress.
   const payment = charge && (await releasePayment(deps, charge.paymentId));
   return payment?.status === 'succeeded'
     ? commitStep(work, settleCharge(subscription, payment, settlementOf(deps)))
     : cancelDue(work);
 };
 
-/** Customer or method may have been deleted, or the method's user may have left, while the subscription became live. */
+/** Removes links to records deleted, or members who left, while the subscription became live. */
 const confirmRecords = async (work: DueWork): Promise<string> => {
   const { deps, subscription } = work;
   const kept = await detachDeletedRecords(deps, subscription);
@@ -131,11 +131,11 @@ const confirmRecords = async (work: DueWork): Promise<string> => {
 
 interface Charged {
   readonly method?: UsableMethod | undefined;
-  /** The subscription after it lost its customer. Nothing is charged then. */
+  /** Set if the subscription has lost its customer; it is then not charged. */
   readonly ended?: Subscription;
 }
 
-/** The method to charge without the payer, if the subscription still has its customer and may use the method. */
+/** The method to charge off-session, if the subscription still has its customer and may use the method. */
 const findCharged = async ({ deps, subscription }: DueWork): Promise<Charged> => {
   const { hasCustomer, method: record } = await readLinkedRecords(deps.table, subscription);
   const detached = hasCustomer ? subscription : await detachDeletedRecords(deps, subscription);
@@ -143,7 +143,7 @@ const findCharged = async ({ deps, subscription }: DueWork): Promise<Charged> =>
   return { method: await findUnattended(deps.table, subscription, { ...subscription, record }) };
 };
 
-/** A scheduled plan begins with the period, in a version of its own. */
+/** Bills the next period. A scheduled plan first takes effect in its own version. */
 const billNextPeriod = async (due: DueWork): Promise<string> => {
   const { deps, store } = due;
   const opened = await store.change(due.subscription, (current) =>
@@ -164,7 +164,7 @@ const billNextPeriod = async (due: DueWork): Promise<string> => {
     : billed.record.status;
 };
 
-/** Claims the attempt before the call, so that a concurrent cancellation finds it. */
+/** Claims the attempt before the call, so a concurrent cancellation can see it. */
 const claimAndAttempt = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
   const { method, ended } = await findCharged(work);
@@ -174,7 +174,7 @@ const claimAndAttempt = async (work: DueWork): Promise<string> => {
   return claimed.ok ? attempt({ ...work, subscription: claimed.record }, method) : OVERTAKEN;
 };
 
-/** Fails the charge, because the method was deleted or its owner has left the organization. */
+/** Fails the charge if the method was deleted or its owner has left the organization. */
 const failWithoutMethod = (work: DueWork): Promise<string> => {
   const { deps, subscription } = work;
   const failure = { code: 'processing_error', attempts: subscription.charge?.attempts ?? 0, spent: false } as const;
@@ -188,7 +188,7 @@ const attempt = async (work: DueWork, method: UsableMethod): Promise<string> => 
   return result.error?.code ?? result.subscription.status;
 };
 
-/** A billing provider is read first, because the payer may have paid with another method. */
+/** Ends dunning. A billing provider is read first, because the payer may have paid with another method. */
 const finishDunning = async (work: DueWork): Promise<string> => {
   const { deps, store } = work;
   const isAtProvider = isProviderBilled(work.subscription);
@@ -203,8 +203,8 @@ const finishDunning = async (work: DueWork): Promise<string> => {
 
 const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   const synced = await syncIfKnown(deps, subscription);
-  // The subscription has ended at the provider, and the event of its end is lost. Its open invoices could still be
-  // paid.
+  // The subscription has ended at the provider, and that event is lost. Cancel again, to void invoices that could still
+  // be paid.
   if (synced?.status === 'canceled' && synced.owed) await cancelProviderSubscription(deps, synced);
   if (synced?.held?.isCollecting) await holdAgain(deps, synced);
   if (synced) return (await endOpenCommand(deps, synced)).status;
@@ -213,7 +213,7 @@ const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> 
   return NOT_AT_PROVIDER;
 };
 
-/** Checks a charge of the service whose attempt was started and whose outcome is not recorded. */
+/** Checks a service-billed charge whose attempt has no recorded outcome. */
 const checkCharge = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
   const { charge } = subscription;
@@ -234,7 +234,7 @@ const checkCharge = async (work: DueWork): Promise<string> => {
   return next.status;
 };
 
-/** Drops a first charge without an attempt. Its request has failed, so the charge must never be made later. */
+/** Drops a first charge that was never attempted. Its request has failed, so it must never be charged later. */
 const dropUntriedCharge = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   const { charge, status } = subscription;
   if (status === 'creating') await store.removeCreating(subscription);
@@ -243,7 +243,7 @@ const dropUntriedCharge = async ({ deps, store, subscription }: DueWork): Promis
   return DROPPED;
 };
 
-/** Looks a creation with an unknown outcome up at the provider. If it is missing, repeats the call with its key. */
+/** Looks up a creation with an unknown outcome. If the provider has no subscription, repeats the call under its key. */
 const checkCreation = async (work: DueWork): Promise<string> => {
   const { deps, subscription } = work;
   if (subscription.charge?.abandoned) return endAbandonedCharge(work);
@@ -258,7 +258,7 @@ const checkCreation = async (work: DueWork): Promise<string> => {
     const removedId = method || !isLive(synced) ? undefined : synced.paymentMethodId;
     return (removedId === undefined ? synced : await removeMethodFrom(deps, synced, removedId)).status;
   }
-  // The provider has no subscription, and the method may no longer be charged, so no subscription is created.
+  // The method may no longer be charged, so do not create the subscription.
   if (!method) return dropCreation(work);
   const created = await createAtProvider(deps, subscription, false);
   if (created.error?.code === 'PROVIDER_UNAVAILABLE') {
@@ -270,8 +270,8 @@ const checkCreation = async (work: DueWork): Promise<string> => {
 };
 
 /**
- * True if the charge of a reactivation or a resumption has not reached the provider within the time of resends. A
- * pending charge expires by a step of its own.
+ * True if the charge of a reactivation or resumption has not reached the provider within the resend time. A pending
+ * charge is excluded; a separate step expires it.
  */
 const isReturnOver = ({ charge, status }: Subscription, now: Instant): boolean => {
   const isReturn = charge !== undefined && charge.cause !== 'create' && status !== 'past_due';
@@ -286,7 +286,7 @@ const endCreation = async (
   else await store.change(stored, (current) => reportFailedReturn(subscription, current, deps.now()));
 };
 
-/** Ends a canceled charge at the provider. A payment before the cancellation is recorded; nothing else is charged. */
+/** Ends a canceled charge at the provider. Records a payment made before the cancellation; charges nothing else. */
 const endAbandonedCharge = async (work: DueWork): Promise<string> => {
   const { deps, store } = work;
   const { id, charge } = work.subscription;
@@ -315,11 +315,11 @@ const PASSING: readonly string[] = [
   ...['PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PAYMENT_IN_PROGRESS', 'VERSION_CONFLICT', 'STORAGE_UNAVAILABLE'],
 ];
 
-/** True if the provider or the service may do it later. A refusal names the code of the provider. */
+/** True if a retry may succeed. A refusal has a `provider_code` and is final. */
 const maySucceed = ({ code, details }: DomainError): boolean =>
   PASSING.includes(code) || (code === 'PROVIDER_ERROR' && fieldAt(details, 'provider_code') === undefined);
 
-/** A refused resumption leaves the subscription paused, without a date. After any other failure, due work resumes again. */
+/** A refused resumption leaves the subscription paused without a date. After any other failure, due work retries. */
 const resumeDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   try {
     return (await resumeUnattended(deps, subscription)).status;

@@ -19,7 +19,7 @@ import { edit } from '../record/subscription-versions.ts';
 import { commandView } from '../record/subscription-view.ts';
 import { changeMethod } from './change-method.ts';
 
-/** Changes payment method and metadata. A new method of a past-due subscription is charged immediately. */
+/** Changes payment method and metadata. A new method is charged immediately if the subscription is past due. */
 export const updateSubscription = async (
   deps: BillingDeps,
   request: ApiRequest<unknown, unknown, UpdateSubscriptionBody, VisibleSubscription>,
@@ -27,7 +27,7 @@ export const updateSubscription = async (
   const { record, body } = request;
   requireChange(request);
   const method = chooseMethod(request);
-  // Checks the metadata before the method is changed, because that change may call the provider and charge.
+  // Check the metadata first, because changing the method may call the provider and charge.
   nextMetadata(record, body);
   const changed = method ? await changeMethod(deps, record, { method, right: request.right.onlyIf }) : record;
   const isCharged =
@@ -36,15 +36,15 @@ export const updateSubscription = async (
   return { data: commandView(await storeMetadata(deps, changed, body)), isDecline };
 };
 
-/** Runs after the read-only fields, whose problem says more. @throws DomainError VALIDATION_ERROR */
+/** Runs after the check for read-only fields, which has the clearer error. @throws DomainError VALIDATION_ERROR */
 const requireChange = ({ body, sendsBack }: ApiRequest<unknown, unknown, UpdateSubscriptionBody>): void => {
   if (sendsBack || body.payment_method_id !== undefined || body.metadata !== undefined) return;
   throw invalid([{ path: '', rule: 'required', message: 'needs payment_method_id or metadata' }]);
 };
 
 /**
- * The method of the request, which must be the caller's own, even if an organization pays. An organization's method is
- * its own if a key acts for it.
+ * The requested method. It must be the caller's own, even if an organization pays. A key that acts for an organization
+ * may use the organization's method.
  * @throws DomainError VALIDATION_ERROR for a method that is not the caller's own, or is not saved
  */
 const chooseMethod = ({

@@ -1,6 +1,6 @@
 /**
- * @module Sets the method that a payer saved on the hosted page of a subscription, as soon as it may be charged: after
- * its set-up, or after the open payment was paid with it.
+ * @module Sets the method that a payer saved on the hosted page, as soon as it may be charged. That is after its
+ * set-up, or after the open payment was paid with it.
  */
 
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
@@ -11,7 +11,7 @@ import { isLive } from '../record/subscription.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { changeMethod } from './change-method.ts';
 
-/** Safe to repeat. A method that another change has replaced is not set. */
+/** Safe to repeat. Does nothing if another change has replaced the wanted method. */
 export const setWantedMethod = async (deps: BillingDeps, subscriptionId: string, methodId: string): Promise<void> => {
   const subscription = await subscriptionStore(deps.table).load(subscriptionId);
   if (!subscription || subscription.wantedMethodId !== methodId || !isLive(subscription)) return;

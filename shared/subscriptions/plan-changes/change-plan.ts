@@ -1,4 +1,4 @@
-/** @module Changes the plan of a subscription: product, quantity, price or interval, now or when the next period opens. */
+/** @module Changes a subscription's plan (product, quantity, price or interval), now or when the next period opens. */
 
 import { underRight } from '../../access/right.ts';
 import { DomainError } from '../../core/errors.ts';
@@ -30,8 +30,8 @@ import {
 } from './plan-change-terms.ts';
 
 /**
- * A change with an amount due now is one payment; its id derives from subscription and change. A paid change is applied,
- * whatever fails in between.
+ * A plan change with an amount due now creates one payment; its id derives from subscription and change. Once that
+ * payment is paid, the change is always applied, even if a later step fails and due work must retry.
  */
 export const changePlan = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {
   const repeated = repeatedReply(request, deps.now());
@@ -42,7 +42,7 @@ export const changePlan = async (deps: PlanChangeDeps, request: PlanChangeReques
   );
 };
 
-/** Shows the change that an earlier request under the key has claimed. @returns undefined if that did not happen */
+/** Shows the change already claimed under the request's key. @returns undefined if no change was claimed */
 const repeatedReply = ({ record, idempotency }: PlanChangeRequest, now: Instant): Reply | undefined => {
   const found = changeUnderKey(record, idempotency, now);
   if (found === undefined) return undefined;
@@ -69,7 +69,7 @@ const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wante
   return replyOf(deps, record, { subscription, payment });
 };
 
-/** The payments whose money is the credit have not changed since they were read. */
+/** Fails the write if a payment behind the credit has changed since it was read. */
 const creditConditions = ({ paying, price }: WantedChange): readonly TransactionStep[] =>
   paying === undefined || price.unused.totalCents === 0
     ? []
@@ -78,7 +78,7 @@ const creditConditions = ({ paying, price }: WantedChange): readonly Transaction
         if: [{ equals: ['version', version] }],
       }));
 
-/** @throws DomainError why nothing was charged, such as the loss of the method since the subscription was read */
+/** @throws DomainError why nothing was charged, such as a method that is no longer usable */
 const charge = async (
   deps: PlanChangeDeps,
   { caller, right, record }: PlanChangeRequest,
@@ -99,7 +99,7 @@ const requirePaid = ({ status, failureCode }: VisiblePayment): void => {
   if (status === 'failed') throw declinedError({ code: failureCode ?? 'processing_error' });
 };
 
-/** The change was priced for the record of the request. @throws DomainError VERSION_CONFLICT if that plan has changed */
+/** Requires the plan for which the request was priced. @throws DomainError VERSION_CONFLICT if it has changed */
 const requireChangeable = (record: VisibleSubscription, current: Subscription): void => {
   requirePlanChangeable(current);
   const isSame =
@@ -109,7 +109,7 @@ const requireChangeable = (record: VisibleSubscription, current: Subscription): 
   if (!isSame) throw new DomainError('VERSION_CONFLICT');
 };
 
-/** The price depends on these, beside the plan. */
+/** Fields beside the plan that determine the price. */
 const PRICED_BY = ['status', 'paymentMethodId', 'currentPeriodStart', 'currentPeriodEnd'] as const;
 
 const changeLater = async (deps: PlanChangeDeps, request: PlanChangeRequest, wanted: WantedChange): Promise<Reply> => {
@@ -131,7 +131,7 @@ const changeLater = async (deps: PlanChangeDeps, request: PlanChangeRequest, wan
   return { data: commandView(sent) };
 };
 
-/** The billing provider has refused the price. */
+/** The error after the billing provider refused the price. */
 const refusedError = (subscription: Subscription): DomainError =>
   subscription.status === 'active' || subscription.status === 'trialing'
     ? new DomainError('PROVIDER_ERROR', { details: { subscription_id: subscription.id } })
@@ -151,7 +151,7 @@ const replyOf = (
   return { ...reply, data: { ...commandView(subscription), pending_change } };
 };
 
-/** The pending change without its secret. It is 202 unless the payer has to authenticate. */
+/** The pending change without its client secret. The status is 202 unless the payer has to authenticate. */
 const openReply = (subscription: Subscription): Reply => ({
   data: commandView(subscription),
   status: subscription.change?.step === 'awaiting_payment' ? 200 : 202,

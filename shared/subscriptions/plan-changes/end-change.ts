@@ -1,4 +1,4 @@
-/** @module Ends a change of the plan for the payer, and before the subscription is canceled or paused. */
+/** @module Ends a plan change at the payer's request, or before the subscription is canceled or paused. */
 
 import { requireFree } from '../../calls/exclusions.ts';
 import { finishPriceUpdate } from '../at-provider/price-at-provider.ts';
@@ -9,13 +9,13 @@ import { subscriptionStore } from '../record/subscription-store.ts';
 import { continueChange } from './finish-change.ts';
 import { dropChange, dropIfOver, withdrawScheduled } from './plan-change-steps.ts';
 
-/** Throws the refusal of the caller on the version that the write changes. */
+/** Checks the version that the write changes. Throws if the caller may not end the change. */
 export type EndCheck = (current: Subscription) => void;
 
 const NO_CHECK: EndCheck = () => {};
 
 /**
- * Cancels the payment of a change that waits for its payer, and drops the change. Applies a paid change.
+ * Drops a change that waits for its payer, and cancels its payment. Applies a paid change.
  * @returns the subscription without a change
  * @throws DomainError PAYMENT_IN_PROGRESS while the outcome of the payment is unknown
  */
@@ -36,7 +36,7 @@ export const endChange = async (
   return ended;
 };
 
-/** Drops a change that was claimed while the subscription was paused at its provider. Applies a paid change. */
+/** Drops an unpaid change of a subscription that was paused at its provider. Applies a paid change. */
 export const endOvertakenChange = async (deps: BillingDeps, paused: Subscription): Promise<Subscription> => {
   if (!paused.change) return paused;
   const dropped = await subscriptionStore(deps.table).change(paused, (current) => dropIfOver(current, deps.now()));
@@ -57,7 +57,7 @@ export const withdrawSchedule = async (
   return withdrawn.priceUpdate ? finishPriceUpdate(deps, withdrawn) : withdrawn;
 };
 
-/** Withdraws the scheduled change of a subscription that ends now or with its period. If it goes on, due work sends the price. */
+/** Withdraws the scheduled change of an ending subscription. Due work restores the price at the provider. */
 export const dropSchedule = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
   subscriptionStore(deps.table).change(subscription, (current) =>
     current.status === 'canceled' ? current : withdrawScheduled(current, deps.now()),

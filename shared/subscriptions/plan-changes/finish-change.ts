@@ -1,6 +1,6 @@
 /**
- * @module Carries a claimed change of the plan to its end. Its payment is charged once, the billing provider gets the
- * new price, and then the plan holds. Every step may be repeated, and due work repeats it.
+ * @module Completes a claimed plan change. It charges the payment once, sends the new price to the billing provider,
+ * and then applies the plan. Every step is safe to repeat, and due work retries it.
  */
 
 import { DomainError } from '../../core/errors.ts';
@@ -30,7 +30,7 @@ export interface ChargedChange {
   readonly payment: VisiblePayment;
 }
 
-/** Charges what is due while the payer waits. @throws DomainError why nothing was charged; the change is then dropped */
+/** Charges the amount due while the payer waits. @throws DomainError why nothing was charged; the change is dropped */
 export const chargeChange = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -42,7 +42,7 @@ export const chargeChange = async (
     payment: {
       ...periodPaymentRequest({ ...subscription, ...change.plan, ...change.due }, change.paymentId),
       billingReason: 'subscription_change',
-      // The difference of two prices has no part of its own for the code.
+      // The amount due is a difference of two prices, so no part of it is attributed to the discount code.
       discount: undefined,
     },
     method,
@@ -60,7 +60,7 @@ export const chargeChange = async (
   throw nothingChargedError(collected.error);
 };
 
-/** A payment that was not created in time was not charged either, so the outcome of the change is known. */
+/** A payment that was not created in time was not charged either, so report a known failure, not a timeout. */
 const nothingChargedError = (error: DomainError): DomainError =>
   error.code === 'PROVIDER_TIMEOUT' ? new DomainError('PROVIDER_UNAVAILABLE', { cause: error }) : error;
 
@@ -69,7 +69,7 @@ interface OpenChange {
   readonly decide: (current: Subscription) => Subscription;
 }
 
-/** Changes nothing once the change has ended. */
+/** Does nothing if the change has already ended. */
 const changeWhileOpen = (
   { table }: BillingDeps,
   subscription: Subscription,
@@ -80,13 +80,13 @@ const changeWhileOpen = (
   );
 
 interface Continuation {
-  /** Set if the request of the change has ended. A failure is then reported. */
+  /** Set if the request that claimed the change has ended, so a failure must be reported by an event. */
   readonly isLate?: true;
 }
 
 /**
- * Continues a change that waits for no one: one that is paid is applied, and the payment of one that is dropped is
- * canceled. If a provider cannot be called now, due work continues.
+ * Applies a paid change, and cancels the payment of a dropped change. If a provider cannot be called now, due work
+ * retries.
  */
 export const continueChange = async (
   deps: BillingDeps,
@@ -103,7 +103,7 @@ export const continueChange = async (
   }
 };
 
-/** Gives the billing provider the new price, and then the subscription the new plan. */
+/** Sends the new price to the billing provider, then applies the new plan to the subscription. */
 const applyAtProvider = async (
   deps: BillingDeps,
   paid: Subscription,
@@ -126,7 +126,7 @@ const applyAtProvider = async (
   return changeWhileOpen(deps, subscription, { change, decide: remove });
 };
 
-/** Cancels the payment of a dropped change. If it was paid after all, the change is applied. */
+/** Cancels the payment of a dropped change. Applies the change if the payment succeeded after all. */
 const releaseChange = async (deps: BillingDeps, dropped: Subscription): Promise<Subscription> => {
   const { change } = dropped;
   if (change?.paymentId === undefined) return dropped;
@@ -141,7 +141,7 @@ const releaseChange = async (deps: BillingDeps, dropped: Subscription): Promise<
   return next.change?.step === 'paid' ? continueChange(deps, next) : next;
 };
 
-/** Follows the payment of the change, and continues. */
+/** Records the payment of the change, then continues the change. */
 export const followChange = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -155,7 +155,7 @@ interface FollowedPayment extends Continuation {
   readonly payment: VisiblePayment;
 }
 
-/** Records the payment of the change. Money that has no effect is an anomaly. */
+/** Records the payment of the change. Logs an anomaly if the money has no effect. */
 const settle = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -174,11 +174,11 @@ const settle = async (
   return { was, next };
 };
 
-/** True while the function that recorded the payment gives the provider the price. Due work looks after it. */
+/** True while the function that recorded the payment may still be sending the price. Due work takes over afterwards. */
 const isSending = ({ change, priceUpdate }: Subscription, now: Instant): boolean =>
   change?.step === 'paid' && priceUpdate !== undefined && instant(priceUpdate.lookAt) > now;
 
-/** Looks at a change whose function may have ended, whose payment has no known outcome, or whose time is over. */
+/** Due work of a change whose function may have ended, whose payment outcome is unknown, or which has expired. */
 export const lookAtChange = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { change } = subscription;
   if (!change) return subscription;
@@ -191,7 +191,7 @@ export const lookAtChange = async (deps: BillingDeps, subscription: Subscription
     : next;
 };
 
-/** A payment that was never tried belongs to a request that has failed, so it must never be made later. */
+/** Drops the change if its payment was never attempted. Its request has failed, so never charge it later. */
 const readPayment = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -207,7 +207,7 @@ const readPayment = async (
 const warnOfEnd = (deps: BillingDeps, ended: Subscription, change: PlanChange): void =>
   logAnomaly(deps, ended, change, 'a change of the plan is paid, and the subscription has ended');
 
-/** A renewal in between is charged at the old price. The new price holds from now on, without a second difference. */
+/** Logs a renewal at the old price during the change. The new price applies from now on, without a second proration. */
 const warnIfRenewed = (deps: BillingDeps, before: Subscription, change: PlanChange): void => {
   if (before.currentPeriodStart === change.periodStart && before.charge === undefined) return;
   logAnomaly(deps, before, change, 'renewed at the old price during a change of the plan');

@@ -1,4 +1,4 @@
-/** @module What is due for a change of a plan, in an amount that the provider can charge. */
+/** @module The amount due for a plan change, rounded to an amount that the provider can charge. */
 
 import { DomainError, invalid } from '../../core/errors.ts';
 import { requireAcceptedAmount, unitOfAmount } from '../../payments/accepted-amount.ts';
@@ -17,7 +17,7 @@ interface ChangeRequest {
   readonly body: ChangePlanBody;
 }
 
-/** @throws DomainError PRICE_CHANGED, or the reason why the provider cannot charge what is due */
+/** @throws DomainError PRICE_CHANGED, or the reason why the provider cannot charge the amount due */
 export const payableChange = async (
   { providers }: Pick<SubscriptionDeps, 'providers'>,
   { record, body }: ChangeRequest,
@@ -50,7 +50,7 @@ const roundedAwayError = async (
   return dueError(new DomainError('AMOUNT_TOO_SMALL', { details }), `Less than ${unit} in ${currency}`);
 };
 
-/** The refusal of the amount due, with what the payer can do. */
+/** Rewords the error about the amount due, and says what the payer can do. */
 const dueError = (error: DomainError, amount: string): DomainError => {
   const message = `${amount} is due now, which the provider cannot charge; use period_end`;
   if (error.code === 'AMOUNT_TOO_SMALL') return new DomainError(error.code, { message, details: error.details ?? [] });

@@ -1,5 +1,5 @@
 /**
- * @module What a change of the plan costs now. Pure, in integers, and the same for preview and change. Times are
+ * @module Computes the cost of a plan change now. Pure, in integers; preview and change share it. Times are in
  * milliseconds. Half a minor unit is rounded up.
  */
 
@@ -15,26 +15,26 @@ interface Span {
 }
 
 export interface ChangeTerms {
-  /** What is left of what was paid for the period. */
+  /** The unused part of the money paid for the period. */
   readonly credit: ExactParts;
   readonly to: Parts;
-  /** The period that is paid for. */
+  /** The paid period. */
   readonly period: Span;
   /** The moment of the change, within the period. */
   readonly at: Instant;
-  /** True if the interval changes, so that a new period begins with the change. */
+  /** True if the interval changes, which starts a new period at the moment of the change. */
   readonly startsPeriod: boolean;
 }
 
 export interface ChangePrice {
-  /** What is left of what was paid. */
+  /** The unused part of the paid price. */
   readonly unused: Parts;
   /** The new price for the rest of the period, or for a new period. */
   readonly part: Parts;
   readonly due: Prices;
-  /** What is left without use; nothing is given back. */
+  /** Credit that exceeds the new price. It is not refunded. */
   readonly forfeitedCents: number;
-  /** True if something is due, but less than half a unit of what can be charged. */
+  /** True if an amount is due but rounds down to 0. */
   readonly isRoundedAway: boolean;
 }
 
@@ -58,7 +58,7 @@ export const priceOfChange = ({ credit, to, period, at, startsPeriod }: ChangeTe
   return { unused, part, due, forfeitedCents: Math.max(0, -difference), isRoundedAway: difference <= 0 && isDearer };
 };
 
-/** The price with what is due rounded to a unit that the provider can charge, half rounded up. */
+/** Rounds the amount due to a multiple of the provider's smallest unit, half rounded up. */
 export const inUnits = (price: ChangePrice, unit: number): ChangePrice => {
   const { totalCents: exact, taxCents: tax, discountCents } = price.due;
   const totalCents = Math.floor((2 * exact + unit) / (2 * unit)) * unit;
@@ -68,7 +68,7 @@ export const inUnits = (price: ChangePrice, unit: number): ChangePrice => {
   return { ...price, due: { subtotalCents, taxCents, discountCents, totalCents } };
 };
 
-/** A negative tax or discount counts 0, and the subtotal takes up the rest. It is never negative. */
+/** A negative tax or discount counts as 0, and the subtotal absorbs the difference. The total is never negative. */
 const dueOf = (unused: Parts, part: Parts): Prices => {
   const totalCents = part.totalCents - unused.totalCents;
   if (totalCents <= 0) return NOTHING;
@@ -80,11 +80,11 @@ const dueOf = (unused: Parts, part: Parts): Prices => {
 export interface LineTerms extends Omit<ChangeTerms, 'credit' | 'to'> {
   readonly from: SubscriptionPlan;
   readonly to: SubscriptionPlan;
-  /** The period that is paid for after the change. */
+  /** The paid period after the change. */
   readonly next: Span;
 }
 
-/** The parts of what is due, which they sum to. What is forfeited is left out of the unused part. */
+/** The lines whose sum is the amount due. The `unused` line omits forfeited credit. */
 export const linesOfChange = (
   price: ChangePrice,
   { from, to, period, at, startsPeriod, next }: LineTerms,

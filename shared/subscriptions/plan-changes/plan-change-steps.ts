@@ -1,4 +1,4 @@
-/** @module The steps of a change of the plan, as pure functions. A change is claimed, charged and applied, or dropped. */
+/** @module The steps of a plan change, as pure functions: claim, charge, then apply or drop. */
 
 import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
 import { subscriptionPaymentId } from '../../core/ids.ts';
@@ -24,10 +24,10 @@ import { EVENT_LATE_MS, PAYERS_TIME_MS } from '../record/subscription-states.ts'
 import { advanceSubscription, edit } from '../record/subscription-versions.ts';
 import type { ChangePrice } from './plan-change-price.ts';
 
-/** A payer has no time to authenticate once the period ends. */
+/** The payer's time to authenticate ends this long before the period does. */
 const BEFORE_PERIOD_END_MS = 10 * MINUTE_MS;
 
-/** A change with its price at a moment. */
+/** A plan change, priced for one moment. */
 export interface PricedChange {
   readonly plan: SubscriptionPlan;
   /** The moment for which the price is computed. */
@@ -39,7 +39,7 @@ export interface PricedChange {
   readonly period: { readonly start: Instant; readonly end: Instant };
   /** True if a new period begins with the change. */
   readonly startsPeriod: boolean;
-  /** How the change is paid. Undefined if it pays for nothing, such as in a trial that goes on. */
+  /** How the change is paid. Undefined if the change pays for no time, such as in a continuing trial. */
   readonly paying?: Omit<PaidChange, 'part' | 'dueCents'> | undefined;
   /** The new end of a trial that the change shortens or ends. */
   readonly trialEnd?: Instant | undefined;
@@ -48,18 +48,18 @@ export interface PricedChange {
 interface Claim {
   readonly id: string;
   readonly now: Instant;
-  /** The mark of the Idempotency-Key of the request. */
+  /** The stored mark of the request's Idempotency-Key. */
   readonly key?: string | undefined;
 }
 
-/** Claims a change that takes effect now. Without a charge, and if the service bills, it is applied at once. */
+/** Claims a change that takes effect now. If nothing is due and the service bills, applies the change immediately. */
 export const claimChange = (
   subscription: Subscription,
   wanted: PricedChange,
   { id, now, key }: Claim,
 ): Subscription => {
   const { plan, at, price, lines, startsPeriod, period, trialEnd } = wanted;
-  // Derived from subscription and change, so that two runs cannot charge twice.
+  // Derived from subscription and change, so two runs cannot charge twice.
   const paymentId = price.due.totalCents > 0 ? subscriptionPaymentId(subscription.id, id) : undefined;
   const change: PlanChange = {
     id,
@@ -85,7 +85,7 @@ export const claimChange = (
 const paidByChange = ({ paying, price }: PricedChange, paymentId: string | undefined): PaidPeriod | undefined =>
   paying && paidAfterChange({ ...paying, part: price.part, dueCents: price.due.totalCents }, paymentId);
 
-/** Stores a change for the next period. The billing provider gets the price immediately. */
+/** Schedules a change for the next period. The billing provider gets the new price immediately. */
 export const scheduleChange = (subscription: Subscription, plan: SubscriptionPlan, { id, now }: Claim): Subscription =>
   edit(
     subscription,
@@ -93,7 +93,7 @@ export const scheduleChange = (subscription: Subscription, plan: SubscriptionPla
     { scheduledChange: { id, plan }, ...updateOfPrice(subscription, { id, now, plan, end: undefined }) },
   );
 
-/** Withdraws the scheduled change, also at the billing provider, where the withdrawal has an id of its own. */
+/** Withdraws the scheduled change, and restores the price at the billing provider by an update with its own id. */
 export const withdrawScheduled = (subscription: Subscription, now: Instant): Subscription => {
   if (!subscription.scheduledChange) return subscription;
   const id = `${subscription.scheduledChange.id}_withdrawn`;
@@ -103,13 +103,13 @@ export const withdrawScheduled = (subscription: Subscription, now: Instant): Sub
 
 interface NewPriceClaim extends Claim {
   readonly plan: SubscriptionPlan;
-  /** The end of the period that begins now, else of the trial that the change shortens. */
+  /** End of the period that begins now, or of the trial that the change shortens. */
   readonly end: string | undefined;
 }
 
 /**
- * The update that gives the provider this price. If the interval or the end of the paid time changes, or the price
- * begins or ceases to be 0, the provider would begin a period at once, so it charges nothing before that end.
+ * The price update to send to the provider. A provider starts a period immediately if the interval or paid time
+ * changes, or if the price becomes or ceases to be 0. The update then forbids charges before `freeUntil`.
  */
 const updateOfPrice = (
   subscription: Subscription,
@@ -128,7 +128,7 @@ const updateOfPrice = (
   };
 };
 
-/** Applies a paid change. The billing provider gets the new price first; readers do not see that step. */
+/** Records the change as paid. A billing provider must get the price before the change is applied. */
 const recordChangePaid = (subscription: Subscription, now: Instant): Subscription => {
   const { change } = subscription;
   if (!change || change.step === 'paid') return subscription;
@@ -141,7 +141,7 @@ const recordChangePaid = (subscription: Subscription, now: Instant): Subscriptio
   };
 };
 
-/** The plan of the change holds from now on. A scheduled change is withdrawn by it. */
+/** Applies the plan of the change from now on. This withdraws a scheduled change. */
 export const applyChange = (subscription: Subscription, now: Instant): Subscription => {
   const { change, latestPaymentId } = subscription;
   if (!change) return subscription;
@@ -149,9 +149,9 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
   const inTrial = subscription.status === 'trialing';
   const period = periodOfChange(subscription, change);
   const trialGoesOn = inTrial && !period;
-  // A change claimed before the billing provider gave a free trial has paid for its tier.
+  // If the provider added a free trial after the claim, the change has paid for its tier, so it is not free.
   const isFree = trialGoesOn && change.inTrial;
-  // The period that is paid for covers that of a renewal which was opened meanwhile, so the renewal is not collected.
+  // The paid period also covers a renewal opened during the change, so abandon that renewal's charge.
   const covered = period && subscription.charge !== undefined && abandonCharge(subscription, now);
   const opened = changedPlan(subscription, plan, now);
   // A change that opens a period uses one period of the code.
@@ -180,7 +180,7 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
   );
 };
 
-/** Keys of more changes than this are forgotten. */
+/** Maximum number of remembered keys; older keys are dropped. */
 const MOST_APPLIED_KEYS = 5;
 
 const withApplied = (
@@ -192,8 +192,8 @@ const withApplied = (
 };
 
 /**
- * What has become of the change that the request with this key has claimed. A change that did not happen leaves nothing,
- * so the request may make it again.
+ * The state of the change claimed under the request's key. A failed change leaves no trace, so the request may try
+ * again.
  */
 export const changeUnderKey = (
   { change, appliedChangeKeys = [] }: Subscription,
@@ -205,18 +205,15 @@ export const changeUnderKey = (
   return appliedChangeKeys.some(isOwn) ? 'applied' : undefined;
 };
 
-/**
- * A change of the plan whose request has ended, as due work sees it. The request may have left the outcome open, so a
- * failure is reported.
- */
+/** Treats a change whose request has ended as left open, so that due work reports its failure. */
 export const asLeftOpen = (subscription: Subscription): Subscription =>
   subscription.change?.step === 'claimed'
     ? { ...subscription, change: { ...subscription.change, step: 'processing' } }
     : subscription;
 
 /**
- * A change of a trial that has ended meanwhile pays for nothing. The present period was paid at the price of before, so
- * another tier is unpaid until a later period is paid.
+ * If the trial has ended since the claim, a change without a payment pays for no tier. The current period was paid at
+ * the old price, so a different tier stays unpaid until a later period is paid.
  */
 const tierAfterChange = (
   before: Subscription,
@@ -227,7 +224,7 @@ const tierAfterChange = (
   return before.tierId === changed.tierId ? {} : { tierUnpaidSince: changed.currentPeriodEnd };
 };
 
-/** A renewal in between was paid at the price of before, so that it counts as it was paid. */
+/** Ignores the change's paid period if a renewal came first, because that renewal was paid at the old price. */
 const paidPeriodAfter = (
   { currentPeriodStart }: Subscription,
   { periodStart, paidPeriod }: PlanChange,
@@ -253,7 +250,7 @@ const periodOfChange = (
   };
 };
 
-/** The trial goes on for a shorter time, so its end is announced again. */
+/** Shortens the trial, and schedules the notice of its end again. */
 const shorterTrial = (trialEnd: string): Partial<Subscription> => ({
   trialEnd,
   anchor: trialEnd,
@@ -261,7 +258,7 @@ const shorterTrial = (trialEnd: string): Partial<Subscription> => ({
   trialNoticed: undefined,
 });
 
-/** Settles the payment of the change. Idempotent, because a change of another payment stays as it is. */
+/** Settles the change by its payment. Idempotent; ignores a payment that is not the change's. */
 export const settleChange = (subscription: Subscription, payment: VisiblePayment, now: Instant): Subscription => {
   const { change } = subscription;
   if (change === undefined || change.paymentId !== payment.id || change.step === 'paid') return subscription;
@@ -285,7 +282,7 @@ export const settleChange = (subscription: Subscription, payment: VisiblePayment
 
 type DropReason = NonNullable<PlanChange['dropReason']>;
 
-/** Readers have never seen a change that fails within its own request. */
+/** Readers never saw a change that failed within its own request, so that failure has no reason. */
 const reasonOfEnd = ({ step, dropReason }: PlanChange): DropReason | undefined => {
   if (step === 'dropped') return dropReason;
   return step === 'claimed' ? undefined : 'plan_change_failed';
@@ -309,8 +306,8 @@ export const lookLater = (subscription: Subscription, now: Instant): Subscriptio
 };
 
 /**
- * Ends a change without a payment. It stays until its payment is canceled or its outcome is known, because the payer
- * could still pay it in the browser. Applies a paid change.
+ * Drops an unpaid change. The change remains until its payment is canceled or has a known outcome, because the payer
+ * could still pay it in the browser. A paid change stays.
  */
 export const dropChange = (
   subscription: Subscription,
@@ -323,7 +320,7 @@ export const dropChange = (
   return { ...subscription, change: { ...dropped, lookAt: iso(now + FIRST_LOOK_MS) } };
 };
 
-/** True if the change may not be charged any more. The payer's time is over, or the subscription is canceled or paused. */
+/** True if the change may no longer be charged: it has expired, or the subscription is canceled or paused. */
 export const isChangeOver = (subscription: Subscription, now: Instant): boolean => {
   const expiresAt = subscription.change?.expiresAt;
   return isStopped(subscription) || (expiresAt !== undefined && instant(expiresAt) <= now);
@@ -334,7 +331,7 @@ export const dropIfOver = (subscription: Subscription, now: Instant): Subscripti
     ? dropChange(subscription, reasonOfEnd(subscription.change), now)
     : subscription;
 
-/** Nothing is left of the change. Without a reason readers see no change. */
+/** Removes the change. Without a reason, readers see no new version. */
 export const removeChange = (
   subscription: Subscription,
   reason: DropReason | undefined,

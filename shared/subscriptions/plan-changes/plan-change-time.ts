@@ -1,4 +1,4 @@
-/** @module A change of a plan with its exact price at a moment, before it is rounded to what a provider can charge. Pure. */
+/** @module Prices a plan change exactly for one moment, before rounding to a chargeable amount. Pure. */
 
 import type { Product } from '../../catalog/catalog-records.ts';
 import { DAY_MS, type Instant, instant, iso, startOfSecond } from '../../core/time.ts';
@@ -9,23 +9,23 @@ import type { VisibleSubscription } from '../record/subscription.ts';
 import { FREE_CHANGE, type LineTerms, NO_CREDIT, priceOfChange } from './plan-change-price.ts';
 import type { PricedChange } from './plan-change-steps.ts';
 
-/** A change with its exact price at a moment. */
+/** A plan change with its exact price at one moment. */
 export interface TimedChange extends Omit<PricedChange, 'lines'> {
   readonly kind: 'upgrade' | 'downgrade';
-  /** Undefined if the change costs nothing at any price. */
+  /** Undefined if the change is free whatever the price. */
   readonly lineTerms?: LineTerms;
 }
 
 interface Target {
   readonly plan: SubscriptionPlan;
   readonly product: Product | undefined;
-  /** The payments of the present period. */
+  /** The payments of the current period. */
   readonly payments: PaymentsById;
-  /** The price of the plan, as it is charged. */
+  /** The plan's price as the provider charges it. */
   readonly charged: Parts;
 }
 
-/** The change as if it took effect at this moment. */
+/** Prices the change as if it took effect at this moment. */
 export const timedChange = (record: VisibleSubscription, target: Target, at: Instant): TimedChange => {
   const { plan, charged, payments } = target;
   const period = { start: instant(record.currentPeriodStart), end: instant(record.currentPeriodEnd) };
@@ -46,8 +46,8 @@ export const timedChange = (record: VisibleSubscription, target: Target, at: Ins
 };
 
 /**
- * A trial that goes on costs nothing. Another product keeps at most its own trial, counted from the subscription's
- * beginning. If that is over, the trial ends, and a first period begins at the full price.
+ * A change within a continuing trial is free. A different product allows at most its own trial length, counted from the
+ * subscription's creation. If that has passed, the trial ends and a first period begins at the full price.
  */
 const changeInTrial = (record: VisibleSubscription, target: Target, at: Instant): TimedChange => {
   const { plan, product, charged, payments } = target;
@@ -78,7 +78,7 @@ const changeInTrial = (record: VisibleSubscription, target: Target, at: Instant)
   return { ...changed, ...terms, price, lineTerms, paying };
 };
 
-/** The change without its difference, which the merchant waives. */
+/** The change without the amount due, which the merchant waives. */
 export const waived = (timed: TimedChange): TimedChange => ({
   ...timed,
   price: FREE_CHANGE,

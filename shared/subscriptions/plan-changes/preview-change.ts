@@ -1,4 +1,4 @@
-/** @module Previews a change of the plan. Nothing is stored or charged. */
+/** @module Previews a plan change. Nothing is stored or charged. */
 
 import { iso } from '../../core/time.ts';
 import type { Reply } from '../../http/request.ts';
@@ -12,7 +12,7 @@ import {
   type WantedChange,
 } from './plan-change-terms.ts';
 
-/** The code that the subscription keeps, with its part of the price of a period; null without one. */
+/** The discount code after the change, with the amount it takes off one period; null without a code. */
 const discountAfter = ({ discount }: VisibleSubscription, { plan, when, startsPeriod }: WantedChange) => {
   const code = codesPart(plan);
   if (!discount || !code) return null;

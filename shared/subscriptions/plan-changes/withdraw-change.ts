@@ -1,4 +1,4 @@
-/** @module Withdraws a change of the plan that is scheduled, or that waits for its payer. */
+/** @module Withdraws a scheduled plan change, or a change that waits for its payer. */
 
 import type { Caller } from '../../access/caller.ts';
 import { requireFree } from '../../calls/exclusions.ts';
@@ -16,7 +16,7 @@ export const withdrawChange = async (
   deps: BillingDeps,
   { record, caller }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
-  // Readers see nothing of a change that has failed.
+  // Readers do not see a dropped change, so it cannot be withdrawn.
   const isOpen = record.change !== undefined && record.change.step !== 'dropped';
   if (!isOpen && !record.scheduledChange) {
     throw new DomainError('INVALID_STATE', { message: 'The subscription has no scheduled or unpaid change' });
@@ -37,7 +37,7 @@ const requireLender = async ({ table }: BillingDeps, caller: Caller, record: Vis
   if (isLentByOther(caller, record, item && paymentMethodRecord.parse(item))) throw lentError();
 };
 
-/** @throws DomainError INVALID_STATE if the payer has paid meanwhile. A paid change is applied. */
+/** @throws DomainError INVALID_STATE if the change was already paid; it is then applied */
 const withdrawNow = async (deps: BillingDeps, record: VisibleSubscription, check: EndCheck): Promise<Reply> => {
   const ended = await endChange(deps, record, check);
   requireFree('end', openCallsOf(ended));

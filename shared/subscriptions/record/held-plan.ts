@@ -1,4 +1,4 @@
-/** @module The plan that a subscription has, and the plan that its billing provider has. Pure. */
+/** @module The current plan of a subscription, and the plan at its billing provider. Pure. */
 
 import { epochSeconds, type Instant, instant, iso } from '../../core/time.ts';
 import { unpaidByPlan } from './paid-tier.ts';
@@ -6,7 +6,7 @@ import type { SubscriptionPlan } from './plan-change.ts';
 import { isProviderBilled, type Subscription } from './subscription.ts';
 import { discountOfPlan } from './subscription-discount.ts';
 
-/** The fields of another plan. It withdraws a scheduled change. */
+/** The subscription's fields under a new plan. Clears a scheduled change. */
 export const changedPlan = (
   subscription: Subscription,
   { productId, productName, tierId, discount, ...plan }: SubscriptionPlan,
@@ -26,13 +26,13 @@ export const changedPlan = (
   };
 };
 
-/** The plan that the billing provider has, or gets by a pending update. */
+/** The plan that the billing provider has, or will have after a pending update. */
 export const planAtProvider = ({ change, scheduledChange, ...subscription }: Subscription): SubscriptionPlan =>
   change?.step === 'paid' ? change.plan : (scheduledChange?.plan ?? subscription);
 
 /**
- * Schedules a sync if the billing provider reported after the claim. A report during a change does not set the price,
- * because it may be the price of either plan.
+ * Schedules a sync if the billing provider reported after the claim. Reports during a change do not set the price,
+ * because the price may belong to either plan.
  */
 export const syncAfterChange = (
   subscription: Subscription,

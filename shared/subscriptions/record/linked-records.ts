@@ -1,4 +1,4 @@
-/** @module Links between subscriptions and the customers, methods and billing addresses that they name. */
+/** @module Looks up links between subscriptions and their customers, methods and billing addresses. */
 
 import { customerRecord } from '../../customers/customer.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../../payment-methods/payment-method.ts';
@@ -8,7 +8,7 @@ import { isLive, type Subscription, subscriptionOf } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 import { edit } from './subscription-versions.ts';
 
-/** The live subscriptions that use a method or a customer, of any owner. */
+/** The live subscriptions of any owner that use a method or a customer. */
 export const subscriptionsUsing = async (
   table: Table,
   kind: 'PM' | 'CUS',
@@ -30,7 +30,7 @@ export const subscriptionsUsing = async (
 interface LinkedRecords {
   readonly hasCustomer: boolean;
   readonly method: PaymentMethod | undefined;
-  /** A person's subscription ends with its customer; an organization's is charged while its method exists. */
+  /** True if the payer exists. The customer is not needed if an organization pays or if the method has no customer. */
   readonly hasPayer: boolean;
 }
 
@@ -40,7 +40,7 @@ export const readLinkedRecords = async (
 ): Promise<LinkedRecords> => {
   const keys = [customerRecord.key(customerId), ...(paymentMethodId ? [paymentMethodRecord.key(paymentMethodId)] : [])];
   const [customer, found] = await table.getMany(keys, { consistent: true });
-  // A customer that was created under an Idempotency-Key leaves a tombstone.
+  // A deleted customer may leave a tombstone, so the item alone does not prove that the customer exists.
   const hasCustomer = customer !== undefined && customerRecord.parse(customer) !== undefined;
   const method = found && paymentMethodRecord.parse(found);
   const isWithoutCustomer = method !== undefined && method.customerId === undefined;

@@ -1,4 +1,4 @@
-/** @module Derives the membership of a subscription whose product has a tier. */
+/** @module Derives the membership of a subscription with a membership tier. */
 
 import { plainId } from '../../core/ids.ts';
 import type { Membership, MembershipStatus } from '../../memberships/membership.ts';
@@ -9,7 +9,7 @@ import type { Subscription } from './subscription.ts';
 const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | undefined>> = {
   creating: undefined,
   declined: undefined,
-  // A free product, or a free period within a running subscription. A trial before the first payment is pending.
+  // Applies to a free product and a paid tier. Otherwise the membership is pending during the trial.
   trialing: 'active',
   active: 'active',
   // Access continues while a renewal is retried.
@@ -19,12 +19,11 @@ const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | unde
 };
 
 /**
- * Only a paid tier is active. While a first charge is pending, the membership keeps the status that it had
- * before the charge.
+ * Only a paid tier is active. While a first charge is pending, the membership keeps its status from before the charge.
  */
 const statusOf = (subscription: Subscription): MembershipStatus | undefined => {
   const { status, charge, isUnpaid } = subscription;
-  // The same as at the end of dunning.
+  // The provider has given up collecting, so the membership ends as after dunning.
   if (isUnpaid) return 'cancelled';
   const membershipStatus = STATUS_OF[status];
   if (membershipStatus !== 'active') return membershipStatus;
@@ -33,7 +32,7 @@ const statusOf = (subscription: Subscription): MembershipStatus | undefined => {
   return STATUS_BEFORE_CHARGE[charge.cause];
 };
 
-/** A free product starts with its subscription, another tier with its first payment. */
+/** True if access has started: with the creation for a free product, with the first payment for any other tier. */
 const isStarted = (subscription: Subscription): boolean =>
   subscription.activeSince === undefined ? subscription.totalCents === 0 : isTierPaid(subscription);
 
@@ -47,11 +46,11 @@ const STATUS_BEFORE_CHARGE = {
 const membershipIdOf = (subscriptionId: string, tierId: string): string =>
   plainId('membership', subscriptionId, tierId);
 
-/** The memberships of a subscription: that of its tier, and those of earlier plans. */
+/** The ids of a subscription's memberships, of its current and its former tiers. */
 export const membershipIdsOf = ({ id, tierId, formerTierIds = [] }: Subscription): readonly string[] =>
   [...(tierId === undefined ? [] : [tierId]), ...formerTierIds].map((tier) => membershipIdOf(id, tier));
 
-/** The membership that follows from a subscription. Undefined if its product has no tier. */
+/** The membership that a subscription gives. Undefined if its product has no tier. */
 export const membershipOf = (subscription: Subscription): Membership | undefined => {
   const { id, tierId, canceledAt } = subscription;
   const paidUntil = runsUntil(subscription);
@@ -82,7 +81,7 @@ export const membershipOf = (subscription: Subscription): Membership | undefined
   };
 };
 
-/** A tier that a change of the plan brought starts with that change. */
+/** Start of the membership. If a plan change brought the tier, the membership starts with that change. */
 const startOf = (subscription: Subscription): string | undefined => {
   const { activeSince = subscription.createdAt, tierSince = '' } = subscription;
   if (!isStarted(subscription)) return undefined;

@@ -1,14 +1,14 @@
-/** @module The record of what a subscription's period was paid with. */
+/** @module The record of how a subscription's period was paid. */
 
 import * as z from 'zod';
 
-/** A payment that counts in a period. */
+/** A payment that counts toward a period. */
 const creditSourceSchema = z.lazy(() =>
   z.object({
     id: z.string(),
-    /** What counts of its total. */
+    /** The part of its total that counts. */
     cents: z.int(),
-    /** The time that the payment paid for. */
+    /** The length of the time that the payment paid for. */
     overMs: z.int(),
   }),
 );
@@ -18,11 +18,11 @@ export const paidPeriodSchema = z.lazy(() =>
   z.object({
     /** When the period began. */
     start: z.string(),
-    /** The price of the whole period, as it was paid. */
+    /** The paid price of the whole period. */
     totalCents: z.int(),
     taxCents: z.int(),
     discountCents: z.int(),
-    /** The payments whose refunds and losses lower the credit. What the payer paid elsewhere has none. */
+    /** The payments whose refunds and losses lower the credit. Money paid outside this service has no entry. */
     payments: z.array(creditSourceSchema),
   }),
 );

@@ -1,6 +1,6 @@
 /**
- * @module Whether the tier of a subscription is paid for. Pure. The status of the membership derives from this, so that
- * no tier is active before the first payment that covers it.
+ * @module Decides whether a subscription's tier is paid. Pure. The membership status derives from this, so no tier is
+ * active before a payment covers it.
  */
 
 import { type Instant, instant, iso, SECOND_MS } from '../../core/time.ts';
@@ -10,31 +10,31 @@ import type { Subscription } from './subscription.ts';
 type PaidFacts = Pick<Subscription, 'totalCents' | 'tierUnpaidSince'>;
 type UnpaidTier = Pick<Subscription, 'tierUnpaidSince'>;
 
-/** True once a payment has covered the tier of the present plan. A plan that costs nothing needs no payment. */
+/** True once a payment has covered the tier of the current plan. A free plan needs no payment. */
 export const isTierPaid = ({ totalCents, tierUnpaidSince }: PaidFacts): boolean =>
   totalCents === 0 || tierUnpaidSince === undefined;
 
-/** A plan takes effect. Another tier becomes unpaid, and a paid tier stays paid. */
+/** The unpaid mark after a plan takes effect. A different tier becomes unpaid; the same paid tier stays paid. */
 export const unpaidByPlan = (
   { tierId, tierUnpaidSince }: Subscription,
   plan: Pick<SubscriptionPlan, 'tierId'>,
   at: Instant,
 ): UnpaidTier => ({ tierUnpaidSince: tierId === plan.tierId && tierUnpaidSince === undefined ? undefined : iso(at) });
 
-/** A period or a change of the plan is paid for. A period that costs nothing pays for no tier. */
+/** The unpaid mark after a period or plan change is paid. A free period pays for no tier. */
 export const unpaidOncePaid = ({ totalCents, tierUnpaidSince }: PaidFacts): UnpaidTier => ({
   tierUnpaidSince: totalCents === 0 ? tierUnpaidSince : undefined,
 });
 
 interface ReportedPayment {
   readonly isPaid?: boolean | undefined;
-  /** Epoch seconds: the end of a period that an invoice has paid for. */
+  /** Epoch seconds; the end of the period paid by an invoice. */
   readonly paidUntil?: number | undefined;
 }
 
 /**
- * The billing provider reports an invoice. A paid invoice covers the tier if its period ends after the tier began
- * and after the trial. An earlier invoice is of another plan, or of a free period.
+ * The unpaid mark after a billing provider's report. A paid invoice covers the tier if its period ends after the tier
+ * began and after the trial. An earlier invoice belongs to another plan or a free period.
  * @param subscription with the end of the trial as reported
  */
 export const unpaidAfterReport = (
@@ -47,11 +47,11 @@ export const unpaidAfterReport = (
   return covers ? unpaidOncePaid(subscription) : { tierUnpaidSince: subscription.tierUnpaidSince };
 };
 
-/** True if the present period is paid. A billing provider collects a renewal about an hour after it begins. */
+/** True if the current period is paid. A billing provider collects a renewal about an hour after the period begins. */
 export const isPeriodPaid = ({
   totalCents,
   paidUntil,
   currentPeriodEnd,
 }: Pick<Subscription, 'totalCents' | 'paidUntil' | 'currentPeriodEnd'>): boolean =>
-  // A provider's times are whole seconds.
+  // Allow one second, because a provider's times are whole seconds.
   totalCents === 0 || (paidUntil !== undefined && instant(paidUntil) + SECOND_MS > instant(currentPeriodEnd));

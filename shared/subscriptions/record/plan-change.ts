@@ -1,5 +1,5 @@
 /**
- * @module The records of a plan change. A plan is what a subscription charges each period. `change` is under way, and
+ * @module The records of a plan change. A plan is what a subscription charges each period. `change` is in progress;
  * `scheduledChange` takes effect when the next period opens.
  */
 
@@ -22,7 +22,7 @@ const pricesSchema = z.object({
 
 export const planFields = {
   productId: optional,
-  /** The product's name when the plan was chosen. */
+  /** The product's name at the time the plan was chosen. */
   productName: optional,
   /** The membership tier of the product. */
   tierId: optional,
@@ -30,7 +30,7 @@ export const planFields = {
   ...pricesSchema.shape,
   billingInterval: z.enum(BILLING_INTERVALS),
   intervalMultiplier: z.int(),
-  /** The discount code, with which the prices are reduced. */
+  /** The discount code that reduced the prices. */
   discount: planDiscountSchema.optional(),
 };
 
@@ -43,12 +43,12 @@ export const hasSameInterval = (one: PlanInterval, other: PlanInterval): boolean
   one.billingInterval === other.billingInterval && one.intervalMultiplier === other.intervalMultiplier;
 
 /**
- * `unused` is negative. `remaining` is the new price for what is left of the period, `full` for a new period.
- * `rounding` makes what is due an amount that the provider can charge.
+ * `unused` is negative. `remaining` is the new price for the rest of the period, `full` for a new period. `rounding`
+ * adjusts the amount due to an amount that the provider can charge.
  */
 export const CHANGE_LINE_KINDS = ['unused', 'remaining', 'full', 'rounding'] as const;
 
-/** A line as it is stored. */
+/** A line of the change's price, as stored. */
 export const changeLineFields = z.object({
   kind: z.enum(CHANGE_LINE_KINDS),
   description: z.string(),
@@ -63,13 +63,13 @@ export const changeLineFields = z.object({
 export type ChangeLine = z.infer<typeof changeLineFields>;
 
 /**
- * `claimed` while the request makes its payment, `processing` while the outcome of the payment is unknown,
- * `awaiting_payment` while the payer authenticates it, `paid` while the billing provider gets the new price, and
- * `dropped` while the payment of a change that has failed is canceled.
+ * `claimed` while the request makes the payment; `processing` while the payment's outcome is unknown;
+ * `awaiting_payment` while the payer authenticates; `paid` while the billing provider gets the new price; `dropped`
+ * while the payment of a failed change is being canceled.
  */
 const CHANGE_STEPS = ['claimed', 'processing', 'awaiting_payment', 'paid', 'dropped'] as const;
 
-/** The mark of an Idempotency-Key, and when a request under it claimed a change. */
+/** The mark of an Idempotency-Key, and the time when its request claimed a change. */
 export const changeKeySchema = z.lazy(() => z.object({ key: z.string(), at: z.string() }));
 export type ChangeKey = z.infer<typeof changeKeySchema>;
 
@@ -80,28 +80,28 @@ export const planChangeSchema = z.lazy(() =>
     claimedUnder: changeKeySchema.optional(),
     plan: planSchema,
     step: z.enum(CHANGE_STEPS),
-    /** The moment from which the new plan counts. */
+    /** Time from which the new plan applies. */
     at: z.string(),
-    /** The period in which the change was made. */
+    /** The current period when the change was claimed. */
     periodStart: z.string(),
     periodEnd: z.string(),
-    /** The end of the period that begins with the change; undefined if the present period goes on. */
+    /** End of the period that begins with the change; undefined if the current period continues. */
     nextPeriodEnd: optional,
-    /** The new end of a trial that the change shortens. If a period begins with the change, the trial ends with it. */
+    /** New end of a trial that the change shortens. If the change starts a period, the trial ends immediately. */
     trialEnd: optional,
-    /** True if the change was claimed in a trial. Without a payment of its own it pays for no tier. */
+    /** True if the change was claimed in a trial. Such a change pays for a tier only if it has a payment. */
     inTrial: z.literal(true).optional(),
     due: pricesSchema,
-    /** What the current period is paid with once the change is applied. Undefined if the change pays for nothing. */
+    /** How the current period is paid once the change is applied. Undefined if the change pays for no time. */
     paidPeriod: paidPeriodSchema.optional(),
     lines: z.array(changeLineFields),
     /** Derived from subscription and change. Undefined if nothing is due. */
     paymentId: optional,
-    /** When an unpaid change ends. */
+    /** Deadline for the payer; an unpaid change is then dropped. */
     expiresAt: optional,
-    /** The reason that readers see once a change that is dropped is gone; undefined if they never saw the change. */
+    /** Reason that readers see after a dropped change is removed; undefined if they never saw the change. */
     dropReason: z.enum(['plan_change_failed', 'plan_change_withdrawn']).optional(),
-    /** When due work looks at the change. */
+    /** Time of the next lookup by due work. */
     lookAt: z.string(),
   }),
 );
@@ -109,12 +109,12 @@ export type PlanChange = z.infer<typeof planChangeSchema>;
 
 export const scheduledChangeSchema = z.lazy(() => z.object({ id: z.string(), plan: planSchema }));
 
-/** A price that the billing provider has to get. Kept until the provider is known to have it. */
+/** A price to send to the billing provider. Kept until the provider is known to have it. */
 export const priceUpdateSchema = z.lazy(() =>
   z.object({
-    /** Part of the idempotency key, and stored in the provider's metadata, so that a lookup finds it. */
+    /** Part of the idempotency key. Also stored in the provider's metadata, where a lookup finds it. */
     id: z.string(),
-    /** With another interval, the provider charges nothing before this time. */
+    /** No charge before this time. Set if the provider would otherwise start a new period immediately. */
     freeUntil: optional,
     /** When the update was first sent. */
     claimedAt: z.string(),
@@ -123,7 +123,7 @@ export const priceUpdateSchema = z.lazy(() =>
 );
 export type PriceUpdate = z.infer<typeof priceUpdateSchema>;
 
-/** Checks in a write that the subscription still waits for the payment of this change. */
+/** Write condition: the subscription still waits for the payment of this change. */
 export const changeOpenCondition = (subscriptionId: string, changeId: string): TransactionStep => ({
   check: recordKey('SUB', subscriptionId),
   if: [

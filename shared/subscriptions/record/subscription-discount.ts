@@ -1,6 +1,6 @@
 /**
- * @module The discount code of a subscription, as pure functions. The reduced price stands in the price fields, and the
- * price before the code beside it. A period that opens uses one of the code's periods.
+ * @module The discount code of a subscription, as pure functions. The price fields hold the reduced price, and `full`
+ * holds the price before the code. Each new period uses one period of the code.
  */
 
 import * as z from 'zod';
@@ -21,7 +21,7 @@ const planDiscountFields = {
   }),
 };
 
-/** The code of a plan. */
+/** The discount code as stored with a plan. */
 export const planDiscountSchema = z.lazy(() => z.object(planDiscountFields));
 export type PlanDiscount = z.infer<typeof planDiscountSchema>;
 
@@ -35,14 +35,14 @@ interface Discounted {
 export const redemptionOfSubscription = (subscription: Discounted | undefined): readonly Redemption[] =>
   [subscription?.discount].filter((one) => isRedemption(one));
 
-/** The code as a plan keeps it, without the redemption. */
+/** The code's terms for a plan, without the redemption. */
 export const asPlanDiscount = ({ discount }: Discounted): PlanDiscount | undefined => {
   if (!discount) return undefined;
   const { redemption: _, payer: __, isCounted: ___, ...terms } = discount;
   return terms;
 };
 
-/** The code of another plan, with the redemption that the subscription has. */
+/** The code of a new plan, with the subscription's existing redemption. */
 export const discountOfPlan = (
   { discount }: Discounted,
   wanted: PlanDiscount | undefined,
@@ -60,27 +60,27 @@ export const afterPeriod = ({ discount }: Discounted): Discounted =>
     ? { discount }
     : { discount: { ...discount, periodsLeft: Math.max(0, discount.periodsLeft - 1) } };
 
-/** True if the next period opens at the price before the code. */
+/** True if the code has no period left, so the next period opens at the full price. */
 export const isUsedUp = ({ discount }: Discounted): boolean => discount?.periodsLeft === 0;
 
-/** The price and the code from the end of the code on. */
+/** The subscription at the full price after its code has ended. */
 export const withoutDiscount = <S extends Prices & Discounted>(subscription: S): S => ({
   ...subscription,
   ...subscription.discount?.full,
   discount: undefined,
 });
 
-/** The code's own part of the price; undefined without a code. */
+/** The code and the amount that it takes off; undefined without a code. */
 export const codesPart = ({
   discount,
   discountCents,
 }: Discounted & Pick<Prices, 'discountCents'>): { readonly code: string; readonly cents: number } | undefined =>
   discount && { code: discount.code, cents: discountCents - discount.full.discountCents };
 
-/** Periods left beside the open charge, whose period has opened. Null for a code that lasts forever. */
+/** Periods left after the one being charged. Null for a code that lasts forever. */
 export const shownPeriodsLeft = ({ discount, charge }: Discounted & { readonly charge?: unknown }): number | null =>
   discount?.periodsLeft === undefined ? null : Math.max(0, discount.periodsLeft - (charge === undefined ? 0 : 1));
 
-/** The subscription without the hash of the erased payer. */
+/** The discount without the hash of an erased payer. */
 export const withoutPayer = ({ discount }: Discounted): Discounted =>
   discount?.payer === undefined ? {} : { discount: { ...discount, payer: undefined } };

@@ -5,40 +5,40 @@ import { endsWithPeriod, isLive, type Subscription } from './subscription.ts';
 import { firstChargeEnds, hasOpenAttempt, isFirst, noticeTime } from './subscription-states.ts';
 
 export type Step =
-  /** Check that customer and method still exist, before the provider charges again. */
+  /** Check once that customer and method still exist, before the provider's next charge. */
   | 'confirm'
-  /** Look up the outcome of an attempt that was started. */
+  /** Look up the outcome of a started attempt. */
   | 'check charge'
   /** Mark an imported subscription at its provider. */
   | 'adopt'
-  /** Continue a change of the plan. */
+  /** Continue a plan change. */
   | 'change'
-  /** Give the billing provider a price that it may lack. */
+  /** Send a price that the billing provider may lack. */
   | 'send price'
-  /** The period of a billing provider is over, and the next one opens with the scheduled plan. */
+  /** Apply the scheduled plan at the end of a provider-billed period. */
   | 'open plan'
-  /** Continue the move to another customer of the provider. */
+  /** Continue the transfer to another customer of the provider. */
   | 'transfer'
-  /** Cancel, because a first charge has been pending for too long. */
+  /** Cancel after a first charge has been pending for too long. */
   | 'expire first charge'
-  /** A scheduled cancellation takes effect. */
+  /** Carry out a scheduled cancellation. */
   | 'cancel'
   /** Announce the end of the trial. */
   | 'trial notice'
   /** Bill the next period, because the current period is over. */
   | 'bill'
-  /** Retry a renewal that failed. */
+  /** Retry a failed renewal. */
   | 'retry'
-  /** The retries are exhausted. */
+  /** Cancel or pause after the last retry. */
   | 'end dunning'
   /** Read the subscription at its billing provider, because an event may have been lost. */
   | 'sync'
-  /** Resume a paused subscription at the date that its pause named. */
+  /** Resume a paused subscription on its resume date. */
   | 'resume'
   /** Announce the renewal, or the expiry of the charged card. */
   | 'notices';
 
-/** A creation or deletion that runs now has ended after this time. */
+/** Wait until concurrent creations and deletions have ended. */
 const CONFIRM_AFTER_MS = MINUTE_MS;
 
 interface DueStep {
@@ -46,7 +46,7 @@ interface DueStep {
   readonly at: Instant;
 }
 
-/** If several steps are due, the order of the list decides. */
+/** The due steps. If several are due, the first in the list runs. */
 const dueSteps = (subscription: Subscription): readonly DueStep[] => {
   const { adoption, charge, openCommand, syncAt, transfer, unconfirmedSince } = subscription;
   const at = (step: Step, time: string | undefined): DueStep[] =>
@@ -70,7 +70,7 @@ const dueSteps = (subscription: Subscription): readonly DueStep[] => {
   ];
 };
 
-/** While the outcome of an earlier resumption is unknown, its own step looks it up. */
+/** True unless an earlier resumption has an unknown outcome, which its own step looks up. */
 const mayResume = ({ status, charge, openCommand }: Subscription): boolean =>
   status === 'paused' && charge === undefined && openCommand === undefined;
 
@@ -88,12 +88,12 @@ const changeSteps = (subscription: Subscription): readonly DueStep[] => {
   ];
 };
 
-/** A renewal waits this long for a change of the plan whose payment has no known outcome. */
+/** Maximum time that a renewal waits for a plan change whose payment outcome is unknown. */
 const WAIT_FOR_CHANGE_MS = DAY_MS;
 
 const serviceBilledSteps = (subscription: Subscription): readonly DueStep[] => {
   const { status, charge, cancelAtPeriodEnd, currentPeriodEnd } = subscription;
-  // An open attempt pays for the next period, so its outcome decides what is due.
+  // An open attempt charges the next period, so no step is due before its outcome is known.
   if (!isLive(subscription) || hasOpenAttempt(charge)) return [];
   const periodEnd = instant(currentPeriodEnd) + (subscription.change ? WAIT_FOR_CHANGE_MS : 0);
   if (cancelAtPeriodEnd) return [{ step: 'cancel', at: periodEnd }];
@@ -109,7 +109,7 @@ const trialNoticeStep = (subscription: Subscription): readonly DueStep[] => {
   return isPending && at !== undefined ? [{ step: 'trial notice', at }] : [];
 };
 
-/** The due time of the subscription, as ISO. Undefined if no work is planned. */
+/** The ISO time of the next due work. Undefined if there is none. */
 export const nextSubscriptionDue = (subscription: Subscription): string | undefined => {
   const times = dueSteps(subscription).map(({ at }) => at);
   return times.length === 0 ? undefined : iso(Math.min(...times));

@@ -45,13 +45,13 @@ const dataOf = (before: Subscription | undefined, subscription: VisibleSubscript
   organization_id: subscription.organizationId ?? null,
 });
 
-/** What the next period costs. A scheduled plan has its own price, and a code without a period left has ended then. */
+/** The price of the next period. A scheduled plan has its own price, and a used-up code has ended by then. */
 const nextTotalOf = ({ scheduledChange, discount, totalCents }: VisibleSubscription): number => {
   if (scheduledChange) return scheduledChange.plan.totalCents;
   return discount && isUsedUp({ discount }) ? discount.full.totalCents : totalCents;
 };
 
-/** What the plan was before this version; null if the version does not change it. */
+/** The plan before this version; null if the version does not change it. */
 const previousPlan = (before: Subscription | undefined, after: Subscription) => {
   if (!before || PLAN_FIELDS.every((field) => before[field] === after[field])) return null;
   const { productId, quantity, totalCents } = before;

@@ -1,4 +1,4 @@
-/** @module The history of a subscription, with one entry per version that readers see. */
+/** @module The history of a subscription, with one entry per visible version. */
 
 import { HISTORY, historyKey, keyOf, recordKey } from '../../platform/keys.ts';
 import type { Item, Table } from '../../platform/table.ts';
@@ -25,7 +25,7 @@ export const subscriptionEntry = (before: Subscription | undefined, after: Subsc
   };
 };
 
-/** Removes the history of a removed subscription. */
+/** Removes the history of a subscription that is being removed. */
 export const removeHistoryOf = async (table: Table, subscription: Subscription): Promise<void> => {
   if (!isVisibleSubscription(subscription)) return;
   const partition = recordKey('SUB', subscription.id).pk;
@@ -34,7 +34,7 @@ export const removeHistoryOf = async (table: Table, subscription: Subscription):
 
 const STARTS: readonly (Reason | undefined)[] = ['created', 'reactivated', 'resumed'];
 
-/** The payment whose outcome this version records as paid, failed, or still pending at the start of a calendar. */
+/** The payment that this version records as paid or failed, or as pending when it starts a new calendar. */
 const chargedPayment = (before: Subscription | undefined, after: Subscription): string | undefined => {
   const { totalCents, paidUntil, latestPaymentId, reason, charge, status } = after;
   if (reason === 'plan_changed') return before?.change?.paymentId;
@@ -44,7 +44,7 @@ const chargedPayment = (before: Subscription | undefined, after: Subscription): 
   return isPaid || isPending || reason === 'payment_failed' ? latestPaymentId : undefined;
 };
 
-/** The plan before and after a version that changes it, with what the change cost. */
+/** The plans before and after this version, and the price of the change. Empty if the plan is unchanged. */
 const planEntry = (before: Subscription | undefined, after: Subscription) => {
   const changesPlan = after.reason === 'plan_changed' || after.reason === 'discount_ended';
   if (!before || !(changesPlan || startsScheduled(before, after))) return {};
@@ -56,7 +56,7 @@ const planEntry = (before: Subscription | undefined, after: Subscription) => {
   };
 };
 
-/** A scheduled plan without a price begins with the period that a resumption or a reactivation starts. */
+/** True if a resumption or a reactivation starts with a scheduled free plan. */
 const startsScheduled = ({ scheduledChange }: Subscription, after: Subscription): boolean =>
   scheduledChange !== undefined && after.scheduledChange === undefined && STARTS.includes(after.reason);
 

@@ -1,4 +1,4 @@
-/** @module The one table of a subscription's states. The store refuses a change of status that it does not allow. */
+/** @module The only state table of subscriptions. The store refuses any status change not in the table. */
 
 import type { OpenCall } from '../../calls/exclusions.ts';
 import { keysOf } from '../../core/rows.ts';
@@ -19,7 +19,7 @@ export type SubscriptionCause =
 
 const PROVIDER_STATUSES: readonly StoredStatus[] = ['trialing', 'active', 'past_due', 'canceled', 'paused'];
 
-/** Every allowed change of status, by its cause. */
+/** The allowed status changes, by cause. */
 export const SUBSCRIPTION_TRANSITIONS: Transitions<StoredStatus, SubscriptionCause> = {
   // `open` means that nothing is due now. `provider` means that the provider bills the subscription and reports its
   // status.
@@ -51,36 +51,36 @@ export const SUBSCRIPTION_TRANSITIONS: Transitions<StoredStatus, SubscriptionCau
     provider: PROVIDER_STATUSES,
   },
   paused: { charge: ['active', 'past_due'], resume: ['active'], cancel: ['canceled'], provider: PROVIDER_STATUSES },
-  // Only the payer can bring a subscription back, never a provider event.
+  // Only the payer can restart a canceled subscription; a provider event never does.
   canceled: { charge: ['active', 'past_due'], reactivate: ['active', 'trialing', 'paused'] },
 };
 
-/** @throws Error if no cause leads from one status to the other. This is a bug, and nothing may be written. */
+/** @throws Error if the table does not allow the status change. This is a bug, and nothing may be written. */
 export const requireSubscriptionTransition = (from: StoredStatus, to: StoredStatus): void => {
   if (from === to || Object.values(SUBSCRIPTION_TRANSITIONS[from]).some((states) => states.includes(to))) return;
   throw new Error(`no transition of a subscription from ${from} to ${to}`);
 };
 
-/** Without an event of the payment or of the billing provider within this time, due work looks. */
+/** Due work looks up a payment or subscription if no event arrives within this time. */
 export const EVENT_LATE_MS = HOUR_MS;
 
-/** A payer has this long to authenticate a first charge or a change of the plan. It has failed then. */
+/** The payer's time to authenticate a first charge or a plan change, which fails afterwards. */
 export const PAYERS_TIME_MS = 23 * HOUR_MS;
 export const firstChargeEnds = (charge: Charge): Instant => instant(charge.start) + PAYERS_TIME_MS;
 
-/** True if the payer waits for the outcome, and the calendar starts with the period of this charge. */
+/** True if the charge starts a new calendar, such as at a creation or a resumption. */
 export const isFirst = (charge: Charge): boolean => charge.cause !== 'renew';
 
-/** True if an attempt is under way or its outcome is unknown. */
+/** True if an attempt is in progress or has an unknown outcome. */
 export const hasOpenAttempt = (charge: Charge | undefined): boolean => charge?.lookAt !== undefined;
 
 const TRIAL_NOTICE_MS = 3 * DAY_MS;
 
-/** Three days before the trial ends. Immediately for a shorter trial. */
+/** The time of the trial notice: three days before the trial ends, or immediately for a shorter trial. */
 export const noticeTime = ({ trialEnd, createdAt }: Subscription): Instant | undefined =>
   trialEnd === undefined ? undefined : Math.max(instant(createdAt), instant(trialEnd) - TRIAL_NOTICE_MS);
 
-/** A paid change is applied by a price update at the billing provider. */
+/** Open charges and calls. A paid change counts as a price update, which must precede the new plan. */
 export const openCallsOf = (subscription: Subscription): readonly OpenCall[] => {
   const { charge, change, priceUpdate, transfer } = subscription;
   const open = {

@@ -38,7 +38,7 @@ export const subscriptionStore = (table: Table) => {
   /**
    * Stores a new subscription with its dependent items.
    * @returns the existing record if the id is taken
-   * @throws DomainError VERSION_CONFLICT if only a condition of `onlyIf` failed
+   * @throws DomainError VERSION_CONFLICT if only the conditions in `onlyIf` failed
    */
   const insertOrFind = async (
     subscription: Subscription,
@@ -50,10 +50,10 @@ export const subscriptionStore = (table: Table) => {
   };
 
   /**
-   * Replaces a subscription by its next state.
-   * @param onlyIf further conditions; the result is `unmet` if only one of these failed
-   * @returns the stored record instead, if another commit came first
-   * @throws Error for a change of status that the table of states does not allow
+   * Commits the next state of a subscription.
+   * @param onlyIf further conditions; the result is `unmet` if only these failed
+   * @returns the stored record instead if another commit came first
+   * @throws Error for a status change that the state table does not allow
    */
   const commit = async (
     was: Subscription,
@@ -69,7 +69,7 @@ export const subscriptionStore = (table: Table) => {
    * Changes a subscription; see `changeRecord`.
    * @param onlyIf further conditions of the write, such as the caller's right
    * @returns the record after the change
-   * @throws DomainError VERSION_CONFLICT if only a condition of `onlyIf` failed
+   * @throws DomainError VERSION_CONFLICT if only the conditions in `onlyIf` failed
    */
   const change = async (
     subscription: Subscription,
@@ -81,7 +81,7 @@ export const subscriptionStore = (table: Table) => {
     return record;
   };
 
-  /** Checks the conditions of a call that no write claims. @throws DomainError VERSION_CONFLICT if a condition fails */
+  /** Checks the conditions of a call without a claim. @throws DomainError VERSION_CONFLICT if a condition fails */
   const requireAll = async (onlyIf: readonly TransactionStep[] = []): Promise<void> => {
     if (onlyIf.length > 0 && !(await table.transact(onlyIf)).ok) throw new DomainError('VERSION_CONFLICT');
   };
@@ -98,21 +98,21 @@ export const subscriptionStore = (table: Table) => {
 
 const asRead = ({ lock }: Subscription): readonly Clause[] => [{ exists: true }, { equals: ['lock', lock] }];
 
-/** Adds the actor and the request to every version. A commit that readers do not see leaves them unchanged. */
+/** Adds actor and request id to every new version. An invisible commit keeps those of the current version. */
 const stamped = (was: Subscription | undefined, next: Subscription): Subscription =>
   was?.version === next.version ? next : { ...next, ...currentMaker() };
 
-/** The reason of a cancellation ends with the cancellation. */
+/** Clears the cancellation reason when the cancellation is withdrawn. */
 const continued = (was: Subscription, next: Subscription): Subscription =>
   isEnding(was) && !isEnding(next) ? { ...next, cancelReason: undefined, cancelComment: undefined } : next;
 
-/** No period opens after the end, so nothing is scheduled for one. */
+/** Clears scheduled plans and prices at cancellation, because no further period opens. */
 const ended = (next: Subscription): Subscription =>
   next.status === 'canceled' && (next.scheduledChange || next.priceUpdate)
     ? { ...next, scheduledChange: undefined, priceUpdate: undefined }
     : next;
 
-/** Marks a subscription that becomes live as unconfirmed, because a deletion may have started before it was listed. */
+/** Marks a newly live subscription as unconfirmed, because a concurrent deletion may have missed it. */
 const started = (was: Subscription | undefined, next: Subscription): Subscription =>
   isProviderBilled(next) && isLive(next) && !(was && isLive(was))
     ? { ...next, unconfirmedSince: next.updatedAt }
@@ -133,7 +133,7 @@ const storedShape: VersionedShape<Subscription> = {
   beside: stepsBetween,
 };
 
-/** A period that the service bills is claimed once. The claim is removed when the charge is dropped unpaid. */
+/** Claims each service-billed period once. Releases the claim if the charge is dropped unpaid. */
 const periodClaim = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
   if (next.billingOwner === 'provider') return [];
   const [before, after] = [was?.charge, next.charge];
@@ -155,14 +155,14 @@ const membershipSteps = (was: Subscription | undefined, next: Subscription): rea
   ];
 };
 
-/** The membership of the tier that the plan no longer has. */
+/** Ends the membership of a tier that the plan no longer has. */
 const endOfMembership = (before: Membership, { version, updatedAt }: Subscription): readonly TransactionStep[] => {
   if (before.status === 'cancelled') return [];
   const endsAt = before.endsAt !== undefined && before.endsAt < updatedAt ? before.endsAt : updatedAt;
   return [{ put: membershipItem({ ...before, status: 'cancelled', endsAt, version, updatedAt }) }];
 };
 
-/** Methods and customers list their live subscriptions, so that none in use is deleted. Addresses list all. */
+/** Methods and customers list their live subscriptions, which block deletion. Addresses list all. */
 const usageSteps = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
   const [before, after] = [usesOf(was), usesOf(next)];
   const without = (keys: readonly Key[], excluded: readonly Key[]) =>
@@ -184,7 +184,7 @@ const usesOf = (subscription: Subscription | undefined): readonly Key[] => {
   return [usedByKey('CUS', customerId, id), ...methods.map((method) => usedByKey('PM', method, id)), ...address];
 };
 
-/** The steps that remove a subscription with its dependent items. Its payments stay. */
+/** The write steps that remove a subscription with its dependent items. Its payments stay. */
 const removalSteps = (subscription: Subscription): readonly TransactionStep[] => {
   return [
     { delete: recordKey('SUB', subscription.id), if: asRead(subscription) },
@@ -193,7 +193,7 @@ const removalSteps = (subscription: Subscription): readonly TransactionStep[] =>
   ];
 };
 
-/** Removes an ended subscription only. @throws DomainError PAYMENT_IN_PROGRESS while it may exist at its provider */
+/** Removes a subscription that has ended. @throws DomainError PAYMENT_IN_PROGRESS while it may exist at its provider */
 export const eraseSubscription = async (table: Table, id: string): Promise<void> => {
   const subscription = await subscriptionStore(table).load(id);
   if (!subscription) return;

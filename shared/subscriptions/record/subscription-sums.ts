@@ -1,7 +1,7 @@
 /**
- * @module The sums behind the recurring revenue: how many subscriptions are active or past due, and what they pay per
- * period, by currency and length of the period. A day holds the changes of that day, and PRESENT_SUMS holds the present sums.
- * Exact fractions of a month are added up when the sums are read.
+ * @module The sums for recurring revenue: the number of active and past-due subscriptions, and their price per period,
+ * by currency and interval. A day's item holds that day's changes; PRESENT_SUMS holds the current sums. Amounts per
+ * month are computed as exact fractions when the sums are read.
  */
 
 import type { BillingInterval } from '../../catalog/billing-intervals.ts';
@@ -24,7 +24,7 @@ const BILLION = 1_000_000_000;
 
 const isCounted = (status: string): status is CountedStatus => COUNTED.some((counted) => counted === status);
 
-/** The attribute of a sum, such as `active#yearly/1#cents`. An amount has its billions apart, as in other sums. */
+/** A subscription's shares, by attribute such as `active#yearly/1#cents`. Billions are counted separately. */
 const sharesOf = (subscription: Subscription, keys: readonly Key[]): readonly Share[] => {
   const { status, billingInterval, intervalMultiplier, totalCents } = subscription;
   if (!isCounted(status)) return [];
@@ -47,7 +47,7 @@ export interface SummedChange {
   readonly after: Subscription;
 }
 
-/** @param wasSummed true if the sums hold the version before */
+/** @param wasSummed true if the sums include the version before */
 const changeShares = (
   { before, after }: SummedChange,
   { spread, wasSummed }: { readonly spread: string; readonly wasSummed: boolean },
@@ -63,8 +63,8 @@ const changeShares = (
 };
 
 /**
- * The history entries of the changes that readers see, with their shares. A subscription that was stored before the sums
- * were deployed counts from its next version on; the entries of versions in the sums say so.
+ * The history entries of visible changes, with their shares. A subscription stored before the sums were introduced
+ * counts from its next version on. `isSummed` marks the counted versions.
  */
 export const subscriptionProjections = async (
   table: Table,
@@ -87,7 +87,7 @@ export const subscriptionProjections = async (
 
 const versionOf = ({ id, version }: Subscription): string => `${id} ${version}`;
 
-/** The versions before the changes that the sums hold, or will hold after this batch. */
+/** The previous versions that the sums already include, or will include after this batch. */
 const summedBefore = async (table: Table, changes: readonly SummedChange[]): Promise<ReadonlySet<string>> => {
   const own = new Set(changes.map(({ after }) => versionOf(after)));
   const earlier = changes.flatMap(({ before }) =>
@@ -101,7 +101,7 @@ const summedBefore = async (table: Table, changes: readonly SummedChange[]): Pro
   return new Set([...own, ...found.map(versionOf)]);
 };
 
-/** A month has so many periods per so many months. */
+/** Periods per months, such as 52 weekly periods in 12 months. */
 const MONTHS: Readonly<Record<BillingInterval, readonly [periods: bigint, months: bigint]>> = {
   daily: [365n, 12n],
   weekly: [52n, 12n],
@@ -110,7 +110,7 @@ const MONTHS: Readonly<Record<BillingInterval, readonly [periods: bigint, months
   yearly: [1n, 12n],
 };
 
-/** Adds up the attributes of items, and subtracts those of days that are not to count. */
+/** Adds up the attributes of items. Items of days outside the range are subtracted. */
 export const recurringSums = () => {
   const cents = new Map<string, bigint>();
   const counts: Record<CountedStatus, number> = { active: 0, past_due: 0 };
@@ -120,11 +120,11 @@ export const recurringSums = () => {
     if (measure !== 'count') cents.set(plan, (cents.get(plan) ?? 0n) + BigInt(by) * unitOf(measure));
     else counts[status] += by;
   };
-  /** Attributes that are no sum add nothing. @param sign −1 subtracts */
+  /** Ignores attributes that are not sums. @param sign −1 subtracts */
   const add = (item: Item, sign: 1 | -1): void => {
     for (const [name, by] of Object.entries(item)) if (typeof by === 'number') addOne(name, sign * by);
   };
-  /** Minor units per month, rounded half up once; and how many subscriptions are active or past due. */
+  /** Monthly revenue in minor units, rounded half up once, and the number of active and past-due subscriptions. */
   const figures = () => {
     const months = [...cents].map(([plan, sum]) => perMonth(plan, sum));
     return {

@@ -1,4 +1,4 @@
-/** @module The next version of a subscription. Pure; the store commits only over the version that was given. */
+/** @module Builds the next version of a subscription. Pure; the store commits it only over its base version. */
 
 import { codeOnly } from '../../core/person-fields.ts';
 import { allows } from '../../core/states.ts';
@@ -18,13 +18,13 @@ export interface VersionChange {
   readonly now: Instant;
 }
 
-/** True if the change ends the date of a pause. A failed resumption ends a date that has come. */
+/** True if the change clears the resume date. A failed resumption clears only a date that has passed. */
 const endsDate = ({ resumeAt }: Subscription, { to, reason, now }: VersionChange): boolean =>
   to !== 'paused' ||
   reason === 'cancel_scheduled' ||
   (reason === 'resume_failed' && resumeAt !== undefined && instant(resumeAt) <= now);
 
-/** The next visible version. A cancellation ends an open command without a report. */
+/** The next visible version. A cancellation clears an open command without reporting it. */
 export const advanceSubscription = (
   subscription: Subscription,
   change: VersionChange,
@@ -51,7 +51,7 @@ export const advanceSubscription = (
 
 const NOTICES_AFTER_MS = 10 * MINUTE_MS;
 
-/** True if the change makes the subscription active, or may move the times of its notices. */
+/** True if the change makes the subscription active, or may change when its notices are due. */
 const hasNewNotices = (was: Subscription, to: StoredStatus, changed: Partial<Subscription>): boolean => {
   const next = { ...was, ...changed };
   const isLonger =
@@ -93,9 +93,9 @@ export const withMethod = (
   );
 
 /**
- * The next version of a subscription without its person. Amounts, dates, ids and the status stay. A subscription of an
- * organization keeps the organization's texts.
- * @returns the same subscription if there is nothing to blank
+ * The next version without personal data. Amounts, dates, ids and the status stay. An organization's subscription keeps
+ * its texts.
+ * @returns the same subscription if there is nothing to erase
  */
 export const blankSubscription = (subscription: Subscription, now: Instant): Subscription => {
   const { organizationId, erasedAt, userEmail, referenceCode, category } = subscription;
@@ -120,7 +120,7 @@ export const blankSubscription = (subscription: Subscription, now: Instant): Sub
   return edit(subscription, { reason: 'updated', now }, { userEmail: undefined, ...fields });
 };
 
-/** Blanks the memberships, which repeat the e-mail address of the subscription's person. */
+/** Removes the copied e-mail addresses from the subscription's memberships. */
 export const blankMembershipOf = async (table: Table, subscription: Subscription): Promise<void> => {
   for (const id of membershipIdsOf(subscription)) {
     await table.update(membershipKey(id), { remove: ['userEmail', 'guestEmail'] }, [{ has: 'pk' }]);

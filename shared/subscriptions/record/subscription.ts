@@ -1,7 +1,7 @@
 /**
- * @module A subscription is a price that is collected period by period. Its biller (the provider or the service) is
- * fixed when it is created, and its one open charge is stored before the provider is called. `version` counts visible
- * changes only. Readers never see a subscription that is `creating` (no charge has succeeded yet) or `declined`.
+ * @module A subscription collects a price period by period. Its biller (the provider or the service) is fixed at
+ * creation. Its one open charge is stored before the provider is called. `version` counts visible changes only. Readers
+ * never see a subscription that is `creating` (no charge has succeeded yet) or `declined`.
  */
 
 import * as z from 'zod';
@@ -26,13 +26,13 @@ import { subscriptionDiscountSchema } from './subscription-discount.ts';
 export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
-/** Who charges each period. */
+/** The biller, which charges each period. */
 export const BILLING_OWNERS = ['provider', 'service'] as const;
 
 export const STORED_STATUSES = ['creating', 'declined', ...SUBSCRIPTION_STATUSES] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
 
-/** The reasons of a version; `data.reason` of its event. */
+/** The reason of a version; `data.reason` in its event. */
 export const REASONS = [
   'created',
   'imported',
@@ -66,46 +66,46 @@ export type Reason = (typeof REASONS)[number];
 
 const optional = z.string().optional();
 
-/** The open charge, which is one payment for one period, with one or more attempts. */
+/** The open charge: one payment for one period, with one or more attempts. */
 const chargeSchema = z.lazy(() =>
   z.object({
-    /** `renew` is off-session. Otherwise the payer waits, and the calendar starts with this period. */
+    /** `renew` is off-session. Every other cause starts a new calendar with this period. */
     cause: z.enum(['create', 'renew', 'reactivate', 'resume']),
     anchor: z.string(),
     period: z.int(),
     start: z.string(),
     end: z.string(),
     paymentId: z.string(),
-    /** Counts the payments of one period. The next payment exists only after the previous reached a final state. */
+    /** Number of the payment for this period. A next payment requires a final state of the previous one. */
     generation: z.int(),
-    /** Failed attempts of the payment that are recorded on the charge. */
+    /** Number of failed attempts recorded so far. */
     attempts: z.int(),
     /** The first failure; retries are counted from it. */
     failedAt: optional,
     failureCode: z.enum(DECLINE_CODES).optional(),
     /** The next retry, if one is planned. */
     retryAt: optional,
-    /** End of the retries. */
+    /** Time of the last retry; dunning then ends. */
     finalAt: optional,
     /** When to look up the outcome of an attempt that may be under way. */
     lookAt: optional,
-    /** The charge was canceled, so no further attempt is made. The outcome of an open attempt is still recorded. */
+    /** The charge was canceled. No further attempt is made, but the outcome of an open attempt is still recorded. */
     abandoned: z.literal(true).optional(),
   }),
 );
 export type Charge = z.infer<typeof chargeSchema>;
 
-/** The call that marks an imported subscription at its provider. */
+/** The pending call that marks an imported subscription at its provider. */
 const adoptionSchema = z.lazy(() =>
   z.object({
-    /** Becomes the subscription's own method there. Absent if it has one. */
+    /** The method to set on the provider's subscription. Absent if it already has its own method. */
     methodRef: optional,
     claimedAt: z.string(),
     lookAt: z.string(),
   }),
 );
 
-/** How the period that ran at the import was paid for, at the provider. */
+/** The invoice and amount that paid, at the provider, for the current period of an import. */
 const openedBySchema = z.lazy(() => z.object({ invoice: z.string(), paidCents: z.int() }));
 
 const transferSchema = z.lazy(() =>
@@ -124,34 +124,34 @@ const transferSchema = z.lazy(() =>
 
 const heldSchema = z.lazy(() =>
   z.object({
-    /** The end of dunning, if the subscription is past due by then. */
+    /** When dunning ends, if the subscription is past due. */
     finalAt: z.string(),
-    /** The provider collects again, because collection was resumed there. Due work pauses it again. */
+    /** Collection was resumed at the provider. Due work pauses it again. */
     isCollecting: z.literal(true).optional(),
   }),
 );
 
-/** Times of the end of a pause and of the notices. Due work acts on them. */
+/** Times of the resumption and the notices, which are due work. */
 const announcedFields = {
-  /** When a paused subscription resumes by itself. */
+  /** When a paused subscription resumes automatically. */
   resumeAt: optional,
   /** Time of the next check for notices. */
   noticesAt: optional,
-  /** The end of the period whose renewal was announced. */
+  /** End of the period whose renewal notice was sent. */
   renewalNoticed: optional,
-  /** The method and the month (`pmt_…:YYYY-MM`) whose end was announced. */
+  /** The method and month (`pmt_…:YYYY-MM`) whose expiry notice was sent. */
   expiryNoticed: optional,
 };
 
 export const CANCEL_REASONS = ['too_expensive', 'missing_features', 'switched', 'unused', 'other'] as const;
 
-/** What the hosted page of the subscription knows. */
+/** Fields of the hosted page of the subscription. */
 const pageFields = {
-  /** Where the page sends the payer afterwards. */
+  /** URL to which the page returns the payer. */
   linkReturnUrl: optional,
-  /** The method that the page saved, until it becomes the subscription's own. */
+  /** Method saved on the page but not yet set on the subscription. */
   wantedMethodId: optional,
-  /** Why the payer cancels; noted before the cancellation, and cleared with it. */
+  /** The payer's reason, noted before the cancellation and cleared if the cancellation is withdrawn. */
   cancelReason: z.enum(CANCEL_REASONS).optional(),
   cancelComment: optional,
 };
@@ -159,21 +159,21 @@ const pageFields = {
 const besidePlanFields = { ...announcedFields, ...pageFields };
 
 const importFields = () => ({
-  /** When it was imported; what the provider collected before is not recorded. */
+  /** Time of the import. Earlier payments at the provider are not recorded. */
   importedAt: optional,
   openedBy: openedBySchema.optional(),
-  /** Until the provider is known to have our mark. */
+  /** Kept until the provider is known to have our mark. */
   adoption: adoptionSchema.optional(),
-  /** The provider's price of a period, if a discount that stays there makes the total lower. */
+  /** The provider's price per period, if a permanent discount there makes the total lower. */
   listCents: z.int().optional(),
 });
 
-/** Built when the first subscription is read. */
+/** Built at the first read of a subscription. */
 export const subscriptionSchema = z.lazy(() =>
   z.object({
     ...storedRecordFields,
     status: z.enum(STORED_STATUSES),
-    /** Counts commits, visible or not. Each commit requires the number before. */
+    /** Number of commits, visible or not. Each commit requires the previous number. */
     lock: z.int(),
     reason: z.enum(REASONS).optional(),
     /** The actor of this version, and the id of the request, event or message that made it. The store sets both. */
@@ -183,61 +183,63 @@ export const subscriptionSchema = z.lazy(() =>
 
     ...ownerColumns,
     ...networkColumn,
-    /** The e-mail address of the session that created it. */
+    /** E-mail address from the session that created the subscription. */
     userEmail: optional,
     guestName: optional,
     projectId: optional,
     customerId: z.string(),
-    /** Undefined if its payment method was deleted or may no longer be charged. */
+    /** Undefined if the method was deleted or may no longer be charged. */
     paymentMethodId: optional,
-    /** The provider's own ids of method and customer. */
+    /** The provider's ids of the method and the customer. */
     methodRef: optional,
     providerCustomerId: optional,
     billingAddressId: optional,
     providerId: z.enum(PROVIDER_SLOTS),
     providerSubscriptionId: optional,
-    /** The provider's ids of its earlier subscriptions. A reactivation or a transfer creates a new subscription there. */
+    /** Ids of former subscriptions at the provider. Each reactivation or transfer creates a new subscription there. */
     formerProviderIds: z.array(z.string()).optional(),
-    /** A move to another customer of the provider is under way. Until it ends, the other fields stay unchanged. */
+    /** A transfer to another customer of the provider is in progress. Other fields do not change until it ends. */
     transfer: transferSchema.optional(),
-    /** The provider bills, but no method is set. Collection is paused there until another method is set. */
+    /** Set if the provider bills and no method is set. Collection is paused there until a method is set. */
     held: heldSchema.optional(),
-    /** Counts the subscriptions created at the provider for this record. */
+    /** Number of subscriptions created at the provider for this record. */
     providerGeneration: z.int().optional(),
     /** Epoch seconds of the newest report of the provider; older reports are stale. */
     knownAt: z.int().optional(),
-    /** Epoch seconds of the newest applied event in the interface's shape. Provider events up to then are stale. */
+    /** Epoch seconds of the newest applied event in the interface's format. Older provider events are stale. */
     followedAt: z.int().optional(),
-    /** The last command whose response the provider did not give. The next read shows whether it was carried out. */
+    /** The last command without a response. The next read of the provider shows whether it succeeded. */
     openCommand: z.object({ kind: z.enum(['cancel', 'pause', 'reactivate', 'resume']), lookAt: z.string() }).optional(),
     /** The provider's next retry of a past-due subscription, if reported. */
     retryAt: optional,
-    /** When the last recovery from past due was announced. Only for a subscription that the provider bills. */
+    /** When the last recovery from past due was announced. Set only if the provider bills. */
     recoveredAt: optional,
     /** The subscription is past due, and the provider has given up collecting. */
     isUnpaid: z.literal(true).optional(),
     /** Every open invoice at the billing provider, with its payment, oldest first. */
     owed: z.array(z.object({ invoiceId: z.string(), paymentId: z.string() })).optional(),
-    /** When the provider is read if no event arrives before. */
+    /** When due work reads the provider if no event arrives first. */
     syncAt: optional,
-    /** When a provider-billed subscription became live. Due work then checks once that customer and method exist. */
+    /**
+     * When a provider-billed subscription became live. Due work then checks once that its customer and method exist.
+     */
     unconfirmedSince: optional,
 
     ...planFields,
     discount: subscriptionDiscountSchema.optional(),
     ...importFields(),
     currency: z.string(),
-    /** The Idempotency-Keys of the last changes that were applied. */
+    /** The Idempotency-Keys of recently applied changes. */
     appliedChangeKeys: z.array(changeKeySchema).optional(),
-    /** A change of the plan is under way. No other change, charge or transfer begins before it ends. */
+    /** The plan change in progress. No other change, charge or transfer starts before it ends. */
     change: planChangeSchema.optional(),
     scheduledChange: scheduledChangeSchema.optional(),
     priceUpdate: priceUpdateSchema.optional(),
-    /** The tiers of earlier plans, whose memberships were ended. */
+    /** Tiers of earlier plans. Their memberships have ended. */
     formerTierIds: z.array(z.string()).optional(),
-    /** When a change of the plan brought the tier. */
+    /** When a plan change brought the current tier. */
     tierSince: optional,
-    /** The plan's tier, or the plan without a tier, holds since then without a payment that covers it. */
+    /** Start of the current tier, or of the plan without a tier, if no payment has covered it yet. */
     tierUnpaidSince: optional,
     concept: optional,
     description: optional,
@@ -246,7 +248,7 @@ export const subscriptionSchema = z.lazy(() =>
     tags: optional,
     metadata: z.record(z.string(), z.json()).optional(),
 
-    /** When period 0 starts. */
+    /** Start of period 0. */
     anchor: z.string(),
     /** The current period, counted from the anchor; −1 in a trial. */
     period: z.int(),
@@ -254,38 +256,38 @@ export const subscriptionSchema = z.lazy(() =>
     currentPeriodEnd: z.string(),
     /** End of the paid time. Undefined before the first charge. */
     paidUntil: optional,
-    /** What the present period was paid with. Undefined before the first payment. */
+    /** How the current period was paid. Undefined before the first payment. */
     paidPeriod: paidPeriodSchema.optional(),
     trialEnd: optional,
     trialNoticed: z.literal(true).optional(),
     ...besidePlanFields,
     cancelAtPeriodEnd: z.boolean(),
-    /** The date on which the provider ends it, which may be later than the period's end. */
+    /** End date set at the provider, which may be after the current period. */
     cancelAt: optional,
     /** Kept while the charge of a reactivation is pending. */
     canceledAt: optional,
     charge: chargeSchema.optional(),
-    /** Counts charges dropped unpaid, so that the next charge gets another payment, even for the same period. */
+    /** Number of charges dropped unpaid. It changes the next payment's id, even for the same period. */
     lapsed: z.int().optional(),
     /** The payment of the latest attempt. */
     latestPaymentId: optional,
 
-    /** When it first became active. */
+    /** When the subscription first became active. */
     activeSince: optional,
 
-    /** When the person fields were blanked. */
+    /** When personal data was erased. */
     erasedAt: optional,
 
-    /** Until this time, a repeated create request waits for the function that runs the first request. */
+    /** A repeated create request waits until this time for the first request to finish. */
     busyUntil: optional,
-    /** Only for a `declined` subscription, which is kept as long as its Idempotency-Key. */
+    /** Set only for a `declined` subscription, which expires with its Idempotency-Key. */
     declineCode: z.enum(DECLINE_CODES).optional(),
     ttl: z.int().optional(),
   }),
 );
 export type Subscription = z.infer<typeof subscriptionSchema>;
 
-/** The price of a period as the billing provider has it, before its own discount. */
+/** The price per period at the billing provider, before its own discount. */
 export const listCentsOf = ({ listCents, totalCents }: Pick<Subscription, 'listCents' | 'totalCents'>): number =>
   listCents ?? totalCents;
 
@@ -295,7 +297,7 @@ export type VisibleSubscription = Subscription & { readonly status: Subscription
 export const isVisibleSubscription = (subscription: Subscription): subscription is VisibleSubscription =>
   subscription.status !== 'creating' && subscription.status !== 'declined';
 
-/** True if the subscription has not ended, so that it needs its method, customer and organization. */
+/** True if the subscription has not ended and still needs its method, customer and organization. */
 export const isLive = ({ status }: Pick<Subscription, 'status'>): boolean =>
   status === 'trialing' || status === 'active' || status === 'past_due' || status === 'paused';
 
@@ -303,17 +305,17 @@ export const isLive = ({ status }: Pick<Subscription, 'status'>): boolean =>
 export const isEnding = ({ status, cancelAtPeriodEnd }: Pick<Subscription, 'status' | 'cancelAtPeriodEnd'>): boolean =>
   status === 'canceled' || cancelAtPeriodEnd;
 
-/** Why the payer canceled; noted before the cancellation, so it shows with the cancellation only. */
+/** The payer's reason. It is noted before the cancellation, so it is shown only once the cancellation is made. */
 export const cancelReasonView = (subscription: Subscription) => {
   const { cancelReason = null, cancelComment = null } = isEnding(subscription) ? subscription : {};
   return { cancel_reason: cancelReason, cancel_comment: cancelComment };
 };
 
-/** True if nothing is charged until a person continues it. */
+/** True if nothing is charged until the subscription is resumed or reactivated. */
 export const isStopped = ({ status }: Pick<Subscription, 'status'>): boolean =>
   status === 'canceled' || status === 'paused';
 
-/** True if no further charge is due. An end date after the current period leaves further charges. */
+/** True if no further charge is due. An end date after the current period still allows charges. */
 export const endsWithPeriod = ({
   cancelAtPeriodEnd,
   cancelAt,
@@ -321,7 +323,7 @@ export const endsWithPeriod = ({
 }: Pick<Subscription, 'cancelAtPeriodEnd' | 'cancelAt' | 'currentPeriodEnd'>): boolean =>
   cancelAtPeriodEnd && (cancelAt === undefined || cancelAt <= currentPeriodEnd);
 
-/** True if a creation has an unknown outcome. The provider may have the subscription, and would bill it. */
+/** True if a creation has an unknown outcome, so the provider may have and bill the subscription. */
 export const mayExistAtProvider = ({ billingOwner, charge }: Subscription): boolean =>
   billingOwner === 'provider' && charge !== undefined;
 
@@ -347,7 +349,7 @@ export const billingStatusOf = (subscription: VisibleSubscription): BillingStatu
   }
 };
 
-/** A billing provider makes no retry without a method, or after it has given up. */
+/** Time of the next retry. A billing provider does not retry without a method or after giving up. */
 export const nextRetryOf = ({ charge, retryAt, held, isUnpaid }: Subscription): string | undefined => {
   if (charge) return charge.retryAt;
   return held || isUnpaid ? undefined : retryAt;
@@ -365,7 +367,7 @@ export const storedSubscription = ({ actor, requestId, ...rest }: Subscription):
 export const subscriptionShape = /* @__PURE__ */ ownedShape<Subscription>({
   kind: 'SUB',
   read: (item) => {
-    // Sound, because every subscription is written with these attributes.
+    // The cast is safe because every stored subscription has these attributes.
     const maker = item as unknown as StoredMaker;
     return knownFields({ ...item, ...makerOf(maker, maker) });
   },

@@ -1,4 +1,4 @@
-/** @module The requests that are sent to both sides, each with its own Idempotency-Key if it writes. */
+/** @module The requests for both sides. Each write has its own Idempotency-Key. */
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { gatewayRequest } from '../gateway-request.ts';

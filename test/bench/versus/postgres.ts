@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { freePort } from '../../builders/free-port.ts';
 
-/** Debian's PostgreSQL with its own defaults, in a separate folder, on this machine alone. */
+/** Debian's PostgreSQL with default settings, in a separate folder, reachable only from this machine. */
 export interface Postgres {
   readonly url: string;
   readonly version: string;
@@ -40,13 +40,13 @@ export const startPostgres = async (): Promise<Postgres | undefined> => {
 
 const DEBIAN = '/usr/lib/postgresql';
 
-/** The folder of the newest version. */
+/** The folder of the newest installed version. */
 const programsFolder = (): string | undefined => {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((a, b) => Number(b) - Number(a)) : [];
   return versions.map((version) => join(DEBIAN, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')));
 };
 
-/** PostgreSQL refuses to run as root; it then runs as its Debian user. */
+/** PostgreSQL refuses to run as root. For root, uses Debian's `postgres` user. */
 const ownUser = async (folder: string): Promise<{ readonly uid?: number; readonly gid?: number }> => {
   if (getuid?.() !== 0) return {};
   const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
@@ -57,7 +57,7 @@ const ownUser = async (folder: string): Promise<{ readonly uid?: number; readonl
 
 const TRIES = 100;
 
-/** @throws if it does not accept connections in time. */
+/** @throws if PostgreSQL does not accept connections in time */
 const accepts = async (programs: string, port: number): Promise<void> => {
   for (let tries = 1; ; tries += 1) {
     const { status } = spawnSync(join(programs, 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)]);

@@ -1,6 +1,6 @@
 /**
- * @module The reference for get, create and confirm of a payment as a team usually writes them, with middy, zod,
- * lib-dynamodb and the logger of Powertools, each bundled and minified by esbuild into one file.
+ * @module The reference: get, create and confirm of a payment in a typical team's style, with middy, zod, lib-dynamodb
+ * and Powertools' logger. esbuild bundles and minifies each function into one file.
  */
 import { join } from 'node:path';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
@@ -12,7 +12,7 @@ export const REFERENCE_TABLE = 'reference';
 export const MEASURED = ['get', 'create', 'confirm'] as const;
 export type Measured = (typeof MEASURED)[number];
 
-/** Writes `<outDir>/<name>.mjs`, with the settings that the documentation of Powertools gives for ES modules. */
+/** Writes `<outDir>/<name>.mjs`, with the settings for ES modules from the Powertools documentation. */
 export const buildReference = async (outDir: string): Promise<void> => {
   await esbuild({
     entryPoints: MEASURED.map((name) => join(PEERS, 'reference', `${name}.ts`)),

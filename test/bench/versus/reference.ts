@@ -1,7 +1,7 @@
 /**
- * @module Processor time of get, create and confirm of a payment, in the functions as they are deployed, compared with
- * reference functions that do the same work as a team usually writes it. It measures a new process until its first
- * response, and a warm request. Table, provider and identity service run in another process, and both sides take turns.
+ * @module Compares the processor time of deployed get, create and confirm functions with reference functions that do
+ * the same work in a typical team's style. Measures a new process until its first response, and a warm request. Table,
+ * provider and identity service run in another process, and both sides alternate.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ import { doSameWork } from './same-work.ts';
 import { fileOf, SIDES, type Side, type Times, timesSchema } from './sides.ts';
 import { STEPS } from './steps.ts';
 
-/** @returns whether this service needs at most as much as the reference everywhere. */
+/** @returns whether this service never needs more than the reference */
 export const benchReference = async (): Promise<boolean> => {
   preparePeers();
   const folder = mkdtempSync(join(tmpdir(), 'payments-reference-'));
@@ -54,7 +54,10 @@ export const benchReference = async (): Promise<boolean> => {
   }
 };
 
-/** The reference knows Stripe alone. A start opens the adapter of every bound slot, so the other slots stay empty here. */
+/**
+ * The reference supports only Stripe. A start opens the adapter of every configured slot, so the other slots are empty
+ * here.
+ */
 const STRIPE_ALONE = { PROVIDER_B: '', PROVIDER_C: '', PROVIDER_D: '' };
 
 const MOST = 1;
@@ -95,7 +98,7 @@ const warmTimes = async (folder: string, env: Env): Promise<Warm> => {
   return warmSchema.parse(said);
 };
 
-/** A profiled call takes longer than a measured one, so only the shares and the differences mean something. */
+/** Profiling slows calls down, so only shares and differences are meaningful. */
 const printSteps = (name: Measured, { ours, theirs }: Warm['steps'][Measured]): void => {
   say(`\nA warm ${name} by step, CPU ms in a profile\n`);
   sheet(

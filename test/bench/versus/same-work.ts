@@ -1,4 +1,4 @@
-/** @module Counts the requests of each side to DynamoDB and to the provider. */
+/** @module Counts each side's requests to DynamoDB and to the provider. */
 import { openMeter, type Run } from '../meter.ts';
 import { say, sheet } from '../sheet.ts';
 import { trailOf } from '../tally.ts';
@@ -7,8 +7,8 @@ import { MEASURED, type Measured } from './reference-functions.ts';
 import { CONTEXT, handlersOf, SIDES, type Side, send } from './sides.ts';
 
 /**
- * @param env of the functions. @returns whether both sides send the same number of requests, in the same number of
- * levels.
+ * @param env of the functions. @returns whether both sides send the same number of requests in the same number of
+ * levels
  */
 export const doSameWork = async (folder: string, env: Readonly<Record<string, string>>): Promise<boolean> => {
   const meter = await openMeter(() => env['AWS_ENDPOINT_URL_DYNAMODB'] ?? '');
@@ -57,8 +57,8 @@ const runOf = (runs: readonly Run[], side: Side, name: Measured): Run => {
 };
 
 /**
- * The operations of each level. A write that replaces an item is as good as one that changes it. This service also reads
- * the epoch of its cached sessions, once in five seconds.
+ * The operations of each level. Replacing an item and updating it count as the same operation. Omits this service's
+ * read of the session cache epoch, which happens once in five seconds.
  */
 const workOf = ({ levels, providerCalls }: Run): string =>
   JSON.stringify([

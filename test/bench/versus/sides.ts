@@ -1,4 +1,4 @@
-/** @module This service's functions and the reference's, as they are deployed, the two sides of the comparison. */
+/** @module The two sides of the comparison: this service's deployed functions, and the reference's. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
@@ -9,7 +9,7 @@ import type { Measured } from './reference-functions.ts';
 export const SIDES = ['ours', 'theirs'] as const;
 export type Side = (typeof SIDES)[number];
 
-/** Measurements of both sides, one per round. */
+/** Measurements of both sides, one value per round. */
 export const timesSchema = z.object({ ours: z.array(z.number()), theirs: z.array(z.number()) });
 export type Times = z.infer<typeof timesSchema>;
 
@@ -19,7 +19,7 @@ const OURS: Readonly<Record<Measured, string>> = {
   confirm: 'payments.confirm',
 };
 
-/** @param folder of the bundles of both sides */
+/** @param folder contains the bundles of both sides */
 export const fileOf = (folder: string, side: Side, name: Measured): string =>
   side === 'ours' ? join(folder, side, OURS[name], 'index.mjs') : join(folder, side, `${name}.mjs`);
 
@@ -32,7 +32,7 @@ export type Handlers = Readonly<Record<Measured, Handler>>;
 
 const entrySchema = z.object({ handler: z.custom<Handler>((value) => typeof value === 'function') });
 
-/** Loads them into this process, whose environment they read. */
+/** Loads the functions into this process, so they read its environment. */
 export const handlersOf = async (folder: string, side: Side): Promise<Handlers> => {
   const load = async (name: Measured): Promise<Handler> =>
     entrySchema.parse(await import(pathToFileURL(fileOf(folder, side, name)).href)).handler;
@@ -51,7 +51,7 @@ export const CONTEXT: FunctionContext = {
   getRemainingTimeInMillis: () => 10_000,
 };
 
-/** @returns the body of the response. @throws if its status is not the expected one. */
+/** @returns the response's body. @throws if the status is unexpected */
 export const send = async (handlers: Handlers, name: Measured, event: Request): Promise<unknown> => {
   const { statusCode, body } = await handlers[name](event, CONTEXT);
   if (statusCode !== STATUSES[name]) throw new Error(`${name}: ${statusCode} ${String(body)}`);

@@ -1,6 +1,6 @@
 /**
- * @module The processor time of a warm request by step of its chain. A sampled call stack belongs to the step of its
- * innermost frame whose source has one. The source maps beside the bundles say which source a frame is from.
+ * @module The processor time of a warm request by step of its chain. A sampled call stack counts for the innermost
+ * frame with a known step. The bundles' source maps give the source of each frame.
  */
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -22,7 +22,7 @@ export const STEPS = [
 type Step = (typeof STEPS)[number];
 export type StepTimes = Readonly<Record<Step, number>>;
 
-/** The first pattern that matches a source decides. Sources of neither side's chain have no step. */
+/** The first matching pattern decides. Sources outside both sides' chains have no step. */
 const STEP_OF: readonly (readonly [pattern: RegExp, step: Step])[] = [
   [
     /shared\/access\/(?:authenticate|identity|identify-key|bearer)|shared\/http\/callers|reference\/session/,
@@ -62,7 +62,7 @@ const stepOf = ({ url, lineNumber, columnNumber }: Frame): Step | undefined => {
 };
 
 const SAMPLE_US = 100;
-/** Not the work of a request. */
+/** Frames outside of a request's work. */
 const OUTSIDE = /^\((?:idle|program)\)$/;
 
 /** @returns milliseconds of one call, by step */

@@ -8,10 +8,10 @@ import { PEERS, preparePeers } from './peers.ts';
 import { startPostgres } from './postgres.ts';
 
 /**
- * Creates per second and their times, here and by Fastify over PostgreSQL that does the same work. Both sides take
- * turns in one run, against one provider and one identity service in a separate process. The result compares both on
- * this machine only.
- * @returns whether this service makes at least as many
+ * Compares creates per second and their durations with Fastify over PostgreSQL doing the same work. Both sides
+ * alternate in one run, with a shared provider and identity service in a separate process. The result is only valid for
+ * this machine.
+ * @returns whether this service handles at least as many
  */
 export const benchVersus = async (): Promise<boolean> => {
   const postgres = await startPostgres();
@@ -41,7 +41,7 @@ export const benchVersus = async (): Promise<boolean> => {
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const { url, rounds } of sides) {
         rounds.push(await load(url));
-        // The background work of one side ends before the other side's turn.
+        // Lets one side's background work finish before the other side's turn.
         await settle(ours);
       }
     }
@@ -57,7 +57,7 @@ export const benchVersus = async (): Promise<boolean> => {
 
 const LEAST_RATIO = 1;
 
-/** Creates per second of the first side to those of the second, by the pairs of one round. */
+/** The ratio of creates per second, first side to second, from the pairs of each round. */
 const ratioOf = ([ours, theirs]: readonly Side[]): number => {
   const speeds = (side?: Side): readonly number[] => side?.rounds.map(({ perSecond }) => perSecond) ?? [];
   return medianRatio(speeds(ours), speeds(theirs));
@@ -66,7 +66,7 @@ const ratioOf = ([ours, theirs]: readonly Side[]): number => {
 const ROUNDS = 7;
 const CREATES = 300;
 const CALLERS = 8;
-/** A provider deadline that a busy machine does not exceed. */
+/** With a provider deadline that a busy machine does not exceed. */
 const QUIET = {
   LOG_LEVEL: 'silent',
   RATE_LIMITS: 'off',
@@ -101,7 +101,7 @@ const BODY = JSON.stringify({
   metadata: { seat: '12', row: 'F' },
 });
 
-/** Concurrent callers; each sends its next create after the previous response. */
+/** Concurrent callers. Each sends its next create after the previous response. */
 const load = async (url: string): Promise<Round> => {
   const times: number[] = [];
   let left = CREATES;

@@ -1,4 +1,4 @@
-/** @module The processor time of warm requests. Both sides alternate in one process, and their logs are discarded. */
+/** @module The processor time of warm requests. Both sides alternate in one process, without log output. */
 import { inRounds, medianRatio } from '../median.ts';
 import { ready, settingsOfProcess } from '../processes.ts';
 import { createdId, REQUESTS } from './payment-requests.ts';
@@ -10,7 +10,7 @@ const ROUNDS = { least: 15, most: 60 } as const;
 const CALLS: Readonly<Record<Measured, number>> = { get: 100, create: 50, confirm: 30 };
 const MILLISECOND = 1_000;
 
-/** The requests of a round. A payment is confirmed once, so each confirmation gets its own payment. */
+/** The requests of a round. Each confirmation has its own payment, because a payment can be confirmed only once. */
 const eventsOf = async (handlers: Handlers, name: Measured): Promise<readonly Request[]> => {
   const created = async (): Promise<string> => createdId(await send(handlers, 'create', REQUESTS.create()));
   const count = CALLS[name];
@@ -21,7 +21,7 @@ const eventsOf = async (handlers: Handlers, name: Measured): Promise<readonly Re
   return events;
 };
 
-/** Of one call, in milliseconds. */
+/** Processor milliseconds of one call. */
 const cpuMs = async (handlers: Handlers, name: Measured): Promise<number> => {
   const events = await eventsOf(handlers, name);
   const before = process.cpuUsage();
@@ -30,7 +30,7 @@ const cpuMs = async (handlers: Handlers, name: Measured): Promise<number> => {
   return (user + system) / MILLISECOND / events.length;
 };
 
-/** A first round of each side is a warm-up and is not counted. */
+/** Each side's first call is a warm-up and does not count. */
 const compared = async (ours: Handlers, theirs: Handlers, name: Measured): Promise<Times> => {
   const times: Times = { ours: [], theirs: [] };
   await cpuMs(ours, name);

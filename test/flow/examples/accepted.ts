@@ -5,7 +5,7 @@ import { tokenIn } from '../pages.ts';
 import type { ParsedJson } from '../routes.ts';
 import type { Steady } from './steadied.ts';
 
-/** Sends requests to whose calls the provider never responds. @returns the responses by operation */
+/** Sends requests while the provider does not respond to their calls. @returns the responses by operation */
 export const acceptedOf = async (service: TestHost, steady: Steady): Promise<Readonly<Record<string, unknown>>> => {
   const [created, refund] = [exampleRequests['payments.create-intent'], exampleRequests['refunds.create']];
   const intent = await service.post('/payments/intents', created?.body, { session: 'demo-owner' });

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 
-/** An operation of the API document with the example that a reader sends, and the status that the reader expects. */
+/** An operation of the API document with its example request and its expected status. */
 export interface Documented {
   readonly id: string;
   readonly group: string;
   readonly method: string;
-  /** With the parameters' examples in place. */
+  /** The path with the parameters' examples in place. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;

@@ -9,7 +9,7 @@ export interface Steady {
   shown(operationId: string, answer: unknown): unknown;
 }
 
-/** The clock moves forward only, so that the recording happens a century after the times that the document shows. */
+/** The clock only moves forward, so the recording runs a century after the times in the document. */
 export const PRESENT = Date.parse('2126-11-02T09:30:00.000Z');
 const ID =
   /\b(pay|pmt|addr|cust|subs|chg|ref|dsp|org|mem|mbr|ord|gst|log|ers|key|msg|msg_test|evt|lnk)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
@@ -85,7 +85,7 @@ const steadyLeaf = (name: string, value: unknown, text: Text): unknown => {
   return name === 'next_cursor' ? steadyCursor(value, text) : text(value);
 };
 
-/** A cursor that is a position in a list holds a time and an id. */
+/** A position cursor contains a time and an id. */
 const steadyCursor = (cursor: string, text: Text): string => {
   const [time = '', ...rest] = Buffer.from(cursor, 'base64url').toString('utf8').split('#');
   if (!TIME.test(time)) return cursor;

@@ -14,10 +14,10 @@ interface Walk {
   readonly count: number;
 }
 
-/** Its response is the document itself. */
+/** The response of this operation is the document itself. */
 const DOCUMENT = 'api.openapi';
 
-/** Sends the example of every operation as it stands, in the order of the document. */
+/** Sends the example of every operation unchanged, in the order of the document. */
 export const walkDocument = async (service: TestHost, steady: Steady): Promise<Walk> => {
   const operations = documentedIn((await service.get('/openapi.json')).body);
   const failures: Walk['failures'][number][] = [];
@@ -27,7 +27,7 @@ export const walkDocument = async (service: TestHost, steady: Steady): Promise<W
     const { status, body } = await send(service, await pages.opened(operation));
     pages.answered(operation, body);
     if (status !== operation.status) failures.push({ id: operation.id, status, body });
-    // Records of one moment have no order in time.
+    // Records of the same moment have no order in time.
     await service.settle();
     await service.advance(1);
     if (body !== undefined && operation.id !== DOCUMENT) answers[operation.id] = steady.shown(operation.id, body);
@@ -43,7 +43,7 @@ const providerEvent = z.object({
   created: z.number(),
 });
 
-/** Finds the tokens of hosted pages, and the payment link that its example has made. */
+/** Finds the tokens of hosted pages, and the payment link that its example created. */
 const pagesOf = (service: TestHost) => {
   const bodies = new Map<string, ParsedJson>();
   const asAdmin = { session: 'demo-admin' };

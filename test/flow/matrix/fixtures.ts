@@ -12,7 +12,7 @@ export interface MatrixFixtures {
   readonly userIdOf: (name: CallerName) => string;
 }
 
-/** The ways in which a caller can say who it is; a session has three. */
+/** The credential carriers of a caller; a session has three. */
 export interface CallerCredentials {
   readonly carriers: readonly Carrier[];
   readonly guestData?: { readonly email: string; readonly name: string };
@@ -119,7 +119,7 @@ export const createMatrixFixtures = async (service: TestHost): Promise<MatrixFix
   return { organizationId, anotherOrganizationId, callers, makerOf, userIdOf };
 };
 
-/** An organization of that owner, with a member in every other role if people are given. */
+/** An organization of that owner. With people, it has a member in every other role. */
 export const createStaffedOrganization = async (
   service: TestHost,
   owner: Pick<Person, 'session'>,

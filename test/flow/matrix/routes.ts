@@ -62,7 +62,7 @@ type Grant = Pick<MatrixRoute, 'table' | 'success' | 'changes'>;
 const reading = (table: MatrixTable): Grant => ({ table, success: 200, changes: false });
 const writing = (table: MatrixTable, success = 200): Grant => ({ table, success, changes: true });
 
-/** Records that several requests to one host share; several test files may run in one process. */
+/** Records shared by several requests to one host. Several test files may run in one process. */
 const perHost = <T>(): ((service: TestHost) => Map<string, Promise<T>>) => {
   const known = new WeakMap<TestHost, Map<string, Promise<T>>>();
   return (service) => {
@@ -93,7 +93,7 @@ const make = async (service: TestHost, kind: Kind, { options, fields }: RecordCr
   return made.body;
 };
 
-/** A payment of that maker that has been paid. */
+/** A paid payment of that maker. */
 const makePaid = async (service: TestHost, maker: RecordCreator): Promise<Made> => {
   const payment = await make(service, 'payment', maker);
   const confirmed = await service.post(`/payments/confirm/${payment['id']}`, {}, maker.options);
@@ -224,7 +224,7 @@ interface OnSubscription {
   readonly path: (id: string) => string;
   /** The body of a request that changes the record. */
   readonly body?: unknown;
-  /** The body of the merchant, who changes another's record in other ways than the payer. */
+  /** The body of the merchant, who may change other fields of another's record than the payer. */
   readonly merchantsBody?: unknown;
   readonly product?: string;
   /** Commands that bring a separate subscription to the state that the request needs. */
@@ -451,7 +451,7 @@ const joiner = async (service: TestHost, fresh: boolean): Promise<unknown> => {
   return { email, role: 'member' };
 };
 
-/** Entries about sent events, one per column and, if the caller's own, one per caller. Each can be sent again. */
+/** Log entries of sent events: one per column, but one per caller for the caller's own. Each can be resent. */
 const logEntries = perHost<string>();
 const ofLogEntry = (table: MatrixTable, changes: boolean, asked: (id: string) => CellRequest): MatrixRoute => ({
   table,

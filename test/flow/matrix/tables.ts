@@ -21,7 +21,7 @@ export const CALLERS = [
 ] as const;
 export type CallerName = (typeof CALLERS)[number];
 
-/** The owner of the record, or of the record or organization that the request names. */
+/** The owner of the record in the path, or of the record or organization in the request. */
 export const COLUMNS = ['own', "another's", 'organization', 'another organization', 'guest'] as const;
 export type Column = (typeof COLUMNS)[number];
 
@@ -66,7 +66,7 @@ owner of another organization | ok  | 404 | 403 | ok  | 404
 platform admin                | ok  | ok  | ok  | ok  | ok
 `);
 
-/** A guest token reaches the guest's own record, and shows nothing of others. */
+/** A guest token opens the guest's own record only. */
 const BY_TOKEN = {
   'own guest token': { own: 404, "another's": 404, organization: 404, 'another organization': 404, guest: 'ok' },
   "other's guest token": { own: 404, "another's": 404, organization: 404, 'another organization': 404, guest: 404 },
@@ -103,8 +103,8 @@ export const WRITE_OR_ADMIN: MatrixTable = {
 export const WRITE_BY_TOKEN: MatrixTable = { ...WRITE, ...BY_TOKEN };
 
 /**
- * The columns of a create are personal, naming another user's address, in either organization, and naming the guest's
- * address. The address is new, so its guest names it by the same e-mail too.
+ * The columns of a create are personal, with another user's address, in either organization, and with the guest's
+ * address. That address is new, so its guest can name it by the same e-mail.
  */
 export const CREATE = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
@@ -123,7 +123,7 @@ owner of another organization | ok  | 404 | 403 | ok  | 404
 platform admin                | ok  | 403 | 403 | 403 | 403
 `);
 
-/** Creating a record that also names the caller's own records; for a caller with guest_data only, those of a stranger. */
+/** Creating a record that also names the caller's own records, or a stranger's if the caller has only guest_data. */
 export const CREATE_FROM_OWN: MatrixTable = {
   ...CREATE,
   guest_data: { ...CREATE.guest_data, own: 404, guest: 404 },
@@ -148,7 +148,7 @@ owner of another organization | ok  | - | 403 | ok  | -
 platform admin                | ok  | - | 403 | 403 | -
 `);
 
-/** Asking as the payer that the credential names. */
+/** Requests as the payer of the credential. */
 export const ASK_AS_PAYER = tableOf(`
 anonymous                     | 401 | - | - | - | -
 bad session                   | 401 | - | - | - | -
@@ -166,7 +166,7 @@ owner of another organization | ok  | - | - | - | -
 platform admin                | ok  | - | - | - | -
 `);
 
-/** Listing one's own, or an organization's. */
+/** Listing the caller's own records, or those of an organization. */
 export const LIST = tableOf(`
 anonymous                     | 401 | - | 401 | 401 | -
 bad session                   | 401 | - | 401 | 401 | -
@@ -184,7 +184,7 @@ owner of another organization | ok  | - | 403 | ok  | -
 platform admin                | ok  | - | ok  | ok  | -
 `);
 
-/** Listing the records of an entity, which is the caller, another user or an organization. */
+/** Listing the records of an entity: the caller, another user or an organization. */
 export const LIST_OF_ENTITY = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | -
 bad session                   | 401 | 401 | 401 | 401 | -
@@ -202,7 +202,7 @@ owner of another organization | ok  | 404 | 403 | ok  | -
 platform admin                | ok  | ok  | ok  | ok  | -
 `);
 
-/** The same if a guest may list by token. */
+/** Listing as above, but a guest may list by token. */
 export const LIST_BY_TOKEN = tableOf(`
 anonymous                     | 401 | - | 401 | 401 | -
 bad session                   | 401 | - | 401 | 401 | -
@@ -256,7 +256,7 @@ owner of another organization | - | - | 403 | ok  | -
 platform admin                | - | - | ok  | ok  | -
 `);
 
-/** Actions of the owner alone. */
+/** Actions of the owner only. */
 export const OWNER_ONLY = tableOf(`
 anonymous                     | - | - | 401 | 401 | -
 bad session                   | - | - | 401 | 401 | -
@@ -292,7 +292,7 @@ owner of another organization | - | - | 403 | 400 | -
 platform admin                | - | - | 403 | 403 | -
 `);
 
-/** Actions of platform admins alone. */
+/** Actions of platform admins only. */
 export const PLATFORM_ADMIN = tableOf(`
 anonymous                     | 401 | - | - | - | -
 bad session                   | 401 | - | - | - | -
@@ -328,7 +328,7 @@ owner of another organization | 403 | 403 | 403 | 403 | 403
 platform admin                | 403 | ok  | ok  | ok  | ok
 `);
 
-/** Log entries, by sessions without an organization. Each sees its own, and platform admins see all. */
+/** Log entries, by sessions without an organization. Each caller sees its own, and platform admins see all. */
 export const LOG_READ = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
@@ -346,7 +346,7 @@ owner of another organization | ok  | 404 | 404 | 404 | 404
 platform admin                | ok  | ok  | ok  | ok  | ok
 `);
 
-/** Resending the delivery of such an entry; no user may resend their own entries. */
+/** Resending the delivery of a log entry. No user may resend their own entries. */
 export const LOG_REPLAY = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
@@ -369,7 +369,7 @@ const everybody = (cell: string): MatrixTable =>
 
 /** Routes that need no credential and ignore every other input. */
 export const PUBLIC = everybody('ok');
-/** Routes that require the token of a hosted page, and tell every other caller the same. */
+/** Routes that require the token of a hosted page, and give every other caller the same response. */
 export const LINK_TOKEN = everybody('404');
 /** Routes that require a provider's signature. */
 export const SIGNATURE = everybody('401');

@@ -6,11 +6,11 @@ import { answerOf, anyTableOperation, clear, everything, type TableOperation } f
 const RUNS = 2_000;
 const OPERATIONS = 50;
 
-describe('the embedded table, beside another engine', () => {
+describe('the embedded table compared with another engine', () => {
   const embedded = withTable('embedded');
   const dynoxide = withTable('dynoxide');
 
-  test('returns and refuses the same as the other engine for any operations, and stores the same', async () => {
+  test('returns, refuses and stores the same for any operations', async () => {
     const run = async (operations: readonly TableOperation[]): Promise<void> => {
       const [ours, theirs] = [embedded().connection, dynoxide().connection];
       await Promise.all([clear(ours), clear(theirs)]);

@@ -8,7 +8,7 @@ import { NOON } from '../../builders/payment.ts';
 import { onDynoxide } from '../../engine/engine-database.ts';
 import { STREAMED } from './sort-keys.ts';
 
-/** The table's engines, without a host. The clock is fixed at noon. Dynoxide is called through the AWS SDK. */
+/** The table engines without a host. The clock is fixed at noon. Dynoxide is called through the AWS SDK. */
 export const ENGINES = ['embedded', 'dynoxide'] as const;
 type EngineName = (typeof ENGINES)[number];
 
@@ -32,7 +32,7 @@ const TRIGGER: StreamTrigger = {
   impact: '',
 };
 
-/** Starts an engine with an empty table for the tests of a `describe` or a file. */
+/** Starts an engine with an empty table for a `describe` block or a file. */
 export const withTable = (engine: EngineName): (() => TestTable) => {
   const closing: (() => unknown)[] = [];
   let opened: TestTable | undefined;

@@ -10,11 +10,11 @@ import { STREAMED } from './sort-keys.ts';
 
 const WRITER = join(import.meta.dirname, 'writer.ts');
 
-/** Two with `npm test`, twenty with `npm run test:long`. */
+/** Two runs with `npm test`, twenty with `npm run test:long`. */
 const KILLS = 2 * inject('scale');
 const LEAST_ANSWERS = 100;
 
-/** @returns the writes that were confirmed before the writer was killed. */
+/** @returns the writes confirmed before the writer was killed */
 const writeUntilKilled = async (file: string, round: number): Promise<readonly string[]> => {
   const child = spawn(process.execPath, [WRITER, file, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -25,7 +25,7 @@ const writeUntilKilled = async (file: string, round: number): Promise<readonly s
     if (output.split('\n').length > enough) child.kill('SIGKILL');
   });
   await once(child, 'close');
-  // The last line may be cut.
+  // The last line may be incomplete.
   return output.split('\n').slice(0, -1);
 };
 
@@ -40,7 +40,7 @@ const itemsOf = async (connection: Connection): Promise<readonly Item[]> => {
   return items;
 };
 
-test('a table whose process is killed under load keeps every acknowledged write, and no partial write', async () => {
+test('a table whose process is killed under load keeps all acknowledged writes and no partial write', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'table-killed-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   const file = join(folder, 'table.db');

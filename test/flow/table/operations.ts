@@ -11,7 +11,7 @@ import type { Key } from '../../../shared/platform/keys.ts';
 import { NOW_SECONDS } from './engines.ts';
 import { STREAMED } from './sort-keys.ts';
 
-/** Random operations on few keys and attributes, so that they conflict with each other. */
+/** Random operations on few keys and attributes, so they often conflict. */
 export type TableOperation =
   | { readonly get: Key }
   | { readonly getBatch: readonly Key[] }
@@ -22,15 +22,15 @@ export type TableOperation =
   | { readonly query: PartitionPage }
   | { readonly count: PartitionPage };
 
-/** Keys differ in bytes of UTF-8. One key is beyond the basic plane, and sorts by its bytes. */
+/** The keys differ in their UTF-8 bytes. One key is outside the basic plane and sorts by its bytes. */
 const PARTITIONS = ['A', 'B', 'ü'] as const;
 const SORT_KEYS = [STREAMED, 'HIST#1', 'HIST#2', '\uFFFD', '💶'] as const;
 const INDEX_KEYS = ['o1', 'o2'] as const;
 const DAYS = ['2026-01-01', '2026-01-02', '2026-01-03'] as const;
-/** `ttl` of an item that has expired, that expires in this second, and that has not. */
+/** `ttl` values that are past, in this second, and in the future. */
 const TTLS = [NOW_SECONDS - 1, NOW_SECONDS, NOW_SECONDS + 1] as const;
 
-/** `fc.record` and `fc.dictionary` would make objects without a prototype. */
+/** `fc.record` and `fc.dictionary` would create objects without a prototype. */
 const PLAIN = { noNullPrototype: true } as const;
 
 const key: fc.Arbitrary<Key> = fc.record(
@@ -58,7 +58,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
 const NAMES = ['n', 'a', 'status', 'version', 'm'] as const;
 const PATHS = [...NAMES, 'm.x', 'm.y', 'f.s', 'f.t', 'ttl', 'owner'] as const;
 const path = fc.constantFrom(...PATHS);
-/** Dynoxide accepts the removal of a nested path whose map is missing; DynamoDB and the embedded table refuse it. */
+/** Dynoxide accepts the removal of a nested path in a missing map, unlike DynamoDB and the embedded table. */
 const topLevel = fc.constantFrom(...NAMES, 'ttl', 'owner');
 const compared = fc.tuple(path, scalar);
 const comparedText = fc.tuple(path, fc.constantFrom('a', 'b', 'ü'));
@@ -84,9 +84,7 @@ const clause: fc.Arbitrary<Clause> = fc.letrec<{ clause: Clause }>((tie) => ({
 })).clause;
 const clauses = fc.oneof(fc.constant([]), fc.array(clause, { maxLength: 3 }));
 
-/**
- * Dynoxide accepts null as a map if an update names a path in it; DynamoDB and the embedded table refuse the update.
- */
+/** Dynoxide treats null as a map if an update names a path in it, unlike DynamoDB and the embedded table. */
 const withoutNullMap = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
   ...fields,
   ...(fields['m'] === null && { m: 'a' }),
@@ -138,8 +136,8 @@ const changes: fc.Arbitrary<Changes> = fc
   });
 
 /**
- * Requests that are invalid whatever the table holds. They stand alone because DynamoDB and the embedded table look for
- * mistakes before they test a condition, but dynoxide finds some mistakes only if a condition holds.
+ * Requests that are invalid for any table content. They run alone, because DynamoDB and the embedded table validate
+ * before they test a condition. Dynoxide finds some errors only if the condition holds.
  */
 const invalid: fc.Arbitrary<TableOperation> = key.chain((at) =>
   fc.constantFrom<TableOperation>(
@@ -164,7 +162,7 @@ const step: fc.Arbitrary<TransactionStep> = fc.oneof(
 );
 
 const bounds = fc.record({ from: fc.constantFrom(undefined, ...DAYS), to: fc.constantFrom(undefined, ...DAYS) });
-/** A filter may not name a key, which the clauses on existence do. */
+/** A filter may not name a key. The existence clauses do. */
 const namesNoKey = (filter: readonly Clause[] | undefined): boolean =>
   !/"absent":|"exists":/.test(JSON.stringify(filter ?? []));
 const page = fc.record(
@@ -210,10 +208,10 @@ export const anyTableOperation: fc.Arbitrary<TableOperation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ count: indexQuery }) },
 );
 
-/** Dynoxide refuses some transactions as canceled that DynamoDB and the embedded table refuse as invalid. */
+/** Dynoxide reports some transactions as canceled that DynamoDB and the embedded table report as invalid. */
 const REFUSED = ['ValidationException', 'TransactionCanceledException'];
 
-/** The table's result, or its refusal. */
+/** The result of the table, or its refusal. */
 export const answerOf = async (connection: Connection, asked: TableOperation): Promise<unknown> => {
   try {
     return await carryOut(connection, asked);
@@ -236,7 +234,7 @@ const carryOut = async (connection: Connection, asked: TableOperation): Promise<
   return pagesOf(connection, asked.query);
 };
 
-/** All pages, each as it came. A page ends at its limit, and the next page begins after it. */
+/** All pages as received. A page ends at its limit, and the next page continues after it. */
 const pagesOf = async (connection: Connection, query: PartitionPage): Promise<unknown> => {
   const pages: unknown[] = [];
   let after: Item | undefined;
@@ -259,11 +257,11 @@ const sorted = (items: readonly Item[]): readonly Item[] =>
   items.toSorted((one, other) => (itemName(one) < itemName(other) ? -1 : 1));
 const itemName = (one: Item): string => `${one['pk']}\n${one['sk']}`;
 
-/** Everything that is stored, by key. */
+/** All stored items, by key. */
 export const everything = async (connection: Connection): Promise<readonly Item[]> =>
   sorted((await connection.scan({ after: undefined, limit: 1_000 })).items);
 
-/** Deletes everything. */
+/** Deletes all items. */
 export const clear = async (connection: Connection): Promise<void> => {
   for (const { pk, sk } of await everything(connection)) {
     await connection.deleteItem({ pk: String(pk), sk: String(sk) }, []);

@@ -5,10 +5,10 @@ import { NOON } from '../../builders/payment.ts';
 import { ENGINES, NOW_SECONDS, withTable } from './engines.ts';
 import { STREAMED } from './sort-keys.ts';
 
-/** The table's behavior that this service needs, on each engine. */
+/** The table behavior that this service needs, on each engine. */
 const KILOBYTE = 1_024;
 const ITEM_LIMIT = 400 * KILOBYTE;
-/** The bytes of an item without its values. */
+/** The size of an item without its values, in bytes. */
 const NAMES_BYTES = ['pk', 'sk', 'text'].join('').length;
 
 describe.each(ENGINES)('the table of the engine %s', (engine) => {
@@ -33,7 +33,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     return pk;
   };
 
-  test('returns the stored item if a condition fails, and writes nothing', async () => {
+  test('returns the stored item and writes nothing if a condition fails', async () => {
     const [key, { connection }] = [newKey(), table()];
     await put({ ...key, version: 2, seat: '12' });
     const found = { ...key, version: 2, seat: '12' };
@@ -75,7 +75,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     expect(await table().connection.getItem(item, true)).toEqual(item);
   });
 
-  test('omits attributes that are undefined', async () => {
+  test('omits undefined attributes', async () => {
     const key = newKey();
     await put({ ...key, a: undefined, m: { b: undefined } });
     expect(await table().connection.getItem(key, true)).toEqual({ ...key, m: {} });
@@ -110,7 +110,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     expect(await connection.getItem(other, true)).toEqual({ ...other, version: 2 });
   });
 
-  test('accepts 100 steps in a transaction, and refuses 101, none, and two on one item', async () => {
+  test('accepts 100 steps in a transaction, and refuses 101, none, or two on one item', async () => {
     const { connection } = table();
     const steps = (count: number): TransactionStep[] => Array.from({ length: count }, () => ({ put: { ...newKey() } }));
     expect(await connection.transact(steps(100))).toEqual({ ok: true });
@@ -159,7 +159,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     expect(await sortKeys({ to: 'S#1' })).toEqual(['S#0', 'S#1']);
   });
 
-  test('returns an index’s keys and included attributes, and only items with both keys', async () => {
+  test('returns only items with both index keys, with keys and included attributes', async () => {
     const [one, other, { connection }] = [newKey(), newKey(), table()];
     const owner = `USER#${one.pk}`;
     const f = { s: 'paid', a: 2 };
@@ -200,7 +200,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     });
   });
 
-  test('updates its index when an item changes, loses an index key or is deleted', async () => {
+  test('updates its index if an item changes, loses an index key or is deleted', async () => {
     const [key, { connection }] = [newKey(), table()];
     const due = `DUE#${key.pk}`;
     const dueTimes = async () =>

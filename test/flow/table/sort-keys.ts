@@ -1,2 +1,2 @@
-/** The stream of a test's table records items of this sort key. */
+/** The sort key of the items in the test table's stream. */
 export const STREAMED = 'PAY';

@@ -16,7 +16,7 @@ import { onDynoxide } from '../../engine/engine-database.ts';
 import { startTestHost, type TestHost } from '../host.ts';
 import { ENGINES } from './engines.ts';
 
-/** The wire protocol, by the AWS SDK. Both engines respond alike, and count the same capacity. */
+/** The wire protocol, tested with the AWS SDK. Both engines respond the same and count the same capacity. */
 const KILOBYTE = 1_024;
 const text = (kilobytes: number): string => 'x'.repeat(kilobytes * KILOBYTE);
 const KEY = { pk: 'A', sk: 'X' };
@@ -227,7 +227,7 @@ const STEPS: readonly Step[] = [
   ['table that does not exist', (client) => client.send(new GetCommand({ TableName: 'other', Key: KEY }))],
 ];
 
-/** Facts of the connection and texts of errors differ; dynoxide repeats the units of a transaction by another name. */
+/** Connection data and error texts differ. Dynoxide also repeats a transaction's units under another name. */
 const LEFT_OUT = ['$metadata', 'Message', 'WriteCapacityUnits'];
 const answerOf = async (send: () => Promise<unknown>): Promise<unknown> => {
   try {
@@ -261,7 +261,7 @@ describe('the wire protocol', () => {
     for (const service of hosts) await service.stop();
   });
 
-  // In order, because each request finds the state that the requests before it have left.
+  // Sequential, because each request depends on the state left by the requests before it.
   test.each(STEPS)('matches the other engine’s response (%s), with the same capacity', async (_name, send) => {
     const [ours, theirs] = await Promise.all(clients.map((client) => answerOf(() => send(client))));
     expect(ours).toEqual(theirs);

@@ -4,7 +4,7 @@ import { openEmbeddedTable } from '../../../infra/local/table/embedded-table.ts'
 import { STREAMED } from './sort-keys.ts';
 
 /**
- * A process that writes to the embedded table as fast as it can, with eight concurrent writers, until it is killed.
+ * A process that writes to the embedded table as fast as possible with eight concurrent writers, until it is killed.
  * After each response it prints the number of the write.
  */
 const [, , file = '', round = ''] = argv;

@@ -5,12 +5,12 @@ import { type ActionName, isFromBefore, isGuest, isWithoutToken, type SignedInCa
 import type { Method, UseFixtures } from './fixtures.ts';
 import { expectedOf } from './oracle.ts';
 
-/** The requests of each cell of the matrix, and the records that must exist before. */
+/** The requests of each matrix cell, and the records that must exist before. */
 export interface PreparedUse {
   readonly cell: UseCell;
-  /** The method that the cell names, or that is stored; a guest's is saved later than others. */
+  /** The named or stored method of the cell. A guest's method is saved later than others. */
   readonly method: () => Promise<Method>;
-  /** The amount of a charge of this cell; no other cell has this amount. */
+  /** The charge amount, which is unique to this cell. */
   readonly amount: number;
   /** The responses to the caller's requests. A follow-up request is sent only after a success. */
   readonly send: () => Promise<readonly TestAnswer[]>;
@@ -19,11 +19,11 @@ export interface PreparedUse {
 export interface ActionContext {
   readonly service: TestHost;
   readonly fixtures: UseFixtures;
-  /** Payments that must name a method that today's API would not store on them. */
+  /** Payments with a stored method that today's API would refuse to store. */
   readonly fromBefore: { readonly id: string; readonly method: Method; readonly isByProviderOnly: boolean }[];
 }
 
-/** One amount for each charge, so that the ledger tells whose it is. */
+/** One amount per charge, to find the charge in the ledger. */
 let amounts = 1_000;
 const nextAmount = (): number => {
   amounts += 1;
@@ -73,7 +73,7 @@ interface Payment {
   readonly amount: number;
 }
 
-/** A payment of the cell's payer, with its method if that is stored; by a user with the permission. */
+/** A payment of the cell's payer, created by a permitted user, with the method if it is stored. */
 const newPayment = async ({ service, fixtures, fromBefore }: ActionContext, cell: UseCell): Promise<Payment> => {
   const amount = nextAmount();
   const isStored = cell.naming === 'stored';
@@ -87,14 +87,14 @@ const newPayment = async ({ service, fixtures, fromBefore }: ActionContext, cell
   };
   const { id } = await made(service.post('/payments/intents', body, fixtures.makerOf(cell)));
   if (isFromBefore(cell)) {
-    // Some rows hold the method by its provider's id alone, as a token that was saved as a method later.
+    // Some rows have only the method's provider id, like a token that was later saved as a method.
     const isByProviderOnly = cell.payer === 'organization' || cell.holder === 'another user';
     fromBefore.push({ id, method, isByProviderOnly });
   }
   return { id, amount };
 };
 
-/** A refused request changes nothing, so one record of a payer, with what is stored on it, serves all of them. */
+/** Shares one record per payer and stored method among all refused requests, because they change nothing. */
 const sharedBy = <T>(make: (context: ActionContext, cell: UseCell) => Promise<T>) => {
   const records = new WeakMap<UseFixtures, Map<string, Promise<T>>>();
   return (context: ActionContext, cell: UseCell): Promise<T> => {
@@ -111,7 +111,7 @@ const sharedBy = <T>(make: (context: ActionContext, cell: UseCell) => Promise<T>
 
 const paymentFor = sharedBy(newPayment);
 
-/** Rewrites the rows that must look as if they were stored before the rule. */
+/** Rewrites the rows as if they had been stored before the usage rule. */
 export const writeRowsFromBefore = async ({ service, fromBefore }: ActionContext): Promise<void> => {
   const { payment_methods: there } = await service.ledger();
   const items = await itemsOf(service, 'PAY#');
@@ -141,7 +141,7 @@ const updateAndConfirm: Action = async (context, cell) => {
     amount: raised,
     send: async () => {
       const updated = await service.put(`/payments/intents/${id}`, body, options);
-      // After a refused update of the amount, the stored amount is confirmed.
+      // If the update of the amount was refused, the confirm uses the stored amount.
       if (!ok(updated) && (!isStored || updated.status === 401)) return [updated];
       return [updated, await service.post(`/payments/confirm/${id}`, {}, options)];
     },
@@ -183,7 +183,7 @@ const planOf = (amount: number) => ({
   billing_interval: 'monthly',
 });
 
-/** The customer beside a method, which is the method's own if the caller may name it, else the payer's. */
+/** The customer for a method, which is the method's own if the caller may name it, else the payer's. */
 const customerFor = async ({ fixtures }: ActionContext, cell: UseCell): Promise<string> => {
   const isOrganizations = cell.payer === 'organization' && cell.holder !== 'user';
   const own = isGuest(cell.caller) ? 'guest' : 'user';
@@ -254,7 +254,7 @@ const newOwing = async (context: ActionContext, cell: UseCell): Promise<Owing> =
 
 const owingFor = sharedBy(newOwing);
 
-/** A trial that ends in a failed charge while the clock moves on, so it is past due when the cells run. */
+/** The trial ends with a failed charge before the cells run, so the subscription is past due. */
 const changeMethod: Action = async (context, cell) => {
   const { service, fixtures } = context;
   const owing = await owingFor(context, cell);
@@ -270,7 +270,7 @@ const changeMethod: Action = async (context, cell) => {
   };
 };
 
-/** Stopped while its first period runs, and restarted when that period is over. */
+/** Stopped during the first period, and restarted after it. */
 const comingBack =
   (stop: 'pause' | 'cancel', comeBack: 'resume' | 'reactivate'): Action =>
   async (context, cell) => {

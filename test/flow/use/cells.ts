@@ -1,6 +1,6 @@
 /**
- * The cells of the matrix of use combine whose method, how it is named, who asks for what, and who pays. Combinations
- * that make no sense are left out, each by a predicate with its reason.
+ * The cells of the usage matrix. Each combines the method's holder, its naming, the action, the caller and the payer.
+ * Meaningless combinations are omitted, each by a predicate with its reason.
  */
 export const ACTIONS = [
   'create and confirm',
@@ -14,7 +14,7 @@ export const ACTIONS = [
 ] as const;
 export type ActionName = (typeof ACTIONS)[number];
 
-/** `in both` holds the billing role in both organizations; `removed` held it in the organization. */
+/** `in both` has the billing role in both organizations. `removed` had this role in the organization. */
 export const SESSION_CALLERS = ['owner', 'admin', 'billing', 'member', 'removed', 'stranger', 'in both'] as const;
 export type SignedInCaller = (typeof SESSION_CALLERS)[number];
 const GUESTS = ['guest', 'guest without token', 'stranger without token'] as const;
@@ -22,9 +22,9 @@ export const USE_CALLERS = [...SESSION_CALLERS, ...GUESTS] as const;
 export type UseCaller = (typeof USE_CALLERS)[number];
 
 /**
- * `user` is the caller. `another user` is a billing member of the organization. `former member` is a user who was
- * removed from the organization. `deleted` is the payer's, deleted since. `guest` is the guest who calls with and
- * without a token; the stranger without a token knows the ids, and has another e-mail. The guest's method is new.
+ * `user` is the caller. `another user` is a billing member of the organization. `former member` was removed from the
+ * organization. `deleted` means a deleted method of the payer. `guest` is the calling guest, with or without a token.
+ * The stranger without a token knows the ids but has another e-mail. The guest's method is new.
  */
 export const HOLDERS = [
   'user',
@@ -38,11 +38,11 @@ export const HOLDERS = [
 ] as const;
 export type Holder = (typeof HOLDERS)[number];
 
-/** `stored` means on the payment or subscription already, by a user with the permission. */
+/** `stored` means that a permitted user has already stored the method on the payment or subscription. */
 export const NAMINGS = ['our id', "provider's id", 'stored'] as const;
 export type Naming = (typeof NAMINGS)[number];
 
-/** The owner of the payment, method or subscription, who is the caller or the organization. */
+/** The owner of the payment, method or subscription, either the caller or the organization. */
 export const PAYERS = ['person', 'organization'] as const;
 export type Payer = (typeof PAYERS)[number];
 
@@ -73,7 +73,9 @@ const STORES_NOTHING: readonly ActionName[] = ['create and confirm', 'save', 'su
 const NAMES_NOTHING: readonly ActionName[] = ['resume', 'reactivate'];
 const OF_SUBSCRIPTIONS: readonly ActionName[] = ['subscribe', 'change method', 'resume', 'reactivate'];
 
-/** On a payment from before the rule. Today's API stores no such method, but the row may stand in the table. */
+/**
+ * True for payments from before the usage rule. Today's API refuses to store such a method, but old rows may have it.
+ */
 export const isFromBefore = ({ naming, payer, holder }: Use): boolean =>
   naming === 'stored' &&
   (payer === 'person'
@@ -82,7 +84,7 @@ export const isFromBefore = ({ naming, payer, holder }: Use): boolean =>
 
 const isStored = ({ naming }: Use): boolean => naming === 'stored';
 
-/** The combinations that are left out, and why. */
+/** The omitted combinations, by reason. */
 export const LEFT_OUT: Readonly<Record<string, (use: Use) => boolean>> = {
   'nothing is stored before the record is made': (use) => isStored(use) && STORES_NOTHING.includes(use.action),
   'a change of method names one': (use) => isStored(use) && use.action === 'change method',

@@ -9,7 +9,7 @@ export interface Taken {
 
 const IS_MONEY = ['succeeded', 'pending'];
 
-/** The charges that took money, or still may, except those that are already known. */
+/** The charges that took money or still may, except the known charges. */
 export const takenSince = async (service: TestHost, known: ReadonlySet<string> = new Set()): Promise<Taken[]> => {
   const { charges, payment_intents: intents } = await service.ledger();
   const methods = new Map<string, string>(intents.map(({ id, payment_method: of }) => [id, of]));

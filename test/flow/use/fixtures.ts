@@ -15,21 +15,21 @@ import {
   type UseCell,
 } from './cells.ts';
 
-/** The people, organizations and saved methods of the matrix of use. */
+/** The people, organizations and saved methods of the usage matrix. */
 export interface UseFixtures {
   readonly organizationId: string;
   readonly optionsOf: (caller: UseCell['caller']) => RequestOptions;
-  /** The fields that name the payer in a create by that caller. */
+  /** The payer fields in a create by this caller. */
   readonly payerFields: (caller: UseCell['caller'], payer: Payer) => Record<string, unknown>;
-  /** The user who may store that method, or create a record for that payer. */
+  /** The user who may store this method or create a record for this payer. */
   readonly makerOf: (cell: UseCell) => RequestOptions;
   readonly methodOf: (cell: Pick<UseCell, 'caller' | 'holder' | 'payer' | 'provider'>) => Promise<Method>;
-  /** Detached by the provider before the cells run. Its subscription is live, so the method cannot be deleted. */
+  /** A method that the provider detached before the cells run. Its live subscription prevents its deletion. */
   readonly detachedOf: (cell: Pick<UseCell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
-  /** Can be saved, and is declined when it is charged. */
+  /** A method that can be saved but declines its charges. */
   readonly failingOf: (cell: Pick<UseCell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
   readonly meetGuests: () => Promise<void>;
-  /** Deletes the methods of the `deleted` column, and removes the former member. */
+  /** Deletes the `deleted` methods, and removes the former member. */
   readonly end: () => Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export const createUseFixtures = async (service: TestHost): Promise<UseFixtures>
   });
   const otherId = await createOrganizationWith(service, people['other owner'], { 'in both': 'billing' });
   const known = new Map<string, Promise<Method>>();
-  /** Saved when the first cell asks for it. */
+  /** Saved when the first cell needs it. */
   const save = (key: string, provider: Provider, { options, fields }: Saver): Promise<Method> => {
     const { pays, fails } = TOKENS[provider];
     const token = key.startsWith('failing') ? fails : pays;

@@ -2,13 +2,13 @@ import { isFromBefore, isGuest, isPermitted, isWithoutToken, type UseCaller, typ
 
 /**
  * The expected response to a use of a method, derived from decisions 15 (rows 1 to 8), 26 (row 2) and 2 without the
- * service's code. A refusal has one response, or several if the decisions allow several.
+ * service's code. A refusal lists several responses if the decisions allow several.
  */
 export type Expected =
   | { readonly kind: 'charged' }
-  /** The method is the caller's already: its record is shown, nothing is made. */
+  /** The caller already owns the method, so its existing record is returned. */
   | { readonly kind: 'shown' }
-  /** `by`: whether the service refuses the use itself, or the provider does. */
+  /** `by` is the service or the provider, whichever refuses the use. */
   | { readonly kind: 'refused'; readonly answers: readonly RefusedAnswer[]; readonly by: 'service' | 'provider' };
 
 export type RefusedAnswer = `${number} ${string}`;
@@ -24,10 +24,7 @@ const INVALID = '400 VALIDATION_ERROR';
 export const expectedOf = (use: UseCell): Expected =>
   doorOf(use) ?? (use.naming === 'stored' ? ofStored(use) : ofNamed(use));
 
-/**
- * A caller without the right to act on the payment or subscription, or for that organization, gets that refusal
- * first.
- */
+/** The first refusal, for a caller without rights to the payment, subscription or organization. */
 const doorOf = ({ action, caller, payer }: UseCell): Expected | undefined => {
   if (isGuest(caller)) {
     if (!['create and confirm', 'save', 'subscribe', 'confirm with'].includes(action)) {
@@ -44,7 +41,7 @@ const doorOf = ({ action, caller, payer }: UseCell): Expected | undefined => {
 
 const standing = (caller: UseCaller): RefusedAnswer => (caller === 'member' ? NOT_ALLOWED : NO_MEMBER);
 
-/** Rows 4 to 7. The rule is checked again when a stored method is used. */
+/** Rows 4 to 7. A stored method is checked again on use. */
 const ofStored = (use: UseCell): Expected => {
   if (isFromBefore(use)) return refused(NO_METHOD, NOT_ALLOWED, NO_MEMBER);
   switch (use.holder) {
@@ -66,7 +63,7 @@ const ofNamed = (use: UseCell): Expected => {
     case 'user':
       return ofOwn(use);
     case 'guest':
-      // Without a token the guest continues with the e-mail and our id of the new method, never with a provider's id.
+      // Without a token, the guest can use the e-mail and our id of the new method, but no provider id.
       return caller === 'guest' || (caller === 'guest without token' && use.naming === 'our id')
         ? ofOwn(use)
         : refused(NOT_FOUND);
@@ -83,25 +80,25 @@ const ofNamed = (use: UseCell): Expected => {
   }
 };
 
-/** A person's own method pays for that person, and for an organization for which that person may pay. */
+/** A person's own method can pay for the person, and for organizations for which the person may pay. */
 const ofOwn = ({ action, payer }: UseCell): Expected => {
   if (action !== 'save') return { kind: 'charged' };
   return payer === 'person' ? { kind: 'shown' } : refused(NOT_ALLOWED);
 };
 
 const ofOrganization = ({ action, caller, holder }: UseCell, mayUse: boolean, pays: boolean): Expected => {
-  // A guest without a token may get the refusal of the customer first.
+  // A guest without a token may be refused because of the customer first.
   if (isGuest(caller)) return action === 'subscribe' ? refused(NO_MEMBER, NOT_FOUND) : refused(NO_MEMBER);
   if (!mayUse) return refused(holder === 'organization' ? standing(caller) : NO_MEMBER);
-  // By the interface, a change of method accepts the caller's own only, for an organization's subscription too.
+  // The interface allows only the caller's own method in a change of method, even for an organization's subscription.
   if (action === 'change method') return refused(INVALID);
   if (!pays) return refused(NOT_ALLOWED);
   return { kind: action === 'save' ? 'shown' : 'charged' };
 };
 
 /**
- * By our id, the record does not exist. By the provider's id, it is an instrument that no record here has. Stripe's
- * method was detached, and its id looks like that of a new method, so Stripe itself refuses it.
+ * Our id no longer has a record. The provider's id is unknown to our records. Stripe's detached method looks like a new
+ * method, so Stripe itself refuses it.
  */
 const ofDeleted = ({ action, naming, provider }: UseCell): Expected => {
   if (naming === 'our id') return refused(NOT_FOUND);

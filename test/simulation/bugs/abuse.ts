@@ -1,6 +1,6 @@
 import type { Bug } from './bug.ts';
 
-/** Mistakes that help people who lose their rights, who try stolen cards, or who name the e-mail addresses of others. */
+/** Mistakes that help people with lost rights, with stolen cards, or with the e-mail addresses of others. */
 export const ABUSE_BUGS: readonly Bug[] = [
   {
     name: 'claim-without-membership',

@@ -1,17 +1,17 @@
 import { registerHooks } from 'node:module';
 
 /**
- * A mistake planted in the service's source as it is loaded, to prove that the simulation would find it. To add a
- * mistake, add a row in a file of this folder. Run it by `npm run simulate -- --bug <name>`; the run has to fail.
+ * A mistake that is planted in the service's source during loading, to prove that the simulation finds such mistakes.
+ * To add a mistake, add a row in a file of this folder. `npm run simulate -- --bug <name>` must then fail.
  */
 export interface Bug {
-  /** `claim without condition` in kebab-case. */
+  /** A short name in kebab-case, such as `claim-without-condition`. */
   readonly name: string;
   /** The mistake, as a sentence. */
   readonly what: string;
-  /** From the project's root. */
+  /** The path of the changed file, from the project's root. */
   readonly file: string;
-  /** Occurs exactly once in the file. */
+  /** The replaced text, which occurs exactly once in the file. */
   readonly text: string;
   readonly replacement: string;
 }

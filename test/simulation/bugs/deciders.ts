@@ -1,6 +1,6 @@
 import type { Bug } from './bug.ts';
 
-/** Mistakes that let people decide on what they pay, or others decide what a lent card pays. */
+/** Mistakes that let people decide on their own payments, or let others decide what a lent card pays. */
 export const DECIDER_BUGS: readonly Bug[] = [
   {
     name: 'own-payment-is-decided',

@@ -11,7 +11,7 @@ export interface FoundBug {
 }
 
 export interface HuntOptions {
-  /** The last seed that is tried; the first is 1. */
+  /** The last tried seed; the first seed is 1. */
   readonly seeds: number;
   /** Concurrent processes. */
   readonly atOnce: number;
@@ -42,7 +42,7 @@ const hunt = async (bug: Bug, last: number): Promise<FoundBug> => {
   for (let from = 1; from <= last; ) {
     const failure = await firstFailure(['--bug', bug.name, '--from', String(from), '--seeds', String(last - from + 1)]);
     if (!failure) break;
-    // A seed that fails without the bug proves nothing about the bug.
+    // If a seed also fails without the bug, its failure proves nothing.
     if (!(await failsWithout(failure.seed))) return { bug, ...failure };
     from = failure.seed + 1;
   }

@@ -1,6 +1,6 @@
 import type { Bug } from './bug.ts';
 
-/** Mistakes in the mirror of what providers, banks and dashboards change. */
+/** Mistakes in mirroring the changes of providers, banks and dashboards. */
 export const MIRROR_BUGS: readonly Bug[] = [
   {
     name: 'cleared-contact-stays',

@@ -1,6 +1,6 @@
 import type { Bug } from './bug.ts';
 
-/** Mistakes in the handling of calls that AWS has carried out in part. */
+/** Mistakes in the handling of partly executed AWS calls. */
 export const THROTTLING_BUGS: readonly Bug[] = [
   {
     name: 'throttled-transaction-is-done',

@@ -4,19 +4,19 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface Invocation {
   readonly label: string;
   readonly functionId: string;
-  /** Holds the functions' dependencies, with their caches, which a real instance keeps between its invocations. */
+  /** The functions' dependencies with their caches. Like a real instance, it keeps them between invocations. */
   readonly instance: object;
   /** The clock of the instance minus the true time, ms. */
   readonly skewMs: number;
-  /** Why it ended early. Its later steps and timers never run. */
+  /** The reason of an early end. Later steps and timers of the invocation never run. */
   stopped: string | undefined;
-  /** Ends it. Its caller sees a failed function. */
+  /** Kills the invocation. Its caller sees a failed function. */
   stop(reason: string): void;
 }
 
 const running = new AsyncLocalStorage<Invocation>();
 
-/** undefined in clients, providers and the services of AWS. */
+/** The current invocation; undefined in clients, providers and AWS services. */
 export const currentInvocation = (): Invocation | undefined => running.getStore();
 
 export const runIn = <T>(invocation: Invocation, work: () => T): T => running.run(invocation, work);

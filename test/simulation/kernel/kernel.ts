@@ -9,21 +9,21 @@ import type { Trace } from './trace.ts';
 import { CALM, drawWeather, type Weather } from './weather.ts';
 
 /**
- * The seeded scheduler of a run. It owns time, chance and every step. It moves only when everything in the process waits
- * for a step or a timer, and then runs exactly one of them.
+ * The seeded scheduler of a run. It owns time, chance and every step. It acts only while everything in the process
+ * waits for a step or a timer, and then runs exactly one step or timer.
  */
 export interface Kernel {
   /** Epoch ms, the true time. */
   now(): number;
   readonly timers: Timers;
-  /** The current weather; calm once `calmDown` was called. */
+  /** The current weather, which is calm after `calmDown`. */
   weather(): Weather;
-  /** A separate sequence for a part of the simulation. */
+  /** A separate sequence of random numbers for a part of the simulation. */
   prng(label: string): Prng;
-  /** Waits until the scheduler picks the call, and carries it out or lets it fail. */
+  /** Waits until the scheduler picks the call, then executes the call or lets it fail. */
   step<T>(request: StepRequest<T>): Promise<T>;
   note(text: string): void;
-  /** Work of the services of AWS and of the providers that becomes due by the clock. */
+  /** Registers timed work of AWS services and providers. */
   register(work: TimedWork): void;
   /** Ends faults, kills, delays and skews for good. */
   calmDown(): void;
@@ -31,7 +31,7 @@ export interface Kernel {
   driveUntil<T>(work: Promise<T>): Promise<T>;
   /** Runs until nothing is due within `horizonMs`. @throws StuckError */
   driveToRest(horizonMs: number): Promise<void>;
-  /** Counts a problem that is no fault of a step, such as `started twice`. */
+  /** Counts a problem other than the fault of a step, such as `started twice`. */
   count(kind: string): void;
   counts(): Counts;
   /** The names of the faults, kills and delays that happened. */
@@ -45,11 +45,11 @@ export interface KernelOptions {
   readonly off: ReadonlySet<string>;
   /** Draws the weather by default. */
   readonly weather?: Weather | undefined;
-  /** The call sites after whose first call the function is killed. */
+  /** Call sites. The function is killed after the first call at each site. */
   readonly killAfter?: readonly string[];
 }
 
-/** The run does not end, because of a loop without an end, or a promise that nothing settles. */
+/** The run cannot end, because of an endless loop or a promise that never settles. */
 export class StuckError extends Error {}
 
 interface NamedFault extends Fault<unknown> {
@@ -65,14 +65,14 @@ interface Pending {
   delayed: boolean;
 }
 
-/** Twice as many as the longest of 4,000 runs takes. */
+/** Twice the number of moves in the longest of 4,000 runs. */
 const MOST_STEPS = 70_000;
 const MOST_STEPS_TO_REST = 6_000;
 const MOST_REST_MS = 30 * 86_400_000;
 const MOST_TURNS = 20_000;
-/** Steps, timers and moves of the clock. */
+/** Counts steps, timers and moves of the clock. */
 const MOST_MOVES = 20 * MOST_STEPS;
-/** While steps are waiting, due work is checked for after this many steps. */
+/** While steps wait, the scheduler checks for due work after this many steps. */
 const LOOK_EVERY = 50;
 const SHORTEST_DELAY_MS = 5;
 
@@ -104,7 +104,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
   const timers = createTimers(now);
   const countFault = (kind: string): void => void tally.faults.set(kind, (tally.faults.get(kind) ?? 0) + 1);
   const note = (text: string): void => trace.line(elapsed, text, true);
-  /** Each thing that goes wrong has a number, by which it can be switched off. */
+  /** Each fault has a number, by which the fault can be switched off. */
   const happens = (kind: string): boolean => {
     events += 1;
     const name = `${kind} ${events}`;
@@ -166,7 +166,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
       (error: unknown) => ended(`failed: ${nameOf(error)}`, () => picked.reject(error)),
     );
   };
-  /** @returns whether it is reached for the first time */
+  /** @returns whether this call site is reached for the first time */
   const reach = (site: string): boolean => {
     if (isOver || tally.reached.has(site)) return false;
     tally.reached.add(site);
@@ -175,7 +175,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
   const killNow = (): string | undefined => (happens('kill') ? `kill ${events}` : undefined);
   const killOf = (invocation: Invocation | undefined): string | undefined =>
     invocation !== undefined && fate.chance(sky.kills) ? killNow() : undefined;
-  /** A function that is killed waits for nothing. */
+  /** Cancels all waits of a killed function. */
   const faultOf = ({ place, faults }: StepRequest<unknown>, isKilled: boolean): NamedFault | undefined => {
     const possible = faults.filter(({ kind, isSilent }) => sky.allows(kind) && !(isKilled && isSilent));
     const allowed = fate.chance(sky.faults[place]) ? possible : [];
@@ -207,7 +207,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
     if (started > before) return true;
     const moment = Math.min(workDue, timers.nextDueAt() ?? workDue, ...pending.map(({ readyAt }) => readyAt));
     if (moment > latest || moment === Number.POSITIVE_INFINITY) return false;
-    // Work that is due and cannot start yet waits for a place that other work frees.
+    // Due work that cannot start yet waits until other work has ended.
     elapsed = Math.max(elapsed + 1, moment - EPOCH);
     return true;
   };

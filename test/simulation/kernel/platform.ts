@@ -4,9 +4,9 @@ import type { Prng } from './prng.ts';
 import type { Timers } from './timers.ts';
 
 /**
- * Replaces the time, chance, timers and sockets of a process's machine. Must be installed before any module of the
- * service is loaded, because libraries keep references. Every replacement asks the machine of the running seed; work
- * that only the real machine can do (its crypto threads, files) is counted, and its results are released one at a time.
+ * Replaces a process's time, randomness, timers and sockets. Must be installed before any module of the service is
+ * loaded, because libraries keep references. Every replacement uses the virtual machine of the running seed. Work that
+ * needs the real machine (crypto threads, files) is counted, and its results are released one at a time.
  */
 export interface Machine {
   /** Epoch ms, as the running invocation sees it. */
@@ -23,10 +23,10 @@ export interface Machine {
 }
 
 let machine: Machine | undefined;
-/** Facilities that the run used although it may not. The service may have caught the error. */
+/** Forbidden facilities that the run has used. The service may have caught the error. */
 let forbidden = new Set<string>();
 export const forbiddenUses = (): Iterable<string> => forbidden;
-/** Results of the real machine's work that are awaited, in the order of the calls. Never rejects. */
+/** The awaited results of real work, in the order of the calls. Never rejects. */
 const outside: Promise<() => void>[] = [];
 
 export const useMachine = (next: Machine | undefined): void => {
@@ -35,7 +35,7 @@ export const useMachine = (next: Machine | undefined): void => {
   outside.length = 0;
 };
 
-/** A run opened a socket, or asked the real machine for something else that no run may use. */
+/** A run has opened a socket or used another forbidden facility of the real machine. */
 class ForbiddenError extends Error {
   constructor(what: string) {
     super(`a simulated run may not use ${what}`);
@@ -55,10 +55,10 @@ const real = {
   now: performance.now.bind(performance),
 };
 
-/** One turn of the real event loop. All microtasks have run when it resolves. */
+/** One turn of the real event loop. Resolves after all microtasks. */
 export const realTurn = (): Promise<void> => new Promise((resolve) => void real.setImmediate(resolve));
 
-/** Waits for the earliest result that is awaited, and hands it over. @returns whether a result was awaited */
+/** Waits for the earliest awaited result, and delivers that result. @returns whether a result was awaited */
 export const releaseOutsideWork = async (): Promise<boolean> => {
   const first = outside.shift();
   if (!first) return false;
@@ -66,7 +66,7 @@ export const releaseOutsideWork = async (): Promise<boolean> => {
   return true;
 };
 
-/** Results come one at a time and in the order of the calls, however the real threads run. */
+/** Delivers results one at a time in the order of the calls, however the real threads run. */
 const counted = <T>(work: Promise<T>): Promise<T> => {
   if (!machine) return work;
   return new Promise<T>((resolve, reject) => {
@@ -173,8 +173,7 @@ const installTimers = (load: NodeJS.Require): void => {
     timeout: (ms: number): AbortSignal => {
       const controller = new AbortController();
       const reason = () => new DOMException('The operation was aborted due to timeout', 'TimeoutError');
-      // Referenced, unlike the real timer, because a call that never returns must not let time jump over its own
-      // time-out.
+      // Referenced, unlike the real timer. Otherwise time could jump over the time-out of a call that never returns.
       add(() => controller.abort(reason()), ms);
       return controller.signal;
     },
@@ -208,7 +207,7 @@ const installChance = (load: NodeJS.Require): void => {
   set(globalThis.crypto, { getRandomValues: filled, randomUUID });
 };
 
-/** Crypto threads and files. */
+/** Work of crypto threads and of the file system. */
 const installOutsideWork = (load: NodeJS.Require): void => {
   const wrap = (target: object, names: readonly string[]): void => {
     for (const name of names) {
@@ -234,7 +233,7 @@ const installOutsideWork = (load: NodeJS.Require): void => {
   wrap(load('node:fs/promises'), ['mkdir', 'appendFile', 'readFile', 'writeFile', 'rm']);
 };
 
-/** A module that a run is the first to load comes from the real file system, in real time. */
+/** If a run is the first to load a module, the module comes from the real file system in real time. */
 const installModules = (): void => {
   registerHooks({
     load: (url, context, next) => {

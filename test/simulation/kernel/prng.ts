@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export interface Prng {
   /** 0 <= draw < 1 */
   next(): number;
-  /** A whole number, both bounds included. */
+  /** An integer between both bounds, inclusive. */
   int(from: number, to: number): number;
   chance(probability: number): boolean;
   /** @throws RangeError for an empty list */
@@ -12,7 +12,7 @@ export interface Prng {
   /** One of the items, in proportion to their weights. @throws RangeError if all weights are 0 */
   weighted<T extends { readonly weight: number }>(items: readonly T[]): T;
   fill(bytes: Uint8Array): void;
-  /** Another sequence, which does not depend on how far this one has been read. */
+  /** Another sequence, independent of the position in this sequence. */
   fork(label: string): Prng;
 }
 

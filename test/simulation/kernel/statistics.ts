@@ -4,7 +4,7 @@ export interface SimulationTally {
   kills: number;
   delays: number;
   readonly faults: Map<string, number>;
-  /** Call sites of functions while faults may happen, each a function, a place and a call. */
+  /** The reached call sites while faults may happen. A call site is a function, a place and a call. */
   readonly reached: Set<string>;
   readonly killedAfter: Set<string>;
 }

@@ -1,7 +1,7 @@
 /**
- * A step is one call that leaves a function, a client or a provider to the table, a provider, a queue, the bus, the
- * identity service, a webhook target, the gateway (by a client, or by a provider with a webhook), or the start of a
- * function. It waits until the scheduler picks it.
+ * A step is one call from a function, a client or a provider to another part, such as the table, a provider, a queue,
+ * the bus, the identity service, a webhook target or the gateway. The start of a function is a step, too. A step waits
+ * until the scheduler picks it.
  */
 export const PLACES = [
   'table',
@@ -22,7 +22,7 @@ export interface StepRequest<T> {
   readonly call: string;
   /** Ids and other details, for the trace only. */
   readonly about?: string;
-  /** Carries the call out. */
+  /** Executes the call. */
   readonly run: () => Promise<T>;
   /** The failures that the real place may cause. */
   readonly faults: readonly Fault<T>[];
@@ -30,12 +30,12 @@ export interface StepRequest<T> {
   readonly outcome?: (result: T) => string;
 }
 
-/** One way in which a call goes wrong. */
+/** One way in which a call can fail. */
 export interface Fault<T> {
   /** In plain words, such as `answer lost`. A seed switches each kind on or off as a whole. */
   readonly kind: string;
   readonly weight: number;
-  /** Nothing settles the call; its caller's own time-out ends the wait. */
+  /** True if the call never settles. The caller's own time-out then ends the wait. */
   readonly isSilent?: true;
   /** Runs the call never, once or twice, and returns, throws, or never settles. */
   readonly carryOut: (run: () => Promise<T>) => Promise<T>;

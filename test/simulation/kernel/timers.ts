@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { inspect } from 'node:util';
 import { currentInvocation } from './invocation.ts';
 
-/** Timers by the virtual clock, in order of their due time. */
+/** The timers of the virtual clock, in the order of their due times. */
 export interface Timers {
   add(callback: () => void, delayMs: number, everyMs?: number): VirtualTimer;
   clear(timer: unknown): void;
@@ -11,7 +11,7 @@ export interface Timers {
   runImmediates(): boolean;
   /** Runs the next timer that is due. @returns whether there was one */
   runDue(): boolean;
-  /** The earliest timer that keeps a process alive; others run when time passes for another reason. */
+  /** The earliest timer that keeps a process alive. Other timers run only if time passes anyway. */
   nextDueAt(): number | undefined;
 }
 
@@ -65,7 +65,7 @@ export class VirtualTimer {
   }
 }
 
-/** Runs in the context of its creation; a function that was stopped no longer has timers. */
+/** Runs the timer in the context of its creation. A stopped function has no timers. */
 const owned = (callback: () => void): (() => void) => {
   const invocation = currentInvocation();
   // Outside of functions no context exists to keep.

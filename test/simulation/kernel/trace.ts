@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 
 /** The history of a run as lines of text. The digest covers every line; the lines themselves are kept on request. */
 export interface Trace {
-  /** @param at ms since the start of the run. If `tells`, the line belongs in the timeline. */
+  /** @param at ms since the start of the run. Lines with `tells` appear in the timeline. */
   line(at: number, text: string, tells?: boolean): void;
   /** SHA-256 of all lines so far. */
   digest(): string;
   lines(): readonly string[];
-  /** All acts and failures, without the calls that simply succeeded. */
+  /** The timeline of all acts and failures, without successful calls. */
   timeline(): readonly string[];
-  /** Later lines only read what the history has left. */
+  /** The lines after this point only read the final state. */
   endTimeline(): void;
 }
 
@@ -20,7 +20,7 @@ export const createTrace = (keep: boolean): Trace => {
   const lines: string[] = [];
   const timeline: string[] = [];
   let isOver = false;
-  /** One long text is hashed faster than its lines. */
+  /** Hashing one long text is faster than hashing its lines. */
   let waiting = '';
   const flush = (): void => {
     hash.update(waiting);

@@ -2,15 +2,15 @@ import type { Prng } from './prng.ts';
 import type { Place } from './step.ts';
 
 /**
- * How hostile a run is. Each seed draws its own weather. Some runs have no fault at all, and some have only one kind of
- * fault, so that rare combinations are reached that a mix of everything would hide.
+ * The frequency of faults in a run. Each seed draws its own weather. Some runs have no fault, and some have only one
+ * kind of fault, to reach rare combinations that a mix of all faults would hide.
  */
 export interface Weather {
   /** The probability that a step goes wrong, by place. */
   readonly faults: Readonly<Record<Place, number>>;
   /** The probability that a step is delayed. */
   readonly delays: number;
-  /** Longest delay of a step, ms. */
+  /** The longest delay of a step, ms. */
   readonly longestDelayMs: number;
   /** The probability that the function is killed after a step. */
   readonly kills: number;
@@ -18,13 +18,13 @@ export interface Weather {
   readonly freshInstances: number;
   /** The probability that a message or batch is given to two invocations. */
   readonly doubleStarts: number;
-  /** Clocks of instances differ from the true time by up to this, ms. */
+  /** The maximum difference between an instance's clock and the true time, ms. */
   readonly clockSkewMs: number;
-  /** Reads of an index see the table as it was up to this long ago, ms; 0 for no delay. */
+  /** The maximum lag of index reads behind the table, ms; 0 for no lag. */
   readonly indexLagMs: number;
-  /** The probability per operation that the stream is given to its consumers again. */
+  /** The probability per operation that the stream is replayed to its consumers. */
   readonly replays: number;
-  /** How the providers send their webhooks; `delay` is an hour. */
+  /** The providers' delivery of webhooks; `delay` is an hour. */
   readonly providerWebhooks: 'normal' | 'duplicate' | 'reorder' | 'delay';
   /** A provider that responds to no call for a time. */
   readonly outage: Outage | undefined;
@@ -49,12 +49,12 @@ const CALM_PLACES = {
 
 export interface Outage {
   readonly adapter: 'stripe' | 'paypal' | 'square';
-  /** Ms since the start of the run. */
+  /** The begin and end of the outage, ms since the start of the run. */
   readonly from: number;
   readonly until: number;
 }
 
-/** Nothing goes wrong. */
+/** Weather without faults. */
 export const CALM: Weather = {
   faults: CALM_PLACES,
   delays: 0,
@@ -72,7 +72,7 @@ export const CALM: Weather = {
 
 export const drawWeather = (prng: Prng): Weather => {
   if (prng.chance(0.1)) return CALM;
-  // In mild weather most requests succeed, so that histories get further.
+  // In mild weather most requests succeed, so histories get further.
   const often = prng.pick([0.2, 0.6]);
   const level = (most: number, present = often): number => (prng.chance(present) ? most * prng.next() ** 2 : 0);
   const kinds = new Map<string, boolean>();
@@ -82,7 +82,7 @@ export const drawWeather = (prng: Prng): Weather => {
   return {
     faults: {
       table: level(0.15),
-      // Also in mild weather, because the handling of a provider's lost response matters most.
+      // Also happens in mild weather, because the handling of a provider's lost response matters most.
       provider: prng.chance(0.6) ? 0.5 * prng.next() : 0,
       queue: level(0.2),
       bus: level(0.3),
@@ -112,10 +112,10 @@ export const drawWeather = (prng: Prng): Weather => {
   };
 };
 
-/** Renewals, the ends of trials and retries fall on these days after the beginning. */
+/** The days after the start on which renewals, trial ends and retries are due. */
 const DAYS_OF_RENEWALS = [1, 2, 3, 4, 5, 7, 7, 7, 8, 10, 14, 21, 31, 31, 32] as const;
 
-/** Half of them come while the first requests are sent, the others long after, when renewals and retries are due. */
+/** Half of the outages start with the first requests, and half start later, when renewals and retries are due. */
 const drawOutage = (prng: Prng): Outage => {
   const isLate = prng.chance(0.5);
   const from = isLate

@@ -1,4 +1,4 @@
-/** Who acted, as a history item or the current work names it. */
+/** The actor of a history item or of the current work. */
 interface Acting {
   readonly type: string;
   readonly id: string;

@@ -1,11 +1,11 @@
 import type { History, HistoryAct } from './history.ts';
 import { INVOICE_PAID } from './outside.ts';
 
-/** Acts of payers at their provider, past the service. */
+/** Acts of payers directly at their provider. */
 const BY_PAYER = new Set(['pay in the browser', 'take the step of a payer', INVOICE_PAID]);
 
 type Acts = Pick<History, 'acts' | 'ledger'>;
-/** Epoch ms, by the payment's id. */
+/** Times in epoch ms by the payment's id. */
 type Times = ReadonlyMap<string, readonly number[]>;
 
 const timesOf = ({ acts, ledger }: Acts, isWanted: (act: HistoryAct) => boolean): Times => {
@@ -22,16 +22,16 @@ const timesOf = ({ acts, ledger }: Acts, isWanted: (act: HistoryAct) => boolean)
   return found;
 };
 
-/** The times at which the payers of a payment paid it at the provider, approved it or passed a step. */
+/** The times at which a payer paid, approved or passed an authentication step at the provider. */
 export const paidByPayers = (history: Acts): Times =>
   timesOf(history, ({ status, isFailure }) => status < 400 && !isFailure);
 
 /**
- * The times at which an invoice of the payment was paid by hand on the provider's page. The service did not make that
+ * The times at which an invoice of the payment was paid by hand on the provider's page. The service makes no such
  * charge.
  */
 export const paidByHand = (history: Acts): Times =>
   timesOf(history, ({ name, status }) => name === INVOICE_PAID && status < 400);
 
-/** The times at which payers paid it or tried to; a refusal there fails the attempt that is open here. */
+/** The times at which payers paid or tried to pay at the provider. A refusal there fails the open attempt here. */
 export const triedByPayers = (history: Acts): Times => timesOf(history, () => true);

@@ -1,7 +1,7 @@
 import { CODES, PRODUCTS } from '../world/people.ts';
 import type { History, HistoryJson } from './history.ts';
 
-/** @module Discount codes, and what they cut, by exact arithmetic in integers. */
+/** @module Discount codes and their discounts, in exact integer arithmetic. */
 export type Code = (typeof CODES)[number] & {
   readonly percent_bp?: number;
   readonly amounts?: { readonly USD: number };
@@ -17,14 +17,14 @@ export interface PriceParts {
   readonly discountCents: number;
 }
 
-/** Half a minor unit is rounded up. */
+/** Rounds half a minor unit up. */
 const shareOf = (amount: number, part: number, whole: number): number =>
   Number((2n * BigInt(amount) * BigInt(part) + BigInt(whole)) / (2n * BigInt(whole)));
 
 const cutOf = ({ percent_bp: bp, amounts }: Code, base: number): number =>
   bp === undefined ? Math.min(amounts?.USD ?? 0, base) : shareOf(base, bp, 10_000);
 
-/** The price with the code. The tax of a product falls with its base. */
+/** The price with the code. A product's tax falls in proportion to its discounted base. */
 export const reducedBy = (code: Code, full: PriceParts, isProduct: boolean): PriceParts => {
   const { subtotalCents, taxCents: fullTax, discountCents: own } = full;
   const base = subtotalCents - own;
@@ -44,7 +44,7 @@ interface Sold {
 
 const SOLD: readonly Sold[] = Object.values(PRODUCTS);
 
-/** What a product costs without a code; undefined if the id names none. */
+/** The price of a product without a code; undefined for an unknown product. */
 export const listPriceOf = (productId: string | undefined, quantity: number): PriceParts | undefined => {
   const product = SOLD.find(({ id }) => id === productId);
   if (!product) return undefined;
@@ -52,12 +52,12 @@ export const listPriceOf = (productId: string | undefined, quantity: number): Pr
   return { subtotalCents: (total - tax) * quantity, taxCents: tax * quantity, discountCents: 0 };
 };
 
-/** By the items, because the list of events grows during a run. */
+/** A cache per list of items, because the list of events grows during a run. */
 const kept = new WeakMap<History['items'], ReadonlyMap<string, Code>>();
 
 /**
- * The subscriptions that began with a code, by the events of their creation, because the record of a subscription
- * forgets a code that has ended.
+ * The subscriptions that began with a code, by their creation events, because a subscription's record drops an ended
+ * code.
  */
 export const codesAtCreation = ({ bus, items }: Pick<History, 'bus' | 'items'>): ReadonlyMap<string, Code> => {
   const known = kept.get(items) ?? new Map(bus.flatMap(codeOfCreation));

@@ -5,8 +5,8 @@ import { changeRequests, isMerchantsChange, plansStarted } from './plans.ts';
 import { at, recordsOf } from './records.ts';
 
 /**
- * @module What only the merchant decides: refunds, captures, releases, prices, plans without their difference, and
- * cheaper plans before the period ends. Each with the person who decided, as the table and the responses show.
+ * @module Decisions that only the merchant may make, such as refunds, captures, releases, free prices, waived
+ * differences and early downgrades. Each decision names the person who made it.
  */
 export interface Decision {
   /** In plain words, such as `the capture of pay_1`. */
@@ -14,14 +14,14 @@ export interface Decision {
   readonly decider: Decider;
   /** The payment or subscription. */
   readonly record: HistoryItem;
-  /** Epoch ms, true time. The write of the decision came in between. */
+  /** Epoch ms, true time. The decision was written between both times. */
   readonly from: number;
   readonly to: number;
 }
 
 export interface Decider {
   readonly person: Person;
-  /** True if a key of the person decided, and acted for no payer. */
+  /** True if the person decided by a key that acted for no payer. */
   readonly byKey: boolean;
 }
 
@@ -32,7 +32,7 @@ export const decisionsOf = (history: History): readonly Decision[] => [
   ...downgrades(history),
 ];
 
-/** The persons by their user ids, and those who made the keys by the ids of the keys. */
+/** The persons by user id, and the makers of keys by key id. */
 const decidersOf = ({ people, exchanges }: History): ReadonlyMap<string, Decider> => {
   const byName = new Map(people.map((person) => [person.name, person]));
   const makers = exchanges.flatMap(({ path, method, body, person: name }): [string, Decider][] => {
@@ -48,11 +48,11 @@ const decidersOf = ({ people, exchanges }: History): ReadonlyMap<string, Decider
 
 type Found = Omit<Decision, 'from' | 'to' | 'decider'> & {
   readonly decider: Decider | undefined;
-  /** By the clock of the function that decided. */
+  /** The time by the clock of the deciding function. */
   readonly decidedAt: string;
 };
 
-/** The write may come long after the time that it states. */
+/** The write may happen long after its stated time. */
 const decided = ({ decidedAt, decider, ...found }: Found): readonly Decision[] =>
   decider === undefined
     ? []
@@ -89,7 +89,7 @@ const endsOfHolds = (history: History): readonly Decision[] => {
 const deciderBy = (deciders: ReadonlyMap<string, Decider>, actor: HistoryJson): Decider | undefined =>
   deciders.get(actor?.onBehalfOf?.id ?? actor?.id);
 
-/** The person whose session, or whose key, the request had. */
+/** The person whose session or key sent the request. */
 const deciderOfRequest = ({ people }: History, { person: name, credential }: HistoryExchange): Decider | undefined => {
   const person = people.find((one) => one.name === name);
   return person && { person, byKey: credential === 'merchant key' };
@@ -114,7 +114,7 @@ const changes = (history: History): readonly Decision[] => {
 };
 
 const LONGEST_PERIOD_MS = 31 * 86_400_000;
-/** Both totals are for a whole period, so a small difference may be nothing for what is left of it. */
+/** Both totals are for a whole period, so a small difference may round to 0 for the rest of the period. */
 const LEAST_CENTS = 2;
 
 /** A cheaper plan that began before the end of a paid period, without a payment. */
@@ -128,10 +128,10 @@ const isDowngrade = ({ plan, wasPlan, dueCents, was, status, periodEnd, at: time
   );
 };
 
-/** The statuses of a request that has claimed nothing. A claimed change may be refused because a cancellation ends it. */
+/** The statuses of a request without a claim. A claimed change can still be refused if a cancellation ends it. */
 const UNCLAIMED: ReadonlySet<number> = new Set([400, 401, 403, 404, 429]);
 
-/** A merchant's price that another request has finished, such as a cancellation; `changes` judges the merchant. */
+/** A merchant's price that another request, such as a cancellation, has completed. `changes` judges the merchant. */
 const isMerchantsPrice = (history: History, { id, userId }: HistoryItem, { plan, at: time }: HistoryItem): boolean =>
   (changeRequests(history).get(id) ?? []).some(
     (exchange) =>
@@ -142,7 +142,7 @@ const isMerchantsPrice = (history: History, { id, userId }: HistoryItem, { plan,
       deciderOfRequest(history, exchange)?.person.userId !== userId,
   );
 
-/** A price that was set at the provider within the period was not paid, so the change loses nothing that was paid. */
+/** A price set at the provider within the period is unpaid, so the change loses no paid amount. */
 const isPricedInPeriod = (history: History, { id }: HistoryItem, { at: time, periodEnd }: HistoryItem): boolean =>
   (actsOnSubscriptions(history).get(id) ?? []).some(
     (act) => act.name === PRICING && act.at >= at(periodEnd) - LONGEST_PERIOD_MS && act.at <= at(time) + SKEW_MS,

@@ -1,11 +1,11 @@
 import type { History } from './history.ts';
 import { at, recordsOf } from './records.ts';
 
-/** An erasure that may have run, as its request and its job show. */
+/** An erasure that may have run, according to its request and its job. */
 export interface Erasure {
   /** Undefined if the guests of an e-mail address are erased. */
   readonly userId: string | undefined;
-  /** Of the guests, or of the user. */
+  /** The e-mail address of the guests or of the user. */
   readonly email: string | undefined;
   /** Times are epoch ms. */
   readonly requestedAt: number;

@@ -1,19 +1,19 @@
 import type { History, HistoryExchange } from './history.ts';
 
-/** Lookups in requests and responses that several invariants share. */
+/** Lookups in requests and responses for several invariants. */
 
-/** The clock of an instance differs from the true time by at most this. */
+/** The maximum difference between an instance's clock and the true time. */
 export const SKEW_MS = 2_500;
 
-/** A function that lost its caller may still run for this long, and with the rights that it began with. */
+/** A function may still run for this long after its caller is gone, with the rights from its start. */
 export const UNDER_WAY_MS = 45_000;
 
 export const isCarriedOut = ({ status }: Pick<HistoryExchange, 'status'>): boolean => status >= 200 && status < 300;
 
 /**
- * The organization that the request names for a new record or a list, else that of the session. Null and an empty
- * string mean a personal request; so does a list of methods that names no organization. The log is always that of the
- * session.
+ * The organization that the request names for a new record or a list, else the session's organization. Null, an empty
+ * string, and a list of methods without an organization mean a personal request. The log always belongs to the
+ * session's organization.
  */
 export const organizationAsked = ({
   method,
@@ -30,7 +30,7 @@ export const organizationAsked = ({
 
 const kept = new WeakMap<History['exchanges'], ReadonlyMap<string, HistoryExchange>>();
 
-/** A repeated request gets the response of the first request under its key, even if things have changed since. */
+/** A repeated request gets the response of the first request under its key, even after later changes. */
 export const firstUnderKey = (
   { exchanges }: Pick<History, 'exchanges'>,
   exchange: HistoryExchange,
@@ -41,13 +41,13 @@ export const firstUnderKey = (
   return firsts.get(keyOf(exchange)) ?? exchange;
 };
 
-/** Without a token, guests are callers by their e-mail addresses alone. */
+/** Without a token, a guest is identified by the e-mail address alone. */
 const keyOf = ({ person, path, idempotencyKey, sent }: HistoryExchange): string =>
   `${sent?.guest_data?.email ?? person} ${path} ${idempotencyKey}`;
 
 /**
- * The requests of the same body that came before it under its key, and may have created its record. So may one that
- * found its own write, which the SDK repeated.
+ * The earlier requests with the same key and body, which may have created the record. This includes a request that
+ * found its own write because the SDK repeated the write.
  */
 export const earlierUnderKey = (
   { exchanges }: Pick<History, 'exchanges'>,

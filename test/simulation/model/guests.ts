@@ -1,8 +1,7 @@
 /**
- * @module The guests whom a request may speak for. A guest token names its guest_id; some open one record only. Without
- * a token, and with the token of another e-mail or of one record, a create continues the guest_id of a customer, method
- * or address that it names by our id, with the same e-mail, from the network of that guest, and within an hour of the
- * creation.
+ * @module The guests for whom a request may act. A guest token names its guest_id; some tokens open only one record.
+ * Without a general token for its e-mail, a create continues the guest_id of a named customer, method or address. That
+ * record must be named by our id, have the same e-mail, come from the guest's network and be at most an hour old.
  */
 import { earlierUnderKey, SKEW_MS } from './exchanges.ts';
 import type { History, HistoryExchange, HistoryItem } from './history.ts';
@@ -14,7 +13,7 @@ const CONTINUE_MS = 3_600_000;
 interface GuestRecord {
   readonly guestId: string;
   readonly email: string;
-  /** Epoch ms; the record is not newer. */
+  /** The latest possible time of the record's creation, epoch ms. */
   readonly madeBy: number;
 }
 
@@ -43,7 +42,7 @@ const continuedBy = (history: History, { sent, sentAt, network }: HistoryExchang
 
 const emails = new WeakMap<History, ReadonlyMap<string, string>>();
 
-/** The e-mail address of each guest_id that a response has given a token for. */
+/** The e-mail address per guest_id with an issued token. */
 const emailsOfTokens = (history: History): ReadonlyMap<string, string> => {
   const known =
     emails.get(history) ??
@@ -77,7 +76,7 @@ const readNetworks = ({ exchanges }: History): ReadonlyMap<string, ReadonlySet<s
   return found;
 };
 
-/** A guest_id whose token has reached no one is a guest's of that e-mail. */
+/** If no client received the token of a guest_id, the guest_id belongs to the guest of its e-mail. */
 const isNetworkOf = (history: History, { guestId, email }: GuestRecord, network: string): boolean => {
   const known = networksOf(history).get(guestId);
   const guest = history.people.find((person) => person.kind === 'guest' && person.email === email);
@@ -86,7 +85,7 @@ const isNetworkOf = (history: History, { guestId, email }: GuestRecord, network:
 
 const kept = new WeakMap<History, ReadonlyMap<string, GuestRecord>>();
 
-/** By our id. A removed record is known from its creation. */
+/** The records by our id. A removed record is known from its creation. */
 const recordsOfGuests = (history: History): ReadonlyMap<string, GuestRecord> => {
   const known = kept.get(history) ?? read(history);
   kept.set(history, known);
@@ -95,7 +94,7 @@ const recordsOfGuests = (history: History): ReadonlyMap<string, GuestRecord> => 
 
 const PROVES = /^\/(?:payment-methods|customers|addresses)$/;
 
-/** The records that exist win, because they state the time of their creation. */
+/** Existing records take precedence, because they state their creation time. */
 const read = (history: History): ReadonlyMap<string, GuestRecord> =>
   new Map([...history.exchanges.toReversed().flatMap(created), ...stored(history)]);
 

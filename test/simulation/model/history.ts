@@ -6,20 +6,20 @@
 /** JSON whose form the reader knows from the interface. */
 export type HistoryJson = ReturnType<typeof JSON.parse>;
 
-/** Who sends requests. A user has a session, a guest has tokens or only an e-mail address. */
+/** A sender of requests. A user has a session; a guest has tokens or only an e-mail address. */
 export interface Person {
   readonly name: string;
   readonly kind: 'user' | 'guest' | 'admin';
   readonly email: string;
   /** Empty for guests. */
   readonly userId: string;
-  /** Of a user who works for the merchant. */
+  /** The role of a user who works for the merchant. */
   readonly staffRole?: 'finance' | 'operations';
 }
 
 /**
- * `key` is a service key that acts for the person; `leaked key` is one that was revoked or lacks every payer's scope.
- * `merchant key` is a key of the person that acts for no payer.
+ * `key` is a service key that acts for the person. `leaked key` is a key that was revoked or has no payer's scope.
+ * `merchant key` is the person's own key, which acts for no payer.
  */
 export type Credential = 'session' | 'key' | 'merchant key' | 'leaked key' | 'guest token' | 'none';
 
@@ -32,11 +32,11 @@ export interface HistoryExchange {
   readonly credential: Credential;
   /** The organization of the session that was sent. */
   readonly sessionOrganizationId: string | undefined;
-  /** The guest id of the token that was sent. */
+  /** The guest id of the sent token. */
   readonly guestId: string | undefined;
-  /** The only record that this token opens, by its own words. */
+  /** The only record that this token opens, as the token states. */
   readonly guestRecord: string | undefined;
-  /** The network from which it came, such as `gus` or `gus elsewhere`. No two people share a network. */
+  /** The network of the sender, such as `gus` or `gus elsewhere`. No two people share a network. */
   readonly network: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Without the query. */
@@ -53,17 +53,17 @@ export interface HistoryExchange {
   readonly answeredAt: number;
 }
 
-/** An act of a payer, a bank or a dashboard past the service. */
+/** An act of a payer, a bank or a dashboard outside the service. */
 export interface HistoryAct {
   /** The name of the operation. */
   readonly name: string;
-  /** Below `/_local`. It names a record of the service or of the provider. */
+  /** The path below `/_local`. Names a record of the service or of the provider. */
   readonly path: string;
   /** Epoch ms. */
   readonly at: number;
-  /** Of the response, because a provider may refuse it. */
+  /** The response's status, because a provider may refuse the act. */
   readonly status: number;
-  /** True if the act was a step that failed, such as a wrong code in 3-D Secure. */
+  /** True if the act was a failed step, such as a wrong code in 3-D Secure. */
   readonly isFailure: boolean;
 }
 
@@ -74,34 +74,34 @@ export interface HistoryOutage {
   readonly until: number;
 }
 
-/** An item of the table, as it is stored. */
+/** An item as the table stores it. */
 export type HistoryItem = Readonly<Record<string, HistoryJson>>;
 
-/** The write by which a user's request claims its act at a provider. */
+/** The write with which a user's request claims its act at a provider. */
 export interface HistoryClaim {
   readonly what: 'an attempt' | 'an amount' | 'a method' | 'a subscription';
-  /** Of the record. */
+  /** The id of the record. */
   readonly id: string;
-  /** As the write names it; undefined for a change of an amount. */
+  /** The organization in the write; undefined for a change of an amount. */
   readonly organizationId: string | undefined;
   readonly userId: string;
-  /** The time at which the table carried it out, in epoch ms, true time. */
+  /** The time of the table's write in epoch ms, true time. */
   readonly at: number;
 }
 
 /** A call that arrived at a provider. */
 export interface HistoryProviderCall {
   readonly method: string;
-  /** Without the query. It names the records of the provider. */
+  /** The path without the query. Names the records of the provider. */
   readonly path: string;
-  /** The time at which the provider carried it out, in epoch ms, true time. */
+  /** The time of the provider's execution in epoch ms, true time. */
   readonly at: number;
   readonly status: number;
-  /** True if the function got the whole response. */
+  /** True if the function received the whole response. */
   readonly isAnswered: boolean;
 }
 
-/** An event as it came on the bus. */
+/** An event as received by the bus. */
 export interface HistoryEvent {
   readonly source: string;
   readonly 'detail-type': string;
@@ -128,13 +128,13 @@ export interface Ledger {
   readonly invoices: readonly HistoryJson[];
 }
 
-/** The content of an API list for one reader. */
+/** The content of an API list as one reader sees it. */
 export interface ShownList {
   readonly kind: 'payments' | 'payment-methods' | 'customers' | 'subscriptions' | 'addresses';
   /** `USER#id` or `ORG#id`. */
   readonly owner: string;
   readonly ids: readonly string[];
-  /** The most that the page shows. */
+  /** The maximum number of rows on the page. */
   readonly limit: number;
   /** The total that the response states as exact; undefined if it states none. */
   readonly total: number | undefined;
@@ -154,7 +154,7 @@ export interface Audit {
   readonly sums: readonly ShownSum[];
 }
 
-/** A secret that was planted or given out, and must appear nowhere else. */
+/** A planted or issued secret, which must appear nowhere else. */
 export interface PlantedSecret {
   readonly what: string;
   readonly value: string;
@@ -164,9 +164,9 @@ export interface History {
   /** Epoch ms, true time. */
   readonly startedAt: number;
   readonly now: number;
-  /** True if nothing has gone wrong in the whole run. */
+  /** True if the whole run had no fault. */
   readonly isCalm: boolean;
-  /** True if faults are over and every retry has run. */
+  /** True after the end of all faults and retries. */
   readonly atRest: boolean;
   /** True if rate limits are on. */
   readonly limits: boolean;
@@ -183,21 +183,21 @@ export interface History {
   readonly bus: readonly HistoryEvent[];
   readonly deliveries: readonly HistoryDelivery[];
   readonly logs: readonly string[];
-  /** The dead letters, and changes in the stream, that an operator had to redrive at the end. */
+  /** The dead letters and stream changes that an operator had to redrive at the end. */
   readonly givenUp: readonly string[];
   /** Messages per queue; the names of dead-letter queues end in `-dlq`. */
   readonly queues: Readonly<
     Record<string, { readonly visible: number; readonly delayed: number; readonly in_flight: number }>
   >;
   readonly canaries: readonly PlantedSecret[];
-  /** Only at the end of a run. */
+  /** Present only at the end of a run. */
   readonly audit: Audit | undefined;
 }
 
 /** One sentence that always holds. */
 export interface Oracle {
   readonly sentence: string;
-  /** True if it holds at rest only. It is then checked once faults are over and all work is done. */
+  /** True if the sentence holds only at rest, after the end of all faults and work. */
   readonly atRestOnly: boolean;
   /** @returns one line for each violation */
   readonly violations: (history: History) => readonly string[];

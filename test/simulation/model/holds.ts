@@ -8,7 +8,7 @@ export const wasHeld = ({ authorizedCents }: HistoryItem): boolean => authorized
 /** True if the provider holds the amount of the charge, and has neither taken nor released it. */
 export const isHeldThere = ({ status, authorized = 0 }: HistoryJson): boolean => status === 'pending' && authorized > 0;
 
-/** The amount of a charge that the payment states. It is what is held until the capture, then what was captured. */
+/** The payment's stated amount, which is the held amount until the capture and then the captured amount. */
 export const amountOfCharge = (charge: HistoryJson, { captureMethod, status }: HistoryItem): number => {
   if (captureMethod !== 'manual') return charge.amount;
   return status === 'succeeded' ? charge.captured : charge.authorized;

@@ -1,6 +1,6 @@
 import type { HistoryExchange, Person } from './history.ts';
 
-/** What the people of the merchant may do, by section 20's table of scopes. */
+/** The rights of the people of the merchant, by section 20's table of scopes. */
 
 /** True for platform admins and staff. */
 export const isOfMerchant = ({ kind, staffRole }: Person): boolean => kind === 'admin' || staffRole !== undefined;
@@ -14,7 +14,7 @@ const STAFF_ROUTES = {
   operations: [CAPTURES, CANCELS, OPERATES, 'POST /payments/sync/[^/]+', 'POST /webhooks/logs/[^/]+/replay'],
 } as const;
 
-/** True if the role of the staff permits the request on records of others. Platform admins are no staff. */
+/** True if the role of the staff permits the request on records of others. Platform admins are not staff. */
 export const mayAsStaff = (
   { staffRole }: Person,
   { method, path }: Pick<HistoryExchange, 'method' | 'path'>,

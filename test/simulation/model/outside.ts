@@ -1,6 +1,6 @@
 import type { History, HistoryAct } from './history.ts';
 
-/** Names of the dashboard operations at a provider that the invariants about subscriptions take into account. */
+/** The dashboard operations at a provider that matter to the invariants about subscriptions. */
 export const ENDING = 'move the end of a subscription at the provider';
 export const TRIAL_MOVED = 'move a trial at the provider';
 export const PRICING = 'change a price at the provider';
@@ -11,7 +11,7 @@ type Acts = Pick<History, 'acts' | 'ledger'>;
 
 const kept = new WeakMap<History['acts'], ReadonlyMap<string, readonly HistoryAct[]>>();
 
-/** The acts that were carried out on a subscription of a provider, by our id, oldest first. */
+/** The successful acts on a provider's subscription, by our id, oldest first. */
 export const actsOnSubscriptions = ({ acts, ledger }: Acts): ReadonlyMap<string, readonly HistoryAct[]> => {
   const known = kept.get(acts) ?? read({ acts, ledger });
   kept.set(acts, known);
@@ -34,7 +34,7 @@ const read = ({ acts, ledger }: Acts): ReadonlyMap<string, readonly HistoryAct[]
 const OF_INVOICE = /\/invoices\/([^/]+)$/;
 const OF_BALANCE = /\/customers\/([^/]+)\/balance$/;
 
-/** Our ids of the subscriptions whose terms, invoices or credit were changed at the provider. */
+/** Our ids of the subscriptions with changed terms, invoices or credit at the provider. */
 export const changedThere = (history: Acts): ReadonlySet<string> => {
   const { acts, ledger } = history;
   const of = (pattern: RegExp): ReadonlySet<string> =>

@@ -3,17 +3,17 @@ import type { History, HistoryExchange, HistoryItem, HistoryJson, Person } from 
 import { ownerOf, type RecordOwner, recordsOf } from './records.ts';
 import { type ModelStanding, modelStanding } from './standing.ts';
 
-/** Who owns which record, as far as the table and the responses show. Every invariant about rights is based on it. */
+/** The owners of records, as the table and the responses show them. Every invariant about rights uses them. */
 export interface OwnerAndProject extends RecordOwner {
   readonly projectId?: string | undefined;
 }
 
 export interface Model {
   readonly standing: ModelStanding;
-  /** Accepts our id, or the provider's id of a payment or a method. */
+  /** The owner for our id, or for a provider's id of a payment or method. */
   readonly ownerOf: (id: string) => OwnerAndProject | undefined;
   readonly person: (name: string) => Person | undefined;
-  /** The user who owns the project and sells through it. */
+  /** The owner of the project, who sells through the project. */
   readonly sellerOf: (projectId: string) => string | undefined;
 }
 
@@ -60,7 +60,7 @@ const ownersOf = (history: History): ReadonlyMap<string, OwnerAndProject> => {
 
 const OURS = /\b(?:pay|pmt|cust|subs|ref|dsp|org)_[0-9a-f]{24}\b/g;
 
-/** An expired log entry belongs to the owner of the record that it is about. */
+/** An expired log entry belongs to the owner of its record. */
 const learnLogged = ({ path, status, body }: HistoryExchange, found: Map<string, OwnerAndProject>): void => {
   if (path !== '/webhooks/logs' || status !== 200) return;
   for (const { id, payload } of body?.data ?? body) {
@@ -126,7 +126,7 @@ interface GuestOfToken {
 export const guestOfToken = (token: string | undefined): GuestOfToken | undefined =>
   token === undefined ? undefined : JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
-/** The guest of the token that was sent, unless the token opens one record only. */
+/** The guest of the sent token, unless the token opens one record only. */
 export const guestOfExchange = ({ guestId, guestRecord }: HistoryExchange): string | undefined =>
   guestRecord === undefined ? guestId : undefined;
 

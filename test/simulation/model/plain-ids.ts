@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { HistoryExchange, Person } from './history.ts';
 
-/** @module Ids that everyone computes who knows e-mail addresses, Idempotency-Keys and the ids of payments. */
+/** @module Ids that anyone can compute from e-mail addresses, Idempotency-Keys and the ids of payments. */
 
 const PREFIXES = {
   payments: 'pay',
@@ -22,7 +22,7 @@ const idOf = (prefix: string, ...parts: readonly string[]): string => `${prefix}
 
 type Keyed = Pick<HistoryExchange, 'method' | 'path' | 'idempotencyKey'>;
 
-/** The id that the record of a create would have, if it were the hash of caller and Idempotency-Key. */
+/** The id of a created record if the id were the hash of caller and Idempotency-Key. */
 export const idOfKey = (
   { method, path, idempotencyKey }: Keyed,
   { kind, email, userId }: Person,
@@ -34,5 +34,5 @@ export const idOfKey = (
   return [idOf(PREFIXES[created], scope)];
 };
 
-/** The ids that a card saved while paying, and a customer made for a record, would have as the hash of its id. */
+/** The ids of a card saved during a payment and of a record's customer, if they were hashes of the record's id. */
 export const idsBeside = (id: string): readonly string[] => [idOf('pmt', id), idOf('cust', id)];

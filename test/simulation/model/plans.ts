@@ -3,7 +3,7 @@ import { recordsOf } from './records.ts';
 
 /** Changes of the plan of a subscription. */
 
-/** True if the payment is the difference that a change of a plan costs, and no invoice of the provider. */
+/** True if the payment charges the difference of a plan change, and is no provider's invoice. */
 export const isOfChange = ({ billingReason, providerInvoiceId }: HistoryItem): boolean =>
   billingReason === 'subscription_change' && providerInvoiceId === undefined;
 
@@ -32,12 +32,12 @@ export const isMerchantsChange = (sent: HistoryJson): boolean =>
 
 const PLAN_CHANGES = new Set(['plan_changed', 'plan_change_scheduled', 'plan_change_withdrawn']);
 
-/** The versions that tell of a change of the plan. */
+/** The versions that mention a plan change. */
 export const planVersions = (history: Pick<History, 'items'>, id: string): readonly HistoryItem[] =>
   recordsOf(history)
     .versionsOf(id)
     .filter(({ cause }) => PLAN_CHANGES.has(cause));
 
-/** The versions in which another plan begins to hold. */
+/** The versions in which another plan takes effect. */
 export const plansStarted = (history: Pick<History, 'items'>, id: string): readonly HistoryItem[] =>
   planVersions(history, id).filter(({ cause }) => cause === 'plan_changed');

@@ -1,8 +1,8 @@
 import type { History, HistoryItem, HistoryJson } from './history.ts';
 
-/** The service's records, as the table holds them. */
+/** The service's records in the table. */
 export interface Records {
-  /** Also those that no reader sees yet. */
+  /** Includes records that no reader sees yet. */
   readonly payments: readonly HistoryItem[];
   readonly refunds: readonly HistoryItem[];
   readonly disputes: readonly HistoryItem[];
@@ -14,7 +14,7 @@ export interface Records {
   readonly organizations: readonly HistoryItem[];
   readonly members: readonly HistoryItem[];
   readonly erasures: readonly HistoryItem[];
-  /** The versions of a payment or subscription that readers see, oldest first. */
+  /** The visible versions of a payment or subscription, oldest first. */
   readonly versionsOf: (id: string) => readonly HistoryItem[];
   readonly payment: (id: string) => HistoryItem | undefined;
 }
@@ -72,10 +72,10 @@ const timesOf = ({ sort, f }: HistoryItem): HistoryItem => ({
   ...(f?.u && { updatedAt: f.u }),
 });
 
-/** The remainder of a deleted record, kept for its idempotency key. */
+/** The rest of a deleted record, which is kept for its idempotency key. */
 const isGone = ({ tombstone, deletedAt }: HistoryItem): boolean => tombstone === true || deletedAt !== undefined;
 
-/** True if readers see it, because the provider has responded to its creation. */
+/** True if readers see the record, because the provider has responded to its creation. */
 export const isVisible = ({ status, owner }: HistoryItem): boolean => status !== 'creating' && owner !== undefined;
 
 /** The owner of a record. */
@@ -91,7 +91,7 @@ export const ownerOf = ({ userId, organizationId, guestId }: HistoryItem): Recor
   guestId,
 });
 
-/** Charges that took money, or still may. */
+/** Charges that have taken money or may still take money. */
 export const isChargeTaken = ({ status }: HistoryJson): boolean =>
   status === 'succeeded' || status === 'pending' || status === 'refunded';
 

@@ -2,8 +2,8 @@ import type { History, HistoryExchange, HistoryJson } from './history.ts';
 import { recordsOf } from './records.ts';
 
 /**
- * Who belongs to an organization, and with which role, as far as the responses show. A change whose response was lost
- * may have happened or not, so every question here asks if it was possible at some moment between two times.
+ * The members of an organization and their roles, as far as the responses show. A change with a lost response may or
+ * may not have happened, so each function checks what was possible at some moment between two times.
  */
 export interface ModelStanding {
   /** The roles that the user may have had. Times are epoch ms. */
@@ -12,7 +12,7 @@ export interface ModelStanding {
     from: number,
     to: number,
   ): ReadonlySet<string>;
-  /** True if the user surely belonged to it all that time. */
+  /** True if the user was surely a member the whole time. */
   isMemberThroughout(
     user: { readonly userId: string; readonly organizationId: string },
     from: number,
@@ -20,18 +20,18 @@ export interface ModelStanding {
   ): boolean;
 }
 
-/** A function that lost its caller may still run for this long. */
+/** A function may still run for this long after its caller is gone. */
 const LONGEST_CALL_MS = 120_000;
 
 interface Change {
   readonly organizationId: string;
-  /** undefined for every member. */
+  /** The affected member; undefined for every member. */
   readonly userId: string | undefined;
-  /** undefined if the membership ends. */
+  /** The new role; undefined if the membership ends. */
   readonly role: string | undefined;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** True if the response says that it happened. */
+  /** True if the response confirms the change. */
   readonly isSure: boolean;
 }
 
@@ -64,7 +64,7 @@ export const modelStanding = (history: History): ModelStanding => {
   };
 };
 
-/** The response to a founding can be lost. */
+/** The response to an organization's creation can be lost. */
 const foundings = ({ startedAt }: History, founders: ReadonlyMap<string, string>): readonly Change[] =>
   [...founders].map(([organizationId, userId]) => ({
     ...{ organizationId, userId, role: 'owner' },
@@ -73,7 +73,7 @@ const foundings = ({ startedAt }: History, founders: ReadonlyMap<string, string>
 
 export const mayManage = (roles: ReadonlySet<string>): boolean => MANAGERS.some((role) => roles.has(role));
 
-/** A later change that surely happened had its response before that time. */
+/** True if a later change was confirmed before that time. */
 const isOverBefore = (change: Change, all: readonly Change[], time: number): boolean => {
   const settled = settledAt(change);
   return all.some((other) => other !== change && other.isSure && other.sentAt >= settled && other.answeredAt < time);
@@ -116,8 +116,7 @@ const changed = (exchange: HistoryExchange, names: Names, route: Route): Changed
   if (organizationId === '') return created(body);
   const caller = userOfPerson(exchange, names);
   if (tail === 'leave') return { userId: caller, role: undefined };
-  // Only the owner assigns and removes roles, and never assigns the owner's role. Whatever is not found is gone in any
-  // case.
+  // Only the owner assigns and removes roles, and never assigns the owner's role. A missing record is gone anyway.
   const isLawful = (names.founders.get(organizationId) ?? caller) === caller && sent?.role !== 'owner';
   if (!isLawful && exchange.status !== 404) return undefined;
   if (tail === 'members' && memberId === undefined)

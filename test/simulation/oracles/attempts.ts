@@ -5,7 +5,7 @@ import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/his
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
 /** Sentences about the attempts of a payment, as its versions show them. */
-/** PayPal keeps the idempotency key of an order for six hours, the others keep keys longer. */
+/** PayPal keeps the idempotency key of an order for six hours. Other providers keep keys longer. */
 const KEY_KEPT_MS = 6 * 3_600_000;
 
 /** A spent intent is replaced for the next attempt. */
@@ -21,7 +21,7 @@ export const oneIntent: Oracle = {
     return [...byPayment].flatMap(([id, all]) => {
       const claim = versionsOf(id).find(({ cause }) => cause === 'claim');
       const end = claim === undefined ? history.now : at(claim['at']) - SKEW_MS;
-      // A provider that has forgotten the idempotency key makes another intent, which nothing charges.
+      // A provider whose idempotency key has expired creates another intent, which is never charged.
       const keptUntil = Math.min(...all.map(({ created_at }) => at(created_at))) + KEY_KEPT_MS;
       const first = all.filter(({ created_at }) => at(created_at) < Math.min(end, keptUntil));
       return first.length > 1 ? [`${id} has the intents ${first.map((one) => one.id).join(', ')}`] : [];
@@ -49,21 +49,21 @@ const stepsOf = (history: History): readonly Step[] => {
 };
 
 /**
- * A direct debit is pending for days and may still take the money, so its payer may not try again. An approved order is
- * pending too, because the service captures it as its next attempt.
+ * A direct debit is pending for days and may still take the money, so its payer may not retry. An approved order is
+ * also pending, because the service captures the order as its next attempt.
  */
 const isOpen = (version: HistoryItem | undefined, next: HistoryItem): boolean =>
   version?.['status'] === 'processing' ||
   (version?.['status'] === 'pending' && ['user', 'guest'].includes(actingPerson(next['actor'])?.type ?? ''));
 
-/** An unknown attempt may have taken the money, so another attempt could take it again. */
+/** An attempt with an unknown outcome may have taken the money, so another attempt could charge twice. */
 export const oneAttemptAtOnce: Oracle = {
   sentence: 'No attempt begins while another attempt of the payment is open',
   atRestOnly: false,
   violations: (history) => {
     const { payments, versionsOf } = recordsOf(history);
     return payments.flatMap(({ id, providerInvoiceId }) => {
-      // The provider makes the attempts at its own invoices, and counts them.
+      // The provider makes and counts the attempts for its own invoices.
       const versions = providerInvoiceId === undefined ? versionsOf(id) : [];
       return versions
         .filter(
@@ -90,7 +90,7 @@ export const failureStays: Oracle = {
   violations: (history) => {
     const byPayers = triedByPayers(history);
     const charges = new Map(history.ledger.charges.filter(isChargeTaken).map((one) => [one.payment_id, one]));
-    // The event of a failure may come late, or be that of an attempt in the browser.
+    // A failure event may come late, or belong to an attempt in the browser.
     const isByPayer = ({ id }: Step): boolean => {
       const chargedAt = at(charges.get(id)?.created_at ?? '');
       return (byPayers.get(id) ?? []).some((paidAt) => paidAt > chargedAt - UNDER_WAY_MS);
@@ -107,11 +107,11 @@ export const failureStays: Oracle = {
 
 const DAY_MS = 86_400_000;
 
-/** After the payer's approval, an event or due work claims the capture. That is no confirmation. */
+/** True for a capture that an event or due work claims after the payer's approval. It is no confirmation. */
 const isApproval = ({ actor }: HistoryItem): boolean =>
   ['provider', 'system'].includes(actingPerson(actor)?.type ?? '');
 
-/** A payer has a day for the step that the provider asks for, even if it is confirmed long after its creation. */
+/** A payer has a day for the provider's authentication step, counted from the confirmation. */
 export const payersHaveADay: Oracle = {
   sentence: 'A payment that waits for its payer does not expire within a day after its confirmation',
   atRestOnly: false,
@@ -122,7 +122,7 @@ export const payersHaveADay: Oracle = {
       const claims = versionsOf(id).filter(
         (one) => one['cause'] === 'claim' && !isApproval(one) && one['sk'] < next['sk'],
       );
-      // A claim may be repeated for the same attempt, whose day counts from the first one.
+      // A claim may be repeated for the same attempt. Its day counts from the first claim.
       const claim = claims.find(({ attempt }) => attempt === claims.at(-1)?.['attempt']);
       const isEarly = claim !== undefined && at(next['at']) < at(claim['at']) + DAY_MS - 2 * SKEW_MS;
       return isEarly ? [`${id} was confirmed at ${claim['at']} and expired at ${next['at']}`] : [];
@@ -132,7 +132,7 @@ export const payersHaveADay: Oracle = {
 
 const isConfirm = ({ path }: HistoryExchange, id: string): boolean => path === `/payments/confirm/${id}`;
 
-/** Refused before anything happened. */
+/** The statuses of a refusal without any effect. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
 const isNotDone = ({ status, body }: HistoryExchange): boolean =>
@@ -148,7 +148,7 @@ export const notDoneLeavesNothing: Oracle = {
     return history.exchanges.flatMap((exchange) => {
       const id = /^\/payments\/confirm\/([^/]+)$/.exec(exchange.path)?.[1] ?? '';
       if (!isNotDone(exchange)) return [];
-      // Another confirmation may charge it, a payer may pay it in the browser or approve it, and a subscription collects its own.
+      // Other charges may come from another confirmation, a payment or approval in the browser, or a subscription.
       const isOnly = history.exchanges
         .filter((one) => isConfirm(one, id) && !REFUSALS.has(one.status))
         .every(isNotDone);
@@ -159,7 +159,7 @@ export const notDoneLeavesNothing: Oracle = {
   },
 };
 
-/** A refused connection proves that nothing was sent, so the claim is released, and the payer may try again. */
+/** A refused connection proves that nothing was sent, so the claim is released and the payer may retry. */
 export const unsentIsReleased: Oracle = {
   sentence: 'A confirmation that could not be sent to the provider leaves no attempt open',
   atRestOnly: false,

@@ -5,7 +5,7 @@ import { mayAsStaff } from '../model/merchants.ts';
 import { CREATES, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { mayManage } from '../model/standing.ts';
 
-/** Rights to change records. Every request that was carried out, except a GET, is judged by the row of its route. */
+/** Rights to change records. Every successful request except a GET is checked by its route's row. */
 
 type Who =
   | 'every user'
@@ -53,12 +53,12 @@ interface Asked {
   readonly model: Model;
   readonly exchange: HistoryExchange;
   readonly person: Person;
-  /** The guest_ids for which the request may speak. */
+  /** The guest_ids for which the request may act. */
   readonly guests: readonly string[];
   readonly who: Who;
   /** The organization or record that the path names; empty if it names none. */
   readonly named: string;
-  /** Undefined for the creation of a personal record, and if nothing names the owner. */
+  /** The owner; undefined for a new personal record or an unknown owner. */
   readonly owner: OwnerAndProject | undefined;
   readonly earlier: HistoryExchange | undefined;
 }
@@ -79,7 +79,7 @@ const mayUse = (asked: Asked, owner: OwnerAndProject): boolean =>
 
 const kept = new WeakMap<History, readonly Asked[]>();
 
-/** Every change that was carried out; also those of the merchant. */
+/** Every successful change, including the merchant's changes. */
 const changesOf = (history: History): readonly Asked[] => {
   const known = kept.get(history) ?? read(history);
   kept.set(history, known);
@@ -95,7 +95,7 @@ const read = (history: History): readonly Asked[] => {
     const row = ROUTES.find(({ route }) => route.test(`${method} ${path}`));
     const who = row?.who ?? 'platform admins';
     const named = row?.route.exec(`${method} ${path}`)?.[1] ?? '';
-    // A person who has left gets the same response again under the same key.
+    // A former member gets the same response again under the same key.
     const earlier = who === 'every member but the owner' ? firstUnderKey(history, exchange) : undefined;
     const guests = guestsOf(history, exchange);
     return [{ model, exchange, person, guests, who, named, owner: ownerOf(model, exchange, named), earlier }];
@@ -189,7 +189,7 @@ export const sendersPermitted = sentenceOn(
   },
 );
 
-/** A key returns the response of its first request again. */
+/** A repeated idempotency key returns the response of its first request. */
 export const ownersFit: Oracle = {
   sentence: 'A new record belongs to the organization that its request or its session names, or else to its maker',
   atRestOnly: false,
@@ -208,7 +208,7 @@ export const ownersFit: Oracle = {
 };
 
 /**
- * The provider refused the method, and the payer paid with another one in the browser. The confirmation returns that
+ * The provider refused the method, and the payer paid with another method in the browser. The confirmation returns that
  * payment.
  */
 const isPaidOtherwise = ({ ledger }: History, { path, body }: HistoryExchange, id: string): boolean => {
@@ -221,7 +221,7 @@ const isPaidOtherwise = ({ ledger }: History, { path, body }: HistoryExchange, i
 
 const REMOVAL_THERE = 'remove a method at the provider';
 
-/** The method was detached before the response. It no longer has an owner, and its provider refuses it to everyone. */
+/** The method was detached before the response. It has no owner, and its provider refuses every charge. */
 const isDetached = ({ acts, exchanges, ledger }: History, { answeredAt }: HistoryExchange, id: string): boolean => {
   const isFree = ledger.payment_methods.some((method) => method.id === id && method.customer === null);
   const records = new Set(

@@ -3,29 +3,29 @@ import { actsOnSubscriptions } from '../model/outside.ts';
 import { plansStarted } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** Sentences about what a change of a plan credits. */
+/** Sentences about the credit of a plan change. */
 
 const CLOCKS_DIFFER_MS = 5_000;
 
-/** Money paid for a time. Times are epoch ms. */
+/** A payment for a period of time. Times are epoch ms. */
 interface PaidTime {
   readonly start: number;
   readonly end: number;
-  /** What was paid, and has not come back. */
+  /** The paid amount minus refunds and lost disputes. */
   readonly cents: number;
 }
 
 interface Asked {
   readonly history: History;
   readonly subscription: HistoryItem;
-  /** When the change was priced, and when it took effect. */
+  /** The times when the change was priced and when it took effect. */
   readonly priced: number;
   readonly applied: number;
-  /** The changes before, in their order. */
+  /** The earlier changes, in order. */
   readonly before: readonly HistoryItem[];
 }
 
-/** What had come back of a payment, or was lost, as its versions show at that time. */
+/** The refunded or lost amount of a payment, by its versions at that time. */
 const backAt = (history: History, paymentId: string, time: number): number => {
   const known = recordsOf(history)
     .versionsOf(paymentId)
@@ -36,7 +36,7 @@ const backAt = (history: History, paymentId: string, time: number): number => {
   return refunded + lost.reduce((sum, { amountCents }) => sum + amountCents, 0);
 };
 
-/** What surely had come back when the change was priced, and had not been paid again before it took effect. */
+/** The amount surely returned when the change was priced, and not paid again before the change took effect. */
 const surelyBack = ({ history, priced, applied }: Asked, paymentId: string): number =>
   Math.min(...[priced - CLOCKS_DIFFER_MS, applied].map((time) => backAt(history, paymentId, time)));
 
@@ -54,7 +54,7 @@ const charged = (asked: Asked): readonly PaidTime[] => {
     });
 };
 
-/** The periods that the provider has billed. A payer's balance, and money outside the provider, are paid too. */
+/** The periods that the provider has billed. Balances and payments outside the provider count as paid. */
 const invoiced = (asked: Asked): readonly PaidTime[] => {
   const { ledger } = asked.history;
   const { payments } = recordsOf(asked.history);
@@ -72,7 +72,7 @@ const invoiced = (asked: Asked): readonly PaidTime[] => {
     });
 };
 
-/** The rest of a period, or a new period, that an earlier change has paid. A new period also has the old one's credit. */
+/** The rest of a period or a new period, paid by an earlier change. A new period includes the old period's credit. */
 const changedBefore = (asked: Asked): readonly PaidTime[] => {
   const { payment } = recordsOf(asked.history);
   return asked.before.flatMap(({ lines = [], dueCents, paymentId }) =>
@@ -85,7 +85,7 @@ const changedBefore = (asked: Asked): readonly PaidTime[] => {
   );
 };
 
-/** A clock ahead of ours may begin a period. */
+/** A period may begin by a clock that is ahead of ours. */
 const worthAt = (time: number, { start, end, cents }: PaidTime): number =>
   start - CLOCKS_DIFFER_MS <= time && time < end ? Math.max(0, cents) * Math.min(1, (end - time) / (end - start)) : 0;
 

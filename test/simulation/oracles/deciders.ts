@@ -4,9 +4,9 @@ import type { History, HistoryItem, Oracle } from '../model/history.ts';
 import { type Model, modelOf } from '../model/owners.ts';
 import { recordsOf } from '../model/records.ts';
 
-/** Sentences about the people of the merchant who pay themselves. */
+/** Sentences about people of the merchant who are also payers. */
 
-/** The record names the decider, or the maker of the key that decides, as its payer. */
+/** True if the record's payer is the decider or the maker of the deciding key. */
 const isPayer = ({ person }: Pick<Decider, 'person'>, { userId, guestEmail }: HistoryItem): boolean =>
   userId === person.userId || (guestEmail !== undefined && guestEmail === person.email);
 
@@ -32,7 +32,7 @@ export const othersDecide: Oracle = {
 
 const NAMED = /^\/(?:payments|payments\/intents|subscriptions)\/([^/]+)\//;
 
-/** The payment or subscription of the path. */
+/** The payment or subscription in the path. */
 const recordNamed = (history: History, path: string): HistoryItem | undefined => {
   const id = NAMED.exec(path)?.[1];
   const { payment, subscriptions } = recordsOf(history);

@@ -12,11 +12,11 @@ import { wasHeld } from '../model/holds.ts';
 import { changedThere } from '../model/outside.ts';
 import { recordsOf } from '../model/records.ts';
 
-/** Sentences about discount codes: their counters, their limits, and what they cut. */
-/** A use of a code. `none` was given back. */
+/** Sentences about the counters, limits and discounts of codes. */
+/** A use of a code. `none` is a returned use. */
 interface Use {
   readonly state: 'reserved' | 'redeemed' | 'none';
-  /** True if money moved after the use was given back, which counts beyond every limit. */
+  /** True if money moved after the use was returned. Such a use counts even beyond every limit. */
   readonly isLate: boolean;
   readonly payer: string | undefined;
 }
@@ -30,7 +30,7 @@ const payerOf = ({ organizationId, userId }: HistoryItem): string | undefined =>
 
 const STATE_OF_PAYMENT: Readonly<Record<string, Use['state']>> = { succeeded: 'redeemed', canceled: 'none' };
 
-/** The redemptions of payments. The use of an update under way is reserved. */
+/** The redemptions of payments. The use of an open update is reserved. */
 const usesByPayments = (history: History, code: string): readonly Use[] => {
   const { payments, versionsOf } = recordsOf(history);
   return payments.flatMap((payment) => {
@@ -81,7 +81,7 @@ export const usesCounted: Oracle = {
     }),
 };
 
-/** After an erasure, a use may stay counted for a payer whom no record names. */
+/** After an erasure, a use may stay counted for a payer without records. */
 const byPayer = (history: History, code: string, uses: readonly Use[]): readonly string[] => {
   if (recordsOf(history).erasures.length > 0) return [];
   return [...Map.groupBy(uses, ({ payer }) => payer)].flatMap(([payer, own]) => {
@@ -108,7 +108,7 @@ export const usesLimited: Oracle = {
     }),
 };
 
-/** The price before the code, and with it. */
+/** The prices without and with the code. */
 interface Priced {
   readonly what: string;
   readonly code: string;
@@ -123,17 +123,17 @@ const ofPayments = (history: History): readonly Priced[] => {
     recordsOf(history)
       .payments.filter(({ discount }) => discount !== undefined)
       .filter((payment) => !isOdd.has(payment['subscriptionId']) && payment['anomaly'] === undefined)
-      // A change of a plan pays for a difference, and a capture may take a part.
+      // A plan change charges a difference, and a capture may take a part.
       .filter((payment) => payment['billingReason'] !== 'subscription_change' && !wasHeld(payment))
       .map((payment) => {
         const { id, taxCents = 0, discountCents = 0, totalCents, discount, productId } = payment;
-        // The table leaves out the subtotal, which follows from the other parts.
+        // The table omits the subtotal, which follows from the other parts.
         const { subtotalCents = totalCents - taxCents + discountCents } = payment;
         const { code, cents, fullTaxCents = taxCents } = discount;
         const own = discountCents - cents;
         const full = { subtotalCents, taxCents: fullTaxCents, discountCents: own };
         const reduced = { subtotalCents, taxCents, discountCents, totalCents };
-        // The tax before the code is unknown for a period, whose subscription is compared instead.
+        // The tax without the code is unknown for a period, so its subscription is compared instead.
         const isProduct = productId !== undefined && discount.fullTaxCents !== undefined;
         return { what: id, code, isProduct, full, reduced };
       })

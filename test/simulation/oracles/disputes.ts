@@ -3,12 +3,12 @@ import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical, partsOf } from './events.ts';
 
 /**
- * Sentences about disputes. The record follows the provider, its last change is published, and no refund is an
- * accident.
+ * Sentences about disputes. The record follows the provider, its last change is published, and no refund returns
+ * disputed money by accident.
  */
 const OPEN = new Set(['needs_response', 'under_review']);
 
-/** The reasons of a bank in each vendor's words, in lower case. Stripe's are those of the ledger. */
+/** The banks' reasons in each vendor's words, in lower case. The ledger uses Stripe's words. */
 const REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   provider_b: {
     fraudulent: 'unauthorised',
@@ -28,7 +28,7 @@ const REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** PayPal names the due date of an open case only, so the last named date stays. */
+/** PayPal names the due date only for an open case, so the last named date stays. */
 const HIDES_DATE = 'provider_b';
 
 /** Providers count in seconds. */
@@ -99,7 +99,7 @@ export const lastWordAnnounced: Oracle = {
   },
 };
 
-/** The refunds that were made here while a dispute of their payment was open, each with the time of its claim. */
+/** The refunds made here during an open dispute of their payment, each with its claim time. */
 const claimedDespite = (
   versions: readonly HistoryItem[],
 ): readonly { readonly id: string; readonly time: string }[] => {
@@ -131,7 +131,7 @@ export const disputedRefundsAsked: Oracle = {
   },
 };
 
-/** The refunds claimed here that give back more than what a lost dispute left of the payment. */
+/** The refunds claimed here above the payment's rest after a lost dispute. */
 const claimedBeyondLoss = (total: number, versions: readonly HistoryItem[]): readonly string[] => {
   const lost = new Map<string, number>();
   const given = new Map<string, number>();

@@ -2,47 +2,47 @@ import type { History, HistoryItem, HistoryOutage, Oracle } from '../model/histo
 import { isOfChange } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** Sentences about renewals that fail, of subscriptions that the service bills. */
+/** Sentences about failed renewals of subscriptions that the service bills. */
 const RETRY_DAYS = [1, 3, 7, 14];
 const DAY_MS = 86_400_000;
 const LAST_DAY_MS = 14 * DAY_MS;
 /** Clocks of functions differ by some seconds. */
 const CLOCKS_MS = 5_000;
 const TOLERANCE_MS = 2 * 3_600_000;
-/** Each failure of the table, and each function that is killed, makes due work some minutes later. */
+/** Each table failure and each killed function delays due work by some minutes. */
 const LATEST_BY_FAULTS_MS = 12 * 3_600_000;
 
 interface Attempt {
   readonly paymentId: string;
   readonly at: number;
   readonly isBySystem: boolean;
-  /** An attempt at the same payment had failed before. */
+  /** True if an earlier attempt at the same payment failed. */
   readonly isRepeated: boolean;
 }
 
 interface Span {
   readonly from: number;
-  /** Infinity if it is not over. */
+  /** The end; Infinity if it is still open. */
   readonly until: number;
 }
 
 /** From a failed renewal until its subscription is no longer past due. */
 interface Lapse extends Span {
-  /** The version that ended it. */
+  /** The version that ended the dunning. */
   readonly end: HistoryItem | undefined;
 }
 
 interface Bill {
   readonly subscriptionId: string;
-  /** Of the subscription; none if it was removed. */
+  /** The record of the subscription; undefined after its removal. */
   readonly versions: readonly HistoryItem[];
-  /** True if it has a payment method now. */
+  /** True if the subscription now has a payment method. */
   readonly hasMethod: boolean;
   readonly lapses: readonly Lapse[];
   readonly attempts: readonly Attempt[];
-  /** The times when an attempt was under way, or its outcome was unclear. */
+  /** The times of attempts under way or with an unknown outcome. */
   readonly open: readonly Span[];
-  /** Of the provider that collects. */
+  /** The outages of the collecting provider. */
   readonly outage: HistoryOutage | undefined;
   /** The longest delay of due work. */
   readonly delayMs: number;
@@ -50,7 +50,7 @@ interface Bill {
 
 const OPEN = new Set(['processing', 'pending']);
 
-/** A released claim reached no provider, and does not count. */
+/** A released claim reached no provider, so it does not count. */
 const attemptsOf = (id: string, versions: readonly HistoryItem[]): readonly Attempt[] => {
   let isRepeated = false;
   return versions.flatMap((version, index) => {
@@ -103,13 +103,13 @@ const billsOf = (history: History): readonly Bill[] => {
   });
 };
 
-/** A retry that its provider cannot receive waits for the end of the outage. */
+/** During an outage of the provider, a retry waits for its end. */
 const latestOf = (planned: number, { outage, delayMs }: Pick<Bill, 'outage' | 'delayMs'>): number => {
   const isAway = outage !== undefined && planned > outage.from - TOLERANCE_MS;
   return (isAway ? Math.max(planned, outage.until) : planned) + delayMs;
 };
 
-/** The day of the plan whose window contains the time; undefined if none does. */
+/** The dunning day whose window contains the time; undefined outside all windows. */
 const plannedDay = (first: number, time: number, bill: Bill): number | undefined =>
   RETRY_DAYS.findLast((days) => {
     const planned = first + days * DAY_MS;
@@ -159,14 +159,14 @@ export const dunningDays: Oracle = {
 
 const HARD_DECLINES = new Set(['lost_card', 'stolen_card']);
 
-/** The card was lost or stolen, or there is no payment method, so nothing is retried until another method is set. */
+/** True if the card was lost or stolen or no method exists. Then no retry runs until another method is set. */
 const isWithoutMethod = ({ versions, hasMethod }: Bill, time: number): boolean => {
   const last = versions.findLast(
     ({ cause, failureCode, at: changed }) =>
       at(changed) < time - CLOCKS_MS &&
       (failureCode !== undefined || cause === 'payment_method_unavailable' || cause === 'method_changed'),
   );
-  // The newest change of the method has removed it, for example because its owner left the organization.
+  // The method was removed, for example because its owner left the organization.
   const isRemoved = !hasMethod && last === versions.findLast(({ cause }) => cause === 'method_changed');
   if (last === undefined) return false;
   return isRemoved || last['cause'] === 'payment_method_unavailable' || HARD_DECLINES.has(last['failureCode']);
@@ -187,7 +187,7 @@ export const hardDeclinesStop: Oracle = {
 };
 
 const missedDays = (history: History, bill: Bill, { from, until, end }: Lapse): readonly number[] => {
-  // The service stopped after the last retry, so it must have made every retry.
+  // If dunning ended after the last retry, every retry must have run.
   const isGivenUp = end?.['cause'] === 'payment_failed';
   return RETRY_DAYS.filter((days) => {
     const planned = from + days * DAY_MS;
@@ -195,7 +195,7 @@ const missedDays = (history: History, bill: Bill, { from, until, end }: Lapse): 
     if (latest > Math.min(until, history.now) && !isGivenUp) return false;
     const isTried = bill.attempts.some(({ at: time }) => time >= planned - CLOCKS_MS && time <= latest);
     const isUnderWay = bill.open.some((one) => one.from <= planned && one.until > planned);
-    // Its end names its own failure.
+    // Excludes the version at the end, which names its own failure.
     return !isTried && !isUnderWay && !isWithoutMethod(bill, Math.min(latest, until));
   });
 };

@@ -14,7 +14,7 @@ interface Charge {
   readonly payment: HistoryItem | undefined;
 }
 
-/** The charges of each payment, subscription and organization, by its id. */
+/** The charges by the id of their payment, subscription or organization. */
 type Charges = ReadonlyMap<string, readonly Charge[]>;
 
 const chargesOf = (history: History): Charges => {
@@ -30,10 +30,7 @@ const chargesOf = (history: History): Charges => {
   return found;
 };
 
-/**
- * A request, and how long its function may have run. An ending that was sent later also ends whatever the request left
- * behind.
- */
+/** A request, and how long its function may have run. A later ending also ends the results of the request. */
 interface Running {
   readonly sentAt: number;
   readonly until: number;
@@ -56,9 +53,9 @@ const goesOnOf = ({ exchanges }: History): ReadonlyMap<string, readonly Running[
 interface Ending {
   /** The record that has ended. */
   readonly id: string;
-  /** From this time on, nothing is charged. Times are epoch ms. */
+  /** The time of the end, after which nothing is charged. Times are epoch ms. */
   readonly at: number;
-  /** A later request may continue it. */
+  /** True if a later request may continue the record. */
   readonly sentAt: number;
 }
 
@@ -81,7 +78,7 @@ const lateOf = (history: History): Late => ({
   byHand: paidByHand(history),
 });
 
-/** Charges that the service lets happen. An invoice that a person pays by hand at the provider does not count. */
+/** The charges by the service. An invoice that a person pays by hand at the provider does not count. */
 const lateCharges = ({ charges, goesOn, byHand }: Late, ending: Ending): readonly Charge[] =>
   (charges.get(ending.id) ?? []).filter(
     (charge) =>
@@ -125,15 +122,15 @@ export const nothingWhilePaused: Oracle = {
   },
 };
 
-/** The payer paid at the provider, with data that the payer got before. */
+/** True if the payer paid at the provider with credentials from before the end. */
 const isByPayer = (byPayers: ReturnType<typeof paidByPayers>, charge: Charge): boolean =>
   (byPayers.get(charge.paymentId) ?? []).some((paidAt) => Math.abs(charge.at - paidAt) < UNDER_WAY_MS);
 
 const isDeletion = ({ method }: HistoryExchange): boolean => method === 'DELETE';
 
 /**
- * A deleted customer has no method left. Its payments can be paid by another one, its subscriptions have ended. An
- * organization's subscription that names a member's own customer continues with the method of another customer.
+ * A deleted customer has no method left. Its payments can be paid with another method; its subscriptions have ended.
+ * An organization's subscription on a member's own customer continues with another customer's method.
  */
 export const nothingAfterDeletion: Oracle = {
   sentence: 'After its deletion, no payment of an organization and no subscription of a customer is charged',
@@ -157,7 +154,7 @@ export const nothingAfterDeletion: Oracle = {
   },
 };
 
-/** The e-mail address with which a guest made a record. An erasure removes it from the record. */
+/** The e-mail address with which a guest created a record. An erasure removes the address from the record. */
 const guestsOf = ({ exchanges, people }: History): ReadonlyMap<string, string> => {
   const emails = new Map(people.map(({ name, email }) => [name, email]));
   return new Map(
@@ -184,7 +181,7 @@ export const nothingAfterErasure: Oracle = {
           .filter((payment) => isErasedBy(erasure, { ...payment, guestEmail: guestOf(payment) }))
           .filter(({ createdAt, subscriptionId }) => (madeAt.get(subscriptionId) ?? at(createdAt)) < doneAt)
           .flatMap(({ id }) => lateCharges(late, { id, at: doneAt, sentAt: doneAt }))
-          // An open payment was canceled at the provider too; a failed one can still be paid there.
+          // An open payment was also canceled at the provider, but a failed payment can still be paid there.
           .filter((charge) => !(isByPayer(byPayers, charge) && hasFailed(versionsOf(charge.paymentId))))
           .map(
             ({ id, paymentId }) => `${id} charged ${paymentId} after the erasure of ${erasure.userId ?? erasure.email}`,

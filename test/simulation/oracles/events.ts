@@ -13,7 +13,7 @@ export const partsOf = ({ detail }: HistoryEvent) => {
   return { record, version: Number(version), name };
 };
 
-/** A guest who repeats a request after an erasure is a new guest, with a customer under the id that the key gives. */
+/** A guest who repeats a request after an erasure is a new guest. The customer's id is derived from the key. */
 const isMadeAgain = (history: History, event: string, text: string): boolean =>
   event.endsWith('customer.created') && isAboutErased(history, text);
 
@@ -45,10 +45,10 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 /** A canceled payment has an event only if its amount was held. */
 const nameOf = (version: HistoryItem, before: HistoryItem | undefined): string | undefined => {
   const { cause, status } = version;
-  // A released claim leads to a status that has been published before.
+  // A released claim restores an already published status.
   if (cause === 'release') return undefined;
   if (status === 'canceled' && before?.['status'] === 'requires_capture') return 'payment.released';
-  // A provider that collects an invoice by itself reports each failed attempt.
+  // A billing provider reports each failed attempt to collect an invoice.
   const isNew = before?.['status'] !== status || failsAgain(before, version);
   return isNew ? OUTCOMES[status] : undefined;
 };
@@ -65,7 +65,7 @@ const expectedOf = (id: string, versions: readonly HistoryItem[]): readonly stri
 const failsAgain = (before: HistoryItem | undefined, after: HistoryItem): boolean =>
   after['status'] === 'failed' && before?.['attempt'] < after['attempt'];
 
-/** A first charge that readers see later is published under that later version of the same outcome. */
+/** A first charge that becomes visible later is published under that later version. */
 const atItsOutcome = (event: string, versions: readonly HistoryItem[]): string => {
   const [id, version, name] = event.split(':');
   let at = versions.findIndex(({ sk }) => Number(String(sk).split('#')[1]) === Number(version));
@@ -103,7 +103,7 @@ export const eventsOnce: Oracle = {
 
 const nameAt = ({ headers }: HistoryDelivery): string => headers['webhook-event'] ?? '';
 
-/** An erasure blanks the person, and what shows their card or bank, in events that are not delivered yet. */
+/** An erasure removes the person and their card or bank data from undelivered events. */
 const PERSONAL = new Set([
   ...['email', 'name', 'last_four', 'country', 'fingerprint', 'bank_name'],
   ...['reference_code', 'metadata', 'billing_address'],
@@ -111,7 +111,7 @@ const PERSONAL = new Set([
 const withoutPerson = (payload: HistoryJson): string =>
   JSON.stringify(payload, (field, value) => (PERSONAL.has(field) ? undefined : value));
 
-/** True if the text names a person who was erased. */
+/** True if the text names an erased person. */
 const isAboutErased = (history: History, text: string): boolean =>
   erasuresOf(history).some(({ userId, email }) =>
     [userId, email].some((word) => word !== undefined && text.includes(`"${word}"`)),
@@ -134,7 +134,7 @@ export const eventsDelivered: Oracle = {
   },
 };
 
-/** An erasure blanks its person in webhooks that are sent again. A provider's event need not name its person to be about one. */
+/** An erasure removes the person from repeated webhooks. A provider's event may be about a person without a name. */
 const differsByErasure = (history: History, delivery: HistoryDelivery, before: string): boolean => {
   const text = before.slice(nameAt(delivery).length + 1);
   const body: HistoryJson = JSON.parse(text);
@@ -148,13 +148,13 @@ const differsByErasure = (history: History, delivery: HistoryDelivery, before: s
   );
 };
 
-/** An event published twice may have been created before and after a change of its address. */
+/** The two copies of an event may have been created before and after an address change. */
 const differsByAddress = (delivery: HistoryDelivery, before: string): boolean => {
   const earlier: HistoryJson = JSON.parse(before.slice(nameAt(delivery).length + 1));
   return JSON.stringify(delivery.body, withoutAddress) === JSON.stringify(earlier, withoutAddress);
 };
 
-/** The later content is the earlier one, or a part of it. An event that names no erased record loses the e-mail addresses only. */
+/** True if the later content is the earlier content, or a part of it without the erased e-mail addresses. */
 const isBlanked = (before: HistoryJson, after: HistoryJson, emails: readonly string[]): boolean => {
   if (after === null || before === after) return true;
   if (typeof before === 'string') return emails.some((email) => before.replaceAll(email, '[erased]') === after);

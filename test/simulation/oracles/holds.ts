@@ -13,13 +13,13 @@ import { isOfMerchant } from '../model/merchants.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical } from './events.ts';
 
-/** Sentences about who ends holds, how, and how much they take. */
+/** Sentences about captures and releases, such as who may make them and for which amount. */
 
-/** The ledger's rows of holds, ended ones too. */
+/** The ledger's rows of holds, including ended holds. */
 const holdsThere = ({ ledger }: History): readonly HistoryJson[] =>
   ledger.charges.filter(({ authorized = 0, captured = 0, status }) => authorized + captured > 0 && status !== 'failed');
 
-/** By payment. The charges of a native subscription's invoices name none until the service has read their event. */
+/** The rows by payment. Charges of a provider's invoices name no payment until the service has read their event. */
 const holdsOf = (history: History): ReadonlyMap<string, readonly HistoryJson[]> =>
   Map.groupBy(
     holdsThere(history).filter(({ payment_id }) => typeof payment_id === 'string'),
@@ -80,7 +80,7 @@ export const endedOnce: Oracle = {
   },
 };
 
-/** The amounts that merchants have asked to take; a request without prices asks for all that is held. */
+/** The requested amounts of captures. A request without prices captures the whole hold. */
 const askedOf = ({ exchanges }: History, id: string, authorized: number): ReadonlySet<number> =>
   new Set(
     exchanges
@@ -152,7 +152,7 @@ export const holdsAgree: Oracle = {
   },
 };
 
-/** A hold is looked at minutes after its end, then daily; its provider may be away for a day. */
+/** An ended hold is looked up after minutes, then daily. Its provider may have an outage of a day. */
 const LOOKED_AT_MS = 3 * 86_400_000;
 
 export const holdsEnd: Oracle = {
@@ -165,7 +165,7 @@ export const holdsEnd: Oracle = {
     }),
 };
 
-/** A reminder is due a day before the end of the hold, and may be retried for a time. */
+/** A reminder is due a day before the end of the hold, with some time for retries. */
 const REMINDED_MS = 12 * 3_600_000;
 
 export const remindedOnce: Oracle = {
@@ -187,7 +187,7 @@ export const remindedOnce: Oracle = {
   },
 };
 
-/** Refused as another's, or without an outcome. Any other refusal would tell a payer about the hold. */
+/** The statuses for a foreign record or an unknown outcome. Any other refusal would reveal the hold to a payer. */
 const isNotCaptured = ({ status, body }: HistoryExchange): boolean =>
   [0, 401, 403, 404, 429].includes(status) || status >= 500 || body?.code === 'IDEMPOTENCY_IN_PROGRESS';
 
@@ -230,7 +230,7 @@ const ENDS_HOLD = /\/(?:capture|complete|void|cancel)$/;
 /** A provider that answers 429 has done nothing. */
 const mayHaveActed = ({ path, status }: HistoryProviderCall): boolean => ENDS_HOLD.test(path) && status !== 429;
 
-/** A refusal says nothing of the hold: an earlier send of the call may have captured it, or its provider's site. */
+/** A refusal proves nothing, because an earlier send or the provider's dashboard may have captured the hold. */
 export const readBeforeDropped: Oracle = {
   sentence: 'No claim of a capture or a release is dropped without a read of the hold, if its call has arrived',
   atRestOnly: false,

@@ -5,9 +5,9 @@ import { type Model, modelOf } from '../model/owners.ts';
 import { changesAndWithdrawals, plansStarted } from '../model/plans.ts';
 import { at } from '../model/records.ts';
 
-/** A sentence about organizations whose subscriptions a member's own method pays. */
+/** A sentence about subscriptions of organizations that a member's own method pays. */
 
-/** The user whose own method pays for an organization, as a response shows the subscription. */
+/** The user whose own method pays for an organization, according to a response. */
 const lenderIn = ({ ownerOf }: Model, { body }: HistoryExchange): string | undefined => {
   const owner = body?.organization_id ? ownerOf(body.payment_method_id ?? '') : undefined;
   return owner?.organizationId === undefined ? owner?.userId : undefined;
@@ -21,11 +21,11 @@ const INTERVAL = ['billing_interval', 'interval_multiplier'] as const;
 
 interface Lowering {
   readonly exchange: HistoryExchange;
-  /** Of the merchant. Another person's change may begin within the allowance of the clocks. */
+  /** The merchant's user. Another person's change may begin within the clock tolerance. */
   readonly userId: string;
 }
 
-/** True if the merchant's change leaves everything but the price, and the price is not above the present price. */
+/** True if the merchant's change affects only the price, and does not raise the current price. */
 const isLowering = (history: History, id: string, { exchange, userId }: Lowering): boolean => {
   const { method, sent, body, sentAt, answeredAt } = exchange;
   const isPriceAlone = sent?.product_id === undefined && INTERVAL.every((field) => sent?.[field] === undefined);

@@ -2,10 +2,10 @@ import { firstUnderKey, organizationAsked, SKEW_MS } from '../model/exchanges.ts
 import type { History, HistoryExchange, Oracle } from '../model/history.ts';
 import { modelOf } from '../model/owners.ts';
 
-/** @module Sentences about rate limits, in the histories that have them. */
+/** @module Sentences about rate limits, for histories with rate limits on. */
 const HOUR_MS = 3_600_000;
 
-/** A decline that the service has counted. A repeated response under the same key does not count. */
+/** A counted decline. A repeated response under the same key does not count. */
 const declinesOf = (history: History): readonly HistoryExchange[] =>
   history.exchanges.filter(
     (one) => one.status === 402 && one.body?.code === 'PAYMENT_DECLINED' && firstUnderKey(history, one) === one,
@@ -17,7 +17,7 @@ const windowOf = ({ sentAt, answeredAt }: HistoryExchange): number | undefined =
   return from === to ? from : undefined;
 };
 
-/** Declines that came although the permitted number had been returned before their requests were sent. */
+/** The declines of requests that were sent after the permitted number of declines. */
 const tooMany = (all: readonly HistoryExchange[], max: number): readonly HistoryExchange[] =>
   all.filter((one) => {
     const window = windowOf(one);
@@ -49,10 +49,10 @@ export const declinesLimited: Oracle = {
 /** The smallest window that a person can fill. */
 const LEAST = 5;
 
-/** A sliding window of an hour also counts a share of the hour before. */
+/** A sliding window of an hour also counts a share of the previous hour. */
 const SLIDING_MS = 2 * HOUR_MS;
 
-/** Lists by e-mail address have a window per address, because the address is all that protects the list. */
+/** Lists by e-mail address have a window per address, because only the address protects the list. */
 const isOfAddress = ({ path }: HistoryExchange): boolean => path.includes('/guest/');
 
 export const limitedByOwnRequests: Oracle = {

@@ -2,7 +2,7 @@ import { erasuresOf, isErasedBy } from '../model/erasures.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { isVisible, recordsOf } from '../model/records.ts';
 
-/** Sentences about acknowledged writes, and about lists. */
+/** Sentences about acknowledged writes and about lists. */
 const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
   '/payments': 'payments',
   '/payments/intents': 'payments',
@@ -14,8 +14,8 @@ const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
 };
 
 /**
- * A removal that met a conflict may have done a part of its work, so its caller repeats it. The same applies to a
- * removal of a customer while another request made a subscription use one of its methods.
+ * After a conflict, a removal may be half done, so its caller repeats the removal. The same applies if a customer is
+ * removed while another request moves a subscription to one of the customer's methods.
  */
 const mayHaveRun = ({ exchanges }: History, { status, body, sentAt, answeredAt }: HistoryExchange): boolean => {
   if (status < 400 || status >= 500 || body?.code === 'VERSION_CONFLICT') return true;
@@ -26,7 +26,7 @@ const mayHaveRun = ({ exchanges }: History, { status, body, sentAt, answeredAt }
   );
 };
 
-/** A write that the SDK repeats finds that the record is gone, so a deletion that was carried out returns 404. */
+/** A deletion that the SDK repeats finds no record, so even a successful deletion may return 404. */
 const isNoMore = ({ exchanges }: History, { status, person, path }: HistoryExchange): boolean =>
   status === 404 &&
   exchanges.some((one) => {
@@ -34,7 +34,7 @@ const isNoMore = ({ exchanges }: History, { status, person, path }: HistoryExcha
     return one.person === person && record !== undefined && path.endsWith(record.id);
   });
 
-/** Payments are never deleted. Everything else may be gone by a deletion, an erasure or an act at the provider. */
+/** Payments are never deleted. Other records may be gone after a deletion, an erasure or an act at the provider. */
 const mayBeGone = (history: History, exchange: HistoryExchange, record: HistoryJson): boolean => {
   const ids = [record.id, record.customer_id, record.organization_id].filter((id) => Boolean(id));
   const isDeleted = history.exchanges.some(
@@ -48,7 +48,7 @@ const mayBeGone = (history: History, exchange: HistoryExchange, record: HistoryJ
 
 const ERASED_WHOLLY = new Set(['/customers', '/payment-methods', '/addresses']);
 
-/** Made by the person, for the person, before the erasure was done. */
+/** True if the person made the record for themselves before the end of the erasure. */
 const isErased = (history: History, exchange: HistoryExchange, record: HistoryJson): boolean => {
   const { path, person, credential, sent, sentAt } = exchange;
   if (!ERASED_WHOLLY.has(path) || record.organization_id) return false;
@@ -58,7 +58,7 @@ const isErased = (history: History, exchange: HistoryExchange, record: HistoryJs
   return erasuresOf(history).some((one) => sentAt < one.doneAt && isErasedBy(one, owner));
 };
 
-/** A method that is detached at the provider is removed here; one that its payer never authenticated is removed after a day. */
+/** A method is removed after its detachment at the provider, or after a day without the payer's authentication. */
 const isRemovedThere = ({ acts }: History, { id, setup_status, provider_payment_method_id }: HistoryJson): boolean =>
   String(id).startsWith('pmt_') &&
   (setup_status === 'requires_action' ||
@@ -103,7 +103,7 @@ export const noInternalErrors: Oracle = {
       .map(({ number, method, path, status }) => `answer ${number} (${method} ${path}): ${status}`),
 };
 
-/** A key is kept for 24 hours, by clocks that differ by some seconds. */
+/** A key is kept for 24 hours, with a tolerance for clock differences. */
 const KEY_KEPT_MS = 86_400_000 - 60_000;
 
 export const sameKeySameRecord: Oracle = {
@@ -112,7 +112,7 @@ export const sameKeySameRecord: Oracle = {
   violations: (history) => {
     const byKey = Map.groupBy(
       history.exchanges.filter(({ idempotencyKey, status }) => idempotencyKey !== undefined && status === 201),
-      // The same guest with a token and without a token counts as two callers.
+      // A guest with a token and the same guest without a token are two callers.
       ({ person, credential, guestId, path, idempotencyKey }) =>
         [person, credential, guestId, path, idempotencyKey].join(' '),
     );
@@ -141,7 +141,7 @@ const isListed = (kind: string, item: HistoryItem): boolean => {
   return true;
 };
 
-/** The owner whose list shows it. */
+/** The owner whose list shows the record. */
 const listOf = ({ organizationId, userId }: HistoryItem): string =>
   organizationId === undefined ? `USER#${userId}` : `ORG#${organizationId}`;
 
@@ -156,7 +156,7 @@ export const listsAgree: Oracle = {
       );
       const wanted = own.map(({ id }) => id).toSorted();
       const shown = ids.toSorted();
-      // Of a long list the first page alone was read.
+      // Only the first page of a long list was read.
       const isPart = ids.length === limit && wanted.length > limit && shown.every((id) => wanted.includes(id));
       return [
         ...(isPart || wanted.join() === shown.join()
@@ -204,7 +204,7 @@ export const oneDefault: Oracle = {
     const wrong = pointers.flatMap(({ pk, recordId }) => {
       const record = records.get(recordId);
       const owner = String(pk).slice('OWNER#'.length);
-      // A pointer to a record that is gone counts as none.
+      // A pointer to a removed record counts as no default.
       return record === undefined || ownersOf(record).includes(owner) ? [] : [`${owner} has the default ${recordId}`];
     });
     const shown = history.exchanges.flatMap(({ path, method, status, body, number }) => {

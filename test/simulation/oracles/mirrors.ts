@@ -1,15 +1,15 @@
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { recordsOf } from '../model/records.ts';
 
-/** Sentences about customers and payment methods. At rest the record matches its provider's. */
+/** Sentences about customers and payment methods. At rest each record matches the provider's record. */
 
-/** Providers that send an event when a customer or a card changes there. */
+/** Providers that send an event after a change of a customer or card. */
 const TELLING = new Set(['provider_a', 'provider_c']);
 
 const byProviderId = (rows: readonly HistoryJson[]): ReadonlyMap<string, HistoryJson> =>
   new Map(rows.filter(({ provider }) => TELLING.has(provider)).map((row) => [`${row.provider} ${row.id}`, row]));
 
-/** A phone number that the providers refuse is kept here only. */
+/** The providers refuse this phone number, so only our record has it. */
 const UNFIT = /[a-z]/;
 
 const contactOf = ({ email, name, phone }: HistoryItem): string => {

@@ -33,9 +33,9 @@ export const chargedOnce: Oracle = {
   },
 };
 
-/** A period for which money was taken. Times are epoch ms. */
+/** A paid period. Times are epoch ms. */
 interface PaidPeriod {
-  /** Our id, or the provider's if it does not have ours. */
+  /** Our id, or the provider's id if ours is missing. */
   readonly subscription: string;
   /** The payment or the provider's invoice. */
   readonly by: string;
@@ -44,15 +44,14 @@ interface PaidPeriod {
 }
 
 /**
- * For a provider that bills by itself, each invoice that took money names its period, also an invoice that was voided
- * since.
+ * If the provider bills, each paid invoice names its period, even if the invoice was voided later.
  */
 const invoicedPeriods = ({ ledger }: History): readonly PaidPeriod[] => {
   const ours = new Map(ledger.subscriptions.map(({ id, subscription_id }) => [id, subscription_id ?? id]));
   const taken = new Set(ledger.charges.filter(isChargeTaken).map(({ payment_intent }) => payment_intent));
   return (
     ledger.invoices
-      // An invoice whose total is 0 collects the debt of a customer, and pays for no period.
+      // An invoice with the total 0 collects a customer's debt, and pays for no period.
       .filter(({ amount, total }) => amount > 0 && total !== 0)
       .filter(({ status, payment_intent }) => status === 'paid' || taken.has(payment_intent))
       .map(({ id, subscription, period_start, period_end }) => ({
@@ -73,7 +72,7 @@ const claimedPeriods = (history: History, paid: readonly HistoryItem[]): readonl
   });
 };
 
-/** A new calendar begins by the clock of an instance, and two clocks differ by at most this. */
+/** The maximum difference between two clocks. A new calendar begins by the clock of an instance. */
 const CLOCKS_DIFFER_MS = 5_000;
 
 export const periodPaidOnce: Oracle = {
@@ -105,8 +104,8 @@ export const periodPaidOnce: Oracle = {
 };
 
 /**
- * When another period may have started before the paid one was over: by a seller on the provider's dashboard, or by a
- * change of the plan to another interval.
+ * The times at which another period may have started before the end of the paid period. A seller on the provider's
+ * dashboard or a change to another interval can start a period.
  */
 const beginnings = (history: History, id: string, acts: readonly HistoryAct[]): readonly number[] => [
   ...acts.filter(({ name }) => name === TRIAL_MOVED || name === PRICING).map(({ at: time }) => time),
@@ -140,7 +139,7 @@ export const amountsAgree: Oracle = {
   },
 };
 
-/** A function that lost its caller may still send an update, or apply it here. */
+/** A function may still send or apply an update for this long after its caller is gone. */
 const UPDATE_UNDER_WAY_MS = 120_000;
 
 const ORDER_KEPT_MS = 6 * 3_600_000;
@@ -162,9 +161,9 @@ export const intentsAgree: Oracle = {
       const isSettling =
         (draft !== undefined && !history.atRest) || at(payment['updatedAt']) > history.now - UPDATE_UNDER_WAY_MS;
       if (!intent || isForgotten(intent, history.now) || isSettling || !isVisible(payment)) return [];
-      // An update concurrent with the cancellation may have changed it at the provider. It can no longer be charged.
+      // A concurrent update may have changed the provider's amount. The canceled intent can no longer be charged.
       if (payment['status'] === 'canceled') return [];
-      // A part of it may be captured, which the sentences about holds compare.
+      // A hold may be captured in part, which the sentences about holds check.
       if (wasHeld(payment)) return [];
       if (intent.amount === totalCents && intent.currency === currency) return [];
       return [`${id} is ${totalCents} ${currency}, ${intent.id} is ${intent.amount} ${intent.currency}`];
@@ -190,7 +189,7 @@ export const refundsWithinCharge: Oracle = {
       ({ paymentId }) => String(paymentId),
     );
     const here = payments.flatMap(({ id, refundedCents = 0, refundingCents = 0, totalCents }) => {
-      // The dashboard does not know the amount reserved here. Until the reserved refund is refused, both are counted.
+      // The dashboard ignores our reserved amount, so both refunds count until the reserved refund is refused.
       const unasked = history.atRest ? 0 : sum(byDashboard.get(id) ?? [], ({ amountCents }) => amountCents);
       return Math.max(refundedCents, refundedCents + refundingCents - unasked) > totalCents
         ? [`${id} of ${totalCents} shows refunds of ${refundedCents} and reserves ${refundingCents}`]

@@ -4,7 +4,7 @@ import { actsOnSubscriptions, INVOICE_PAID, PRICING } from '../model/outside.ts'
 import { planVersions } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** Sentences about the record of a subscription that its provider bills. */
+/** Sentences about subscriptions that the provider bills. */
 const secondOf = (time: string | null | undefined): number | null =>
   time === null || time === undefined ? null : Math.floor(at(time) / 1_000);
 
@@ -13,20 +13,20 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Both {
   readonly here: HistoryItem;
   readonly there: HistoryJson;
-  /** True if its plan has changed or was to change. */
+  /** True if the plan has changed or had a scheduled change. */
   readonly isReplanned: boolean;
   /** True if a seller has changed the price at the provider. */
   readonly isPricedThere: boolean;
 }
 
-/** A trial at the provider that covers paid time is not a trial here, and has no period here. */
+/** A provider's trial that covers paid time is neither a trial nor a period here. */
 const isBridged = ({ here, there, isReplanned }: Both): boolean =>
   (isStartedAgain(here) && there.trial_end !== null) ||
   (isReplanned && there.status === 'trialing' && here['status'] !== 'trialing');
 
 const isStartedAgain = (here: HistoryItem): boolean => (here['formerProviderIds'] ?? []).length > 0;
 
-/** The provider keeps a separate date beside the flag. */
+/** The provider keeps a date separate from the flag. */
 const endOf = ({ here, there }: Both): readonly [Fields, Fields] => [
   { ends: here['cancelAtPeriodEnd'], at: there.cancel_at === null ? null : secondOf(here['cancelAt']) },
   { ends: there.cancel_at_period_end || there.cancel_at !== null, at: secondOf(there.cancel_at) },
@@ -36,8 +36,8 @@ const timesOf = (both: Both): readonly [Fields, Fields] => {
   const { here, there, isReplanned } = both;
   if (isBridged(both)) return [{}, {}];
   const { currentPeriodStart, currentPeriodEnd, trialEnd } = here;
-  // A record that was started again says when its first trial ended, also if it was canceled before the provider had it.
-  // Another interval is a trial at the provider until the paid time ends.
+  // A restarted record keeps the end of its first trial, even if it was canceled before its creation at the provider.
+  // After a change of interval, the provider shows a trial until the end of the paid time.
   const isOver = trialEnd !== undefined && at(trialEnd) <= at(there.created_at);
   const hasOwnTrial = !isStartedAgain(here) && !isReplanned && !isOver;
   return [
@@ -54,13 +54,13 @@ const timesOf = (both: Both): readonly [Fields, Fields] => {
   ];
 };
 
-/** The collection that a past-due subscription shows. */
+/** The collection fields of a past-due subscription. */
 const billingOf = ({ here, there }: Both): readonly [Fields, Fields] =>
   here['status'] === 'past_due' && here['held'] === undefined
     ? [{ unpaid: here['isUnpaid'] === true }, { unpaid: there.status === 'unpaid' }]
     : [{}, {}];
 
-/** The price that the provider charges at the next renewal, which is that of a scheduled change if there is one. */
+/** The provider's price for the next renewal, which includes a scheduled change. */
 const priceOf = ({ here, there, isPricedThere }: Both): readonly [Fields, Fields] => {
   const { totalCents, scheduledChange, currency } = here;
   if (scheduledChange && isPricedThere) return [{}, {}];
@@ -96,7 +96,7 @@ export const nativeFieldsAgree: Oracle = {
   },
 };
 
-/** The provider began another period within this one, so each has an invoice that was paid. */
+/** The number of paid invoices for the period, including periods that the provider began within it. */
 const paidInvoices = (history: History, { providerSubscriptionId }: HistoryItem, end: string): number => {
   const paid = history.ledger.invoices.filter(
     ({ subscription, status, amount }) => subscription === providerSubscriptionId && status === 'paid' && amount > 0,
@@ -107,7 +107,7 @@ const paidInvoices = (history: History, { providerSubscriptionId }: HistoryItem,
   ).length;
 };
 
-/** A version with the same end of its period as the one before reports the same payment again, unless another is paid. */
+/** Finds versions that report the same payment twice. Two versions with one period end need two paid invoices. */
 const renewedTwice = (history: History, subscription: HistoryItem): readonly string[] => {
   const renewals = recordsOf(history)
     .versionsOf(subscription['id'])
@@ -126,7 +126,7 @@ export const renewedOnce: Oracle = {
     ),
 };
 
-/** A person paused it here. A pause on the provider's dashboard leaves the debt. */
+/** True if a person paused the subscription here. A pause on the provider's dashboard keeps the debt. */
 const isPausedHere = ({ status }: HistoryItem, versions: readonly HistoryItem[]): boolean =>
   status === 'paused' && actingPerson(versions.findLast(({ cause }) => cause === 'paused')?.['actor'])?.type === 'user';
 

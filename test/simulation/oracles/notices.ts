@@ -7,7 +7,7 @@ import { NOTICE_DAYS } from '../world/people.ts';
 
 /** Sentences about the notice before a renewal. */
 const DAY_MS = 86_400_000;
-/** Each failure of the table, and each function that is killed, makes due work some minutes later. */
+/** Each table failure and each killed function delays due work by some minutes. */
 const LATEST_BY_FAULTS_MS = 12 * 3_600_000;
 
 interface Notice {
@@ -29,7 +29,7 @@ const noticeOf = ({ timestamp, data }: HistoryJson): Notice => ({
   isEnding: data.status !== 'active' || data.cancel_at_period_end,
 });
 
-/** An event may come on the bus more than once. */
+/** The bus may receive an event more than once. */
 const noticesOf = ({ bus }: History): readonly Notice[] => {
   const sent = bus.filter(
     ({ 'detail-type': name, detail }) =>
@@ -61,7 +61,7 @@ export const noticedOnce: Oracle = {
   },
 };
 
-/** A renewal that the service has charged. */
+/** A renewal charged by the service. */
 interface Renewal {
   readonly subscription: HistoryItem;
   readonly start: number;
@@ -107,7 +107,7 @@ export const noticedAmounts: Oracle = {
   },
 };
 
-/** True if the subscription was active, and about to renew, for longer than due work may be late. */
+/** True if the subscription was active and about to renew for longer than the maximum delay of due work. */
 const wasDue = (history: History, { subscription, start }: Renewal): boolean => {
   const since = start - NOTICE_DAYS * DAY_MS;
   const versions = recordsOf(history).versionsOf(subscription['id']);
@@ -123,7 +123,7 @@ const wasDue = (history: History, { subscription, start }: Renewal): boolean => 
 
 const SHORTEST_MONTH_MS = 27 * DAY_MS;
 
-/** True if the period that ends with the renewal has lasted a month. The plan may have another interval now. */
+/** True if the period before the renewal lasted a month. The current plan may have another interval. */
 const isOfMonth = ({ items }: History, { subscription, start }: Renewal): boolean =>
   items.some(
     (item) =>

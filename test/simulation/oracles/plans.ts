@@ -6,7 +6,7 @@ import { actsOnSubscriptions } from '../model/outside.ts';
 import { changeRequests, isMerchantsChange, isOfChange, plansStarted } from '../model/plans.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
-/** Sentences about changes of the plan of a subscription. */
+/** Sentences about plan changes of subscriptions. */
 
 const chargesOf = ({ ledger }: History): ReadonlyMap<string, HistoryJson> =>
   new Map(ledger.charges.filter(isChargeTaken).map((charge) => [String(charge.payment_id), charge]));
@@ -49,14 +49,14 @@ export const appliedIsPaid: Oracle = {
   },
 };
 
-/** The prices of the product, without the code that the subscription began with, and with it. */
+/** The product's prices without and with the subscription's original code. */
 const pricesOf = (productId: string | undefined, quantity: number, code: Code | undefined): readonly number[] => {
   const full = listPriceOf(productId, quantity);
   if (!full) return [];
   return [totalOf(full), ...(code ? [totalOf(reducedBy(code, full, true))] : [])];
 };
 
-/** True if the request asks for the plan that the version brings. */
+/** True if the request asks for the version's new plan. */
 const isAsked = (
   { sent, sentAt }: HistoryExchange,
   { plan, wasPlan, at: time }: HistoryItem,
@@ -88,7 +88,7 @@ export const appliedIsAsked: Oracle = {
   },
 };
 
-/** The amount that the response to a change shows as due, or as paid. */
+/** The due or paid amount in the response to a change. */
 const amountOf = (history: History, { sentAt, body }: HistoryExchange): number | undefined => {
   if (body?.pending_change) return body.pending_change.due_now_cents;
   const paid = recordsOf(history).payment(body?.latest_payment_id ?? '');
@@ -109,7 +109,7 @@ export const previewIsCharge: Oracle = {
       const { number, path, sent, status } = exchange;
       const said = previews.get(`${path}/preview ${sent?.proration_at}`);
       const amount = status === 200 || status === 202 ? amountOf(history, exchange) : undefined;
-      // A change that costs nothing shows the payment of an earlier one.
+      // A free change shows the payment of an earlier change.
       if (!said || amount === undefined || amount === said) return [];
       return [`answer ${number}: POST ${path} costs ${amount}, its preview said ${said}`];
     });
@@ -121,14 +121,14 @@ const LEAST_BEFORE_END_MS = 600_000;
 const isTooLate = ({ expires_at: expires, period_end: end }: HistoryJson): boolean =>
   at(expires) > at(end) - LEAST_BEFORE_END_MS;
 
-/** The subscriptions that the body shows with an open change that expires. */
+/** The subscriptions in the body with an open, expiring change. */
 const waitingIn = (body: HistoryJson): readonly HistoryJson[] =>
   [body, body?.data]
     .flat()
     .filter((one) => typeof one?.pending_change?.expires_at === 'string')
     .map((one) => ({ id: one.id, expires_at: one.pending_change.expires_at, period_end: one.current_period_end }));
 
-/** A payer who paid after the end would have the next period of the new plan for the difference alone. */
+/** Otherwise a late payer would get the new plan's next period for the difference alone. */
 export const waitsWithinPeriod: Oracle = {
   sentence: 'A change of a plan that waits for its payer expires 10 minutes before the period ends',
   atRestOnly: false,
@@ -143,11 +143,11 @@ export const waitsWithinPeriod: Oracle = {
   },
 };
 
-/** A change that takes effect later is no one's request of that moment. */
+/** True for a scheduled change, which takes effect without a request at that moment. */
 const isBySchedule = ({ actor, dueCents }: HistoryItem): boolean =>
   dueCents === undefined && !['user', 'admin', 'key'].includes(actor?.type);
 
-/** With these a schedule ends. */
+/** The acts that end a schedule. */
 const SCHEDULE_ENDS = new Set(['cancel_scheduled', 'canceled']);
 const CLOCKS_DIFFER_MS = 5_000;
 

@@ -24,7 +24,7 @@ export const syncFinds: Oracle = {
   },
 };
 
-/** Excludes failed and canceled refunds, because a sync may or may not have counted such a refund before it ended. */
+/** Excludes failed and canceled refunds, because a sync may have counted such a refund before its failure. */
 const isGivenBack = ({ status }: HistoryJson): boolean => status === 'succeeded' || status === 'pending';
 
 export const syncShows: Oracle = {
@@ -44,7 +44,7 @@ export const syncShows: Oracle = {
   },
 };
 
-/** The provider's own record of its refunds may be ahead of ours only if its dashboard refunds too. */
+/** The provider's refunds may be ahead of ours only after a refund on its dashboard. */
 export const refundsFit: Oracle = {
   sentence: 'The service requests no refund above the remaining amount of the charge',
   atRestOnly: false,
@@ -62,7 +62,7 @@ export const refundsFit: Oracle = {
 
 const isRefused = ({ status }: HistoryExchange): boolean => status >= 400 && status < 500;
 
-/** Requests that may move a default, by setting or removing it, or by removing methods. */
+/** Requests that may move a default by setting it, by removing it or by removing methods. */
 const mayMoveDefault = (exchange: HistoryExchange): boolean => {
   const { method, path, sent } = exchange;
   if (method === 'GET' || isRefused(exchange)) return false;
@@ -85,7 +85,7 @@ export const defaultKept: Oracle = {
       const method = methods.get(id);
       const isRemovedThere = removedThere.some((act) => act.at + UNDER_WAY_MS > exchange.sentAt);
       if (!isCarriedOut(exchange) || method === undefined || isRemovedThere) return [];
-      // A repeat under a key only returns the result of the first request again.
+      // A repeat under a key only returns the result of the first request.
       const first = history.exchanges.find((one) => isSameRequest(one, exchange)) ?? exchange;
       const later = history.exchanges.some(
         (one) => !isSameRequest(one, exchange) && mayMoveDefault(one) && one.answeredAt + UNDER_WAY_MS > first.sentAt,
@@ -126,7 +126,7 @@ export const erasedIsNameless: Oracle = {
   },
 };
 
-/** Changes on the provider's dashboard may move the end, or begin another period before it. */
+/** Dashboard changes may move the end, or begin another period before the end. */
 const MOVES_END = new Set<string>([ENDING, TRIAL_MOVED, PRICING]);
 
 /** Requests after which a subscription continues. */
@@ -171,7 +171,7 @@ const DAYS: Readonly<Record<string, readonly [number, number]>> = {
 };
 const DAY_MS = 86_400_000;
 
-/** Of subscriptions that the service bills; a trial has its own length. */
+/** Checks only subscriptions that the service bills. A trial has its own length. */
 export const periodsFit: Oracle = {
   sentence: 'A period that the service bills is as long as its interval',
   atRestOnly: false,

@@ -4,7 +4,7 @@ import { plansStarted } from '../model/plans.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical, partsOf } from './events.ts';
 
-/** Sentences about the events of each record. Each change has one event, with its amounts, in a possible order. */
+/** Sentences about events. Each change of a record has one event with the correct amounts in a possible order. */
 
 /** The events of each record by their ids, which are `record:version:event`. */
 const publishedOf = (history: History): ReadonlyMap<string, ReadonlyMap<string, HistoryEvent>> => {
@@ -33,7 +33,7 @@ const subscriptionName = (version: HistoryItem, before: HistoryItem | undefined)
   return isEnd ? 'subscription.cancelled' : 'subscription.updated';
 };
 
-/** One event for each version, also of those that the history would not show. */
+/** One event per version, including versions that the history hides. */
 const eventsOfSubscription = ({ id, version }: HistoryItem, versions: readonly HistoryItem[]): readonly string[] => {
   const shown = new Map(versions.map((one) => [versionOf(one), one]));
   return Array.from({ length: version }, (_, index) => {
@@ -58,13 +58,13 @@ const MEMBERSHIP_EVENT: Readonly<Record<string, string>> = {
   expired: 'membership.cancelled',
 };
 
-/** A pause ends only a membership that has not ended. */
+/** A pause does not affect an ended membership. */
 const membershipEvent = (is: string | undefined, was: string | undefined): string | undefined =>
   is === 'expired' && was !== 'active' && was !== 'pending' ? undefined : MEMBERSHIP_EVENT[is ?? ''];
 
 /**
- * A change that says which period has been paid. A free period is paid as it begins; a payment may become known after the end
- * of its subscription.
+ * A change that states the paid period. A free period is paid at its start. A payment may become known after the end of
+ * its subscription.
  */
 const isPaidBy = ({ status, paymentId, cause, periodEnd }: HistoryItem, isFree: boolean, until: string): boolean => {
   if (status === 'canceled') return cause === 'renewed';
@@ -74,13 +74,13 @@ const isPaidBy = ({ status, paymentId, cause, periodEnd }: HistoryItem, isFree: 
 interface MembershipBefore {
   readonly was: string | undefined;
   readonly wasActive: boolean;
-  /** True if no period is paid, this one included. */
+  /** True if no period is paid, including the current period. */
   readonly isUnpaid: boolean;
-  /** True if the provider has stopped collecting. The membership then ends as it does at the end of dunning. */
+  /** True if the provider has stopped collecting. The membership then ends as after dunning. */
   readonly isGivenUp: boolean;
 }
 
-/** While a payment is retried, a membership stays as it is; it is pending until it is active for the first time. */
+/** During retries a membership keeps its status. It is pending until its first activation. */
 const membershipAt = (
   status: string,
   { was, wasActive, isUnpaid, isGivenUp }: MembershipBefore,
@@ -90,7 +90,7 @@ const membershipAt = (
   return status === 'active' && isUnpaid ? 'pending' : MEMBERSHIP[status];
 };
 
-/** A membership is active while its subscription is, from the first paid period. Each later period extends it. */
+/** A membership is active with its subscription from the first paid period on. Each later period extends it. */
 const eventsOfMembership = (subscription: HistoryItem, versions: readonly HistoryItem[]): readonly string[] => {
   let [was, until, wasActive]: [string | undefined, string, boolean] = [undefined, '', false];
   return versions.flatMap((version) => {
@@ -114,19 +114,19 @@ const eventsOfMembership = (subscription: HistoryItem, versions: readonly Histor
 
 interface OfMembership {
   readonly events: ReadonlyMap<string, HistoryEvent> | undefined;
-  /** Of its subscription. */
+  /** The events of the membership's subscription. */
   readonly versions: readonly HistoryItem[];
 }
 
 /**
- * Its provider's dashboard may give free time, and settle an invoice without a payment; and another plan may begin a
- * membership. Then the last event counts.
+ * The provider's dashboard may give free time or settle an invoice without a payment, and another plan may begin a
+ * membership. In these cases the last event counts.
  */
 const lastOfMembership = ({ id, status }: HistoryItem, { events, versions }: OfMembership): readonly string[] => {
   const last = [...(events?.values() ?? [])].toSorted((one, other) => partsOf(other).version - partsOf(one).version)[0];
   const name = last === undefined ? 'no event' : partsOf(last).name;
   const wanted = status === 'active' ? ['membership.activated', 'membership.extended'] : [MEMBERSHIP_EVENT[status]];
-  // A plan that took effect in a pause begins a membership that has never been active.
+  // A plan that takes effect in a pause begins a membership without an active time.
   const startsPaused = versions.some(
     (version) => version['cause'] === 'plan_changed' && version['status'] === 'paused',
   );
@@ -188,7 +188,7 @@ const refundName = (status: string, was: string | undefined): string | undefined
   status === was ? undefined : REFUND_EVENT[status];
 
 /**
- * Each opening and each decision has an event, and so has a new amount or date, or evidence that is requested again.
+ * Each opening, each decision, each new amount or date, and each repeated request for evidence has an event.
  */
 const disputeName = (is: HistoryJson, was: HistoryJson | undefined): string | undefined => {
   const [isOpen, wasOpen] = [OPEN_DISPUTE.has(is.status), OPEN_DISPUTE.has(was?.status)];
@@ -240,7 +240,7 @@ interface Named {
   readonly payments: ReadonlyMap<string, HistoryItem>;
   readonly subscriptions: ReadonlyMap<string, HistoryItem>;
   readonly refunds: ReadonlyMap<string, HistoryItem>;
-  /** The amount of a dispute may change, so each version of its payment shows it as it was then. */
+  /** The amount of a dispute may change, so each payment version shows the amount at that time. */
   readonly versionsOf: (id: string) => readonly HistoryItem[];
   /** Payments that an update may have changed after their creation, each with the version of its last update. */
   readonly updated: ReadonlyMap<string, number>;
@@ -267,7 +267,7 @@ const namedIn = (history: History): Named => {
 
 const sumOf = (stored: HistoryItem | undefined): string => `${stored?.['totalCents']} ${stored?.['currency']}`;
 
-/** What a payment is over at this event; before its capture it is over what is held, also in an attempt that failed. */
+/** The payment's amount at this event. Before a capture it is the held amount, even after a failed attempt. */
 const statedBy = (
   named: Named,
   stored: HistoryItem | undefined,
@@ -285,7 +285,7 @@ const OF_HOLD = new Set([
   ...['payment.capture_failed', 'payment.release_failed'],
 ]);
 
-/** A subscription at this version has the price that a later change of its plan replaced, else its present price. */
+/** The price at this version, which is the price before a later plan change, else the current price. */
 const atVersion = (named: Named, subscription: HistoryItem | undefined, version: number): HistoryItem | undefined => {
   const next = named
     .versionsOf(subscription?.['id'])
@@ -293,7 +293,7 @@ const atVersion = (named: Named, subscription: HistoryItem | undefined, version:
   return subscription && next ? { ...subscription, totalCents: next['wasPlan'].totalCents } : subscription;
 };
 
-/** During a run the history may lack the newest version, which may have changed the amount. */
+/** During a run the newest version may be missing in the history, although it changed the amount. */
 const isBehind = (named: Named, stored: HistoryItem | undefined): boolean => {
   const last = named.versionsOf(stored?.['id']).at(-1);
   return last !== undefined && versionOf(last) < stored?.['version'];
@@ -307,7 +307,7 @@ const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
   const lastUpdate = named.updated.get(record);
   const isEarlierPrice = named.repriced.has(record) && version < stored?.['version'];
   const mayDiffer =
-    // The notice of a renewal says what the next period costs.
+    // The notice of a renewal states the price of the next period.
     reason === 'renewal_due' ||
     isEarlierPrice ||
     isBehind(named, stored) ||
@@ -333,7 +333,7 @@ export const eventAmounts: Oracle = {
   },
 };
 
-/** Events may arrive in any order; a receiver compares their timestamps, even if the clocks of two instances differ. */
+/** Events may arrive in any order. Receivers compare timestamps, even if the clocks of two instances differ. */
 export const eventsInOrder: Oracle = {
   sentence: 'The events of a record begin with its creation, and a later version has no earlier timestamp',
   atRestOnly: false,

@@ -3,9 +3,9 @@ import type { History, HistoryExchange, HistoryJson, Oracle, Person } from '../m
 import { isOfMerchant } from '../model/merchants.ts';
 import { CREATES, guestIdOf, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 
-/** Who may read what. The people of the merchant read the records of everyone. */
+/** The rights to read. The people of the merchant may read all records. */
 
-/** Reads may use a membership that is this old. */
+/** The maximum age of a membership that reads may use. */
 const CACHE_MS = 300_000;
 
 const RECORD = /^(pay|pmt|cust|subs|addr|ref|dsp|org|log)_[0-9a-f]{24}$/;
@@ -13,7 +13,7 @@ const RECORD = /^(pay|pmt|cust|subs|addr|ref|dsp|org|log)_[0-9a-f]{24}$/;
 interface Reader {
   readonly person: Person;
   readonly exchange: HistoryExchange;
-  /** Undefined for a list. */
+  /** The record of the path; undefined for a list. */
   readonly recordId?: string;
 }
 
@@ -27,10 +27,10 @@ const mayRead = ({ standing }: Model, { person, exchange, recordId }: Reader, ow
   return standing.rolesBetween({ userId: person.userId, organizationId }, from, exchange.answeredAt).size > 0;
 };
 
-/** The lists beside a payment. */
+/** The ids in a payment's related lists. */
 const BESIDE = /^(?:ref|dsp)_/;
 
-/** The token that was sent, or that a create has just given, opens the record. Some tokens open one record only. */
+/** True if the sent token, or the token from this create, opens the record. Some tokens open one record only. */
 const opens = ({ guestId, guestRecord, path, body }: HistoryExchange, owner: string, id: string): boolean => {
   if (guestIdOf(body?.guest_token) === owner) return true;
   if (guestId !== owner) return false;
@@ -44,11 +44,11 @@ const isRepeat = (history: History, exchange: HistoryExchange): boolean =>
   exchange.body?.guest_token === undefined &&
   earlierUnderKey(history, exchange).some(({ guestRecord, network }) => !guestRecord && network !== exchange.network);
 
-/** The founder of an organization whose creation had no response, and which is gone by now. */
+/** The founder of a deleted organization whose creation got no response. */
 const isFounderOf = ({ body }: HistoryExchange, { userId }: Person, organizationId: string): boolean =>
   recordsIn(body).some((record) => record.id === organizationId && record.owner_user_id === userId);
 
-/** Every part of the response that is a record itself. */
+/** Every record within the response. */
 const recordsIn = (value: HistoryJson): readonly HistoryJson[] => {
   if (typeof value === 'string') return paymentsInTable(value);
   if (typeof value !== 'object' || value === null) return [];
@@ -56,7 +56,7 @@ const recordsIn = (value: HistoryJson): readonly HistoryJson[] => {
   return typeof value.id === 'string' && RECORD.test(value.id) ? [value, ...nested] : nested;
 };
 
-/** A list of payments as CSV. Its other columns contain records related to the payment. */
+/** A CSV list of payments. Some columns contain related records. */
 const paymentsInTable = (text: string): readonly HistoryJson[] =>
   text.startsWith('id,') ? (text.match(/^pay_[0-9a-f]{24}/gm) ?? []).map((id) => ({ id })) : [];
 
@@ -70,14 +70,14 @@ const FEW_FIELDS = new Set([
 const isOfGuestList = ({ path }: HistoryExchange, record: HistoryJson): boolean =>
   /^\/(payments|subscriptions)\/guest\//.test(path) && Object.keys(record).every((field) => FEW_FIELDS.has(field));
 
-/** A guest repeats a create under its key. The record has been erased meanwhile, so it names no guest. */
+/** True if a guest repeats a create under its key after the record's erasure, so the record names no guest. */
 const isErasedSince = (history: History, exchange: HistoryExchange, record: HistoryJson): boolean =>
   CREATES.test(exchange.path) &&
   firstUnderKey(history, exchange) !== exchange &&
   record.is_guest_payment === true &&
   record.guest_email === null;
 
-/** These lists and sums accept the organization whose records they show. */
+/** Lists and sums that accept an organization as a filter. */
 const OF_AN_OWNER =
   /^\/(?:payments|payments\/summary|payment-methods|customers|subscriptions|addresses|webhooks\/logs)$/;
 const OF_A_PROJECT = /^\/(?:payments|subscriptions)$/;
@@ -111,7 +111,7 @@ export const answersPermitted: Oracle = {
   },
 };
 
-/** The reason why this path and query must return nothing to the person, regardless of the response. */
+/** The reason why the person must get nothing for this path and query, whatever the response contains. */
 const refusalOfPath = (model: Model, reader: Reader): string | undefined => {
   const { person, exchange } = reader;
   const { path, query } = exchange;
@@ -137,14 +137,14 @@ const refusalOfMemberships = (model: Model, reader: Reader): string | undefined 
   return mayRead(model, reader, owner) ? undefined : `who may not read the memberships of ${entity}`;
 };
 
-/** In a list of a project its seller sees the records of all buyers. */
+/** The seller of a project sees all buyers' records in the project's lists. */
 const isSold = (model: Model, { person, exchange }: Reader, { projectId }: OwnerAndProject): boolean =>
   projectId !== undefined &&
   OF_A_PROJECT.test(exchange.path) &&
   exchange.query['project_id'] === projectId &&
   model.sellerOf(projectId) === person.userId;
 
-/** Products of the simulation belong to no organization, so that only platform admins see all of one. */
+/** The simulation's products belong to no organization, so only platform admins see all their fields. */
 const showsSellersView = (model: Model, { userId }: Person, { project, product }: HistoryJson): boolean =>
   (project && 'billing_email' in project && model.sellerOf(project.id) !== userId) ||
   (product && 'provider_refs' in product) ||

@@ -32,7 +32,7 @@ interface Deleted {
   readonly customer?: string;
 }
 
-/** The records that an acknowledged DELETE named, with the provider ids that responses had shown. */
+/** The records of acknowledged DELETE requests, with their provider ids from responses. */
 const deletedIds = (history: History): readonly Deleted[] => {
   const shown = new Map<string, Deleted>();
   const learn = (record: HistoryJson): void => {
@@ -68,7 +68,7 @@ export const organizationsGone: Oracle = {
 
 const MINUTE_MS = 60_000;
 
-/** Events that came later may be about a person who has come back. */
+/** Later events may be about a returned person. */
 export const erasedEventsAreNameless: Oracle = {
   sentence: 'At rest an event of an erased record that a provider sent before the erasure does not name the person',
   atRestOnly: true,

@@ -6,8 +6,8 @@ import { mayManage } from '../model/standing.ts';
 /** @module A sentence about people who lose their rights while their requests run. */
 
 /**
- * The request may have been checked before the loss, so its claim must check again. Earlier claims may be carried out.
- * The table dates the claims, so clock differences do not matter.
+ * The request may have been checked before the loss of rights, so its claim must check again. Acts of earlier claims
+ * may continue. The table dates the claims, so clock differences do not matter.
  */
 export const rightsHeldAtClaims: Oracle = {
   sentence:

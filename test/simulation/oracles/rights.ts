@@ -7,9 +7,9 @@ import { type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 import { mayManage } from '../model/standing.ts';
 
-/** Sentences about the right to charge, at each moment. */
+/** Sentences about the right to charge at each moment. */
 
-/** A charge of the ledger with its payment and the method that paid. */
+/** A charge of the ledger with its payment and its method. */
 interface Charge {
   readonly id: string;
   readonly at: number;
@@ -29,7 +29,7 @@ const chargesOf = (history: History): readonly Charge[] => {
   });
 };
 
-/** The owners of saved methods, by the provider's id, and when each was surely deleted. */
+/** The owners of saved methods by the provider's id, with the time of a sure deletion. */
 interface SavedMethod {
   readonly id: string;
   readonly owner: OwnerAndProject;
@@ -89,11 +89,11 @@ export const methodsPermitted: Oracle = {
 interface Claim {
   readonly payment: HistoryItem;
   readonly claim: HistoryItem;
-  /** The requests that may have caused it. */
+  /** The requests that may have caused the charge. */
   readonly requests: readonly HistoryExchange[];
 }
 
-/** True if the person was allowed to charge the payment between the request and its claim. */
+/** True if the person could charge the payment at some moment between the request and its claim. */
 const mayCharge = (model: Model, person: Person, { payment, claim, exchange, guests }: Backing): boolean => {
   const { organizationId, userId, guestId } = payment;
   if (person.kind === 'guest') return guestId !== undefined && guests.includes(guestId);
@@ -106,14 +106,14 @@ const mayCharge = (model: Model, person: Person, { payment, claim, exchange, gue
 
 type Backing = Omit<Claim, 'requests'> & {
   readonly exchange: HistoryExchange;
-  /** The guest_ids for which the request may speak. */
+  /** The guest_ids for which the request may act. */
   readonly guests: readonly string[];
 };
 
-/** Refused before anything happened. */
+/** The statuses of a refusal without any effect. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** True if the person could not charge the organization any more at the response, so the request was refused after its claim. */
+/** True if the person had lost the right by the response, so the request was refused after its claim. */
 const lostRight = (
   model: Model,
   person: Person,
@@ -142,7 +142,7 @@ const isBacked = (history: History, { payment, claim, requests }: Claim): boolea
 
 const CHARGES = /^\/(?:payments\/confirm\/([^/]+)|subscriptions(?:\/([^/]+)(?:\/(?:resume|reactivate|change))?)?)$/;
 
-/** The requests that charge a payment or a subscription, by the id that they name; '' for new subscriptions. */
+/** The charging requests by the id of their payment or subscription; '' for new subscriptions. */
 const chargingRequests = (history: History): ReadonlyMap<string, readonly HistoryExchange[]> =>
   Map.groupBy(
     history.exchanges.filter(({ method, path }) => method !== 'GET' && CHARGES.test(path)),
@@ -152,7 +152,7 @@ const chargingRequests = (history: History): ReadonlyMap<string, readonly Histor
     },
   );
 
-/** The connection was lost, or the service could not decide. */
+/** True if the connection was lost or the outcome is unknown. */
 const isUndecided = ({ status }: HistoryExchange): boolean => status === 0 || status === 429 || status >= 500;
 
 export const leakedKeysRefused: Oracle = {
@@ -184,7 +184,7 @@ export const claimsPermitted: Oracle = {
   },
 };
 
-/** A worker may continue work that its payer has started, and nothing else. */
+/** A worker may only continue work that its payer has started. */
 export const chargedOnRequest: Oracle = {
   sentence:
     'A payment without a subscription is charged only after its payer has confirmed it, or paid it at the provider',

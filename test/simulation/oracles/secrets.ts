@@ -5,15 +5,15 @@ import { modelOf } from '../model/owners.ts';
 
 /** Sentences about data that must appear nowhere. */
 const SERVICE_SECRETS: readonly PlantedSecret[] = Object.entries(LOCAL_SECRETS)
-  // These two are part of every request to a provider, and are not secrets of the service.
+  // These two texts are part of every provider request, and are not secrets of the service.
   .filter(([name]) => !/CLIENT_ID|WEBHOOK_ID|PUBLIC_KEY/.test(name))
   .map(([name, value]) => ({ what: name, value }));
 
-/** The form of every text that `plant` of the world makes. One search finds all of them in a text. */
+/** The form of every text from the world's `plant`. One search finds all planted texts. */
 const PLANTED = /canary\d+x/g;
 
 interface SoughtSecret extends PlantedSecret {
-  /** The planted parts of the value. */
+  /** The planted texts in the value. */
   readonly parts: readonly string[];
 }
 
@@ -65,7 +65,7 @@ const hasClientSecret = (value: HistoryJson): boolean => {
   return Object.values(value).some(hasClientSecret);
 };
 
-/** A person of the merchant who did not pay, and never belonged to the organization that paid. */
+/** True if a person of the merchant neither paid nor ever belonged to the paying organization. */
 const isOfMerchantOnly = (history: History, { person: name, body, answeredAt }: HistoryExchange): boolean => {
   const { person, ownerOf, standing } = modelOf(history);
   const asked = person(name);

@@ -5,7 +5,7 @@ import { planVersions } from '../model/plans.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 import { paidTiers } from './tiers.ts';
 
-/** Sentences about statuses of payments, subscriptions and memberships, and of work that must end. */
+/** Sentences about the statuses of payments, subscriptions and memberships, and about the end of work. */
 export const statusesAgree: Oracle = {
   sentence: 'At rest a payment has succeeded if and only if its provider has collected the money',
   atRestOnly: true,
@@ -37,11 +37,11 @@ export const chargesKnown: Oracle = {
   },
 };
 
-/** The longest schedule of reconciliation, and a margin. */
+/** The longest reconciliation schedule plus a margin. */
 const LONGEST_SCHEDULE_MS = 26 * 3_600_000;
 const UNCLEAR = new Set(['creating', 'processing']);
 const UNCONFIRMED = new Set(['created', 'requires_payment_method']);
-/** An intent without a confirmation is canceled after a day. */
+/** An unconfirmed intent is canceled after a day. */
 const CONFIRMATION_MS = 24 * 3_600_000;
 
 export const nothingWaits: Oracle = {
@@ -107,17 +107,17 @@ const MEMBERSHIP: Readonly<Record<string, readonly string[]>> = {
   canceled: ['cancelled'],
 };
 
-/** While a first charge is pending, a membership is as it was before; while a renewal is retried, it continues. */
+/** A membership stays unchanged during a pending first charge, and continues during the retries of a renewal. */
 const whilePastDue = (before: HistoryItem | undefined, billingOwner: string): readonly string[] => {
-  // A provider may bring its own subscription back at any time.
+  // A provider may restart its own subscription at any time.
   const goesOn = billingOwner === 'provider' ? ['active'] : [];
   if (before?.['status'] === 'canceled') return ['cancelled', ...goesOn];
   return before?.['status'] === 'paused' ? ['expired', ...goesOn] : ['active'];
 };
 
 /**
- * The allowed statuses of the membership, if its subscription is free in its trial, or if the provider bills it and it was
- * active or the provider gave it up. Undefined if the general rule applies.
+ * The allowed statuses of the membership of a free trial, or of a provider-billed subscription that was active or that
+ * the provider gave up. Undefined if the general rule applies.
  * @param versions at rest only
  */
 const wantedByException = (
@@ -125,15 +125,15 @@ const wantedByException = (
   versions: readonly HistoryItem[] | undefined,
 ): readonly string[] | undefined => {
   const { status, totalCents, billingOwner, activeSince, isUnpaid } = subscription;
-  // A plan that costs nothing needs no payment, also in a trial.
+  // A free plan needs no payment, even in a trial.
   if (status === 'trialing' && totalCents === 0) return ['active'];
   if (billingOwner !== 'provider') return undefined;
-  // The provider has given up collecting, even for a first charge.
+  // The provider has given up collecting, possibly even the first charge.
   if (versions && isUnpaid) return ['cancelled'];
   if (activeSince === undefined) return undefined;
-  // A free time that the dashboard gives to a running subscription.
+  // Free time that the dashboard gives to a running subscription.
   if (status === 'trialing') return ['active'];
-  // A coupon or a credit may have paid for the time before.
+  // A coupon or credit may have paid for the earlier time.
   const before = versions?.findLast((one) => one['status'] !== 'past_due');
   return status === 'past_due' && versions ? whilePastDue(before, 'provider') : undefined;
 };
@@ -151,10 +151,10 @@ export const membershipIfPaid: Oracle = {
       const { id, status, billingOwner, activeSince } = subscription;
       const excepted = wantedByException(subscription, history.atRest ? versionsOf(id) : undefined);
       if (excepted) return excepted;
-      // Nothing was ever paid, because the seller has written off or voided the first charge.
+      // No period was ever paid, because the seller wrote off or voided the first charge.
       const isForgiven = forgiven.has(String(subscription['providerSubscriptionId']));
       if (status === 'active' && activeSince === undefined && isForgiven) return ['pending'];
-      // Its trial is over, and it is not known yet that its first charge is paid.
+      // The trial is over, and the payment of the first charge is not known yet.
       if (!history.atRest && status === 'active' && activeSince === undefined) return ['pending'];
       if (!history.atRest || status !== 'past_due') return MEMBERSHIP[status];
       if (!paid.has(id)) return ['pending'];
@@ -170,7 +170,7 @@ export const membershipIfPaid: Oracle = {
       const wanted = wantedOf(subscription);
       if (tierId === undefined || wanted === undefined) return [];
       const found = bySubscription.get(id)?.['status'];
-      // Its product came with a change of the plan, and is not known to be paid.
+      // The product came with a plan change whose payment is not known yet.
       const isUnpaid = found === 'pending' && wanted.includes('active') && !(history.atRest && tiers.has(id));
       return isUnpaid || wanted.includes(found) ? [] : [`${id} is ${status}, its membership is ${found}`];
     });
@@ -178,11 +178,11 @@ export const membershipIfPaid: Oracle = {
   },
 };
 
-/** An invoice that asks for nothing, or that the seller has written off, voided or been paid for past the provider. */
+/** True for an invoice of 0, or an invoice that was written off, voided or paid outside the provider. */
 const isSettledOtherwise = ({ amount, status, paid_out_of_band: isElsewhere }: HistoryJson): boolean =>
   (status === 'paid' && (amount === 0 || isElsewhere)) || status === 'uncollectible' || status === 'void';
 
-/** The provider's ids of subscriptions with an invoice that the seller has written off or voided. */
+/** The provider's ids of subscriptions with a written-off or voided invoice. */
 const forgivenIn = ({ ledger }: History): ReadonlySet<string> =>
   new Set(
     ledger.invoices
@@ -190,7 +190,7 @@ const forgivenIn = ({ ledger }: History): ReadonlySet<string> =>
       .map(({ subscription }) => subscription),
   );
 
-/** The provider's ids of subscriptions whose newest invoice is settled without a payment, and that owe no invoice. */
+/** The provider's ids of subscriptions without debt whose newest invoice is settled without a payment. */
 const settledOtherwise = ({ ledger }: History): ReadonlySet<string> => {
   const newest = new Map(ledger.invoices.map((invoice) => [invoice.subscription, invoice] as const));
   const owing = new Set(owingIn(ledger));
@@ -201,8 +201,8 @@ const owingIn = ({ invoices }: History['ledger']): readonly string[] =>
   invoices.filter(({ status }) => status === 'open').map(({ subscription }) => subscription);
 
 /**
- * The periods that began with a plan without a price, or whose difference the merchant waived, by subscription and end.
- * A platform admin may set a price later.
+ * The periods that began with a free plan or a waived difference, by subscription and end. A platform admin may set a
+ * price later.
  */
 const freePeriods = ({ items }: History): ReadonlySet<string> =>
   new Set(
@@ -239,7 +239,7 @@ export const activeIsPaid: Oracle = {
 };
 
 /**
- * Stripe pauses the collection, and keeps the status. A subscription that was replaced there is no longer named here.
+ * Stripe pauses the collection and keeps the status. Our records no longer name a replaced subscription.
  */
 const NATIVE: Readonly<Record<string, readonly string[]>> = {
   trialing: ['trialing', 'paused'],
@@ -265,14 +265,14 @@ export const nativeStatusesAgree: Oracle = {
     const wrong = history.ledger.subscriptions.flatMap(({ id, status, subscription_id }: HistoryJson) => {
       const record = here.get(id);
       const own = record?.['status'] ?? 'gone';
-      // Its replacement, or another interval, runs as a trial there until the end of the paid time.
+      // After a replacement or a change of interval, the provider shows a trial until the end of the paid time.
       const isPaidTrial =
         status === 'trialing' &&
         own === 'active' &&
         (replaced.has(subscription_id) || planVersions(history, record?.['id']).length > 0);
       replaced.add(subscription_id);
-      // Without a method, its collection is paused there; readers see it past due once its paid time is over.
-      // Whatever its newest invoice says there, it is past due here as long as an older one is owed.
+      // Without a method the provider pauses collection, and readers see past_due after the paid time.
+      // An unpaid older invoice keeps the record past due, whatever the status of the newest invoice.
       const isOwing = status === 'active' && own === 'past_due' && owing.has(id);
       const isHeld = record?.['held'] !== undefined && own === 'past_due' && status !== 'canceled';
       return isPaidTrial || isHeld || isOwing || NATIVE[status]?.includes(own)
@@ -287,9 +287,8 @@ export const nativeStatusesAgree: Oracle = {
 };
 
 /**
- * Of methods that are attached at the provider. If a change had no response, its method may be deleted here before the
- * provider's event arrives; the renewal then fails until the payer chooses a method. If collection is paused, nothing
- * is charged.
+ * The methods attached at the provider. After a change without a response, a method may be deleted here before the
+ * provider's event arrives. The renewal then fails until the payer chooses a method. A pause charges nothing.
  */
 export const nativeMethodsAgree: Oracle = {
   sentence: 'At rest a subscription that its provider bills charges the method that its record names',
@@ -310,8 +309,8 @@ export const nativeMethodsAgree: Oracle = {
 };
 
 /**
- * An order at PayPal cannot be canceled, so it expires without a capture. A hold at Square is no payment of its order,
- * which stays as it is.
+ * A PayPal order cannot be canceled, so it expires without a capture. A Square hold does not pay its order, so the
+ * order stays open.
  */
 const isNeverCanceled = (payment: HistoryItem): boolean =>
   payment['providerId'] === 'provider_b' || (payment['providerId'] === 'provider_c' && wasHeld(payment));
@@ -357,7 +356,7 @@ export const methodsAttached: Oracle = {
   },
 };
 
-/** If two changes start from the same version, the history has only one of them, and the record has the other. */
+/** If two changes start from the same version, the history lacks one change, and the record lacks the other change. */
 export const historyIsWhole: Oracle = {
   sentence: 'At rest the newest entry in the history of a payment or subscription is the record itself',
   atRestOnly: true,

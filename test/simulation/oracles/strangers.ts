@@ -4,9 +4,9 @@ import { guestIdOf, guestOfExchange, guestOfToken, modelOf } from '../model/owne
 import { idOfKey, idsBeside } from '../model/plain-ids.ts';
 import { recordsOf } from '../model/records.ts';
 
-/** Sentences about strangers who know the e-mail addresses of guests, their Idempotency-Keys and ids. */
+/** Sentences about strangers who know guests' e-mail addresses, Idempotency-Keys and ids. */
 
-/** The first request that was given a token of the guest. */
+/** The first request that received a token of the guest. */
 const firstRequests = ({ exchanges }: History): ReadonlyMap<string, HistoryExchange> => {
   const found = new Map<string, HistoryExchange>();
   for (const exchange of exchanges) {
@@ -18,16 +18,16 @@ const firstRequests = ({ exchanges }: History): ReadonlyMap<string, HistoryExcha
 
 const NAMES = ['payment_method_id', 'provider_payment_method_token', 'customer_id', 'billing_address_id'] as const;
 
-/** The ids of the path and of the body. */
+/** The ids in the path and in the body. */
 const namedIn = ({ path, sent }: HistoryExchange): readonly string[] => [
   ...path.split('/'),
   ...NAMES.flatMap((name) => sent?.[name] ?? []),
 ];
 
-/** Carried out, or declined by the bank. */
+/** True if the request succeeded or the bank declined. */
 const isDone = (exchange: HistoryExchange): boolean => isCarriedOut(exchange) || exchange.status === 402;
 
-/** The guests whose records the request opened, or used. A repeat under the key of a guest shows only what it created. */
+/** The guests whose records the request read or used. A repeat under a guest's key shows only its own creation. */
 const guestsUsed = (history: History, exchange: HistoryExchange): readonly string[] => {
   const { ownerOf } = modelOf(history);
   const given = guestIdOf(exchange.body?.guest_token);

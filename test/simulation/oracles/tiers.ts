@@ -4,9 +4,9 @@ import { plansStarted } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 import { PRODUCTS } from '../world/people.ts';
 
-/** Sentences about what a subscription gives before it is paid: its tier, and its trial. Every product has the tier. */
+/** Sentences about the tier and the trial of an unpaid subscription. Every product has the tier. */
 
-/** The subscriptions with a payment of a product, which every renewal and change of the plan names. */
+/** The subscriptions with a payment for a product. Every renewal and plan change names the product. */
 export const paidTiers = (history: Pick<History, 'items'>): ReadonlySet<string> =>
   new Set(
     recordsOf(history)
@@ -14,7 +14,7 @@ export const paidTiers = (history: Pick<History, 'items'>): ReadonlySet<string> 
       .map(({ subscriptionId }) => subscriptionId),
   );
 
-/** The subscriptions with an invoice that a coupon or a balance has paid, or that was paid outside the provider. */
+/** The subscriptions with an invoice paid by a coupon, by a balance or outside the provider. */
 const paidOtherwise = ({ ledger }: History): ReadonlySet<string> => {
   const ours = new Map(ledger.subscriptions.map(({ id, subscription_id }) => [id, subscription_id] as const));
   return new Set(
@@ -25,10 +25,10 @@ const paidOtherwise = ({ ledger }: History): ReadonlySet<string> => {
   );
 };
 
-/** A change that the service bills and that costs nothing is applied by its request, so its version names no amount. */
+/** A free change billed by the service is applied by its request, so its version names no amount. */
 const REQUESTED = new Set(['user', 'admin', 'staff', 'key', 'guest']);
 
-/** True if a change now cost nothing, because paid credit covers it or the merchant gave the difference. */
+/** True if an immediate change was free, because paid credit covered it or the merchant waived the difference. */
 const isCovered = (history: History, id: string): boolean =>
   plansStarted(history, id).some(
     ({ dueCents, status, actor }) =>

@@ -1,6 +1,6 @@
 import type { Oracle } from '../model/history.ts';
 
-/** Sentences about work that is retried. */
+/** Sentences about retried work. */
 export const nothingGivenUp: Oracle = {
   sentence: 'In calm weather no work is given up',
   atRestOnly: true,

@@ -5,15 +5,15 @@ import { actingPerson } from '../model/acting.ts';
 import type { HistoryClaim } from '../model/history.ts';
 
 /**
- * @module The writes by which requests of users claim their acts at a provider, each with the true time at which the
- * table carried it out. The clock of a function is off, and a claim that it dates may be written much later, so only
- * the table can tell what came first.
+ * @module The writes with which users' requests claim their acts at a provider, each with the true time of the table's
+ * write. A function's clock is inaccurate, and its claim may be written much later than dated. So only the table knows
+ * the order.
  */
 export interface Claims {
   readonly all: readonly HistoryClaim[];
   /**
-   * Call it in the function that writes, which identifies the user. @returns the work that the table carries out in
-   * place of `run`
+   * Must be called in the writing function, which identifies the user. @returns the work that the table executes
+   * instead of `run`
    */
   noting<T extends { readonly ok: boolean }>(
     steps: readonly TransactionStep[],
@@ -42,11 +42,11 @@ export const createClaims = (now: () => number): Claims => {
   };
 };
 
-/** A payment saves its method when it has been paid, which is no claim. */
+/** A paid payment saves its method. This write is no claim. */
 const isOf = ({ what }: Pick<HistoryClaim, 'what'>, functionId: string): boolean =>
   what !== 'a method' || functionId === 'payment-methods.create';
 
-/** Later writes of a claimed attempt, and of a record that is there, have the same name. */
+/** Later writes of a claimed attempt and of an existing record have the same name. */
 type Named = Omit<HistoryClaim, 'at' | 'userId'> & { readonly name: string };
 
 const claimOf = (step: TransactionStep): readonly Named[] => {

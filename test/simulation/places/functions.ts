@@ -5,12 +5,12 @@ import type { Kernel } from '../kernel/kernel.ts';
 import { refusedWith } from '../kernel/step.ts';
 
 /**
- * Lambda. The start of a function is a step, and a function runs in an instance that serves one invocation at a time
- * and keeps its caches between them. A killed or timed-out invocation takes its instance with it.
+ * Lambda. The start of a function is a step. An instance serves one invocation at a time, and keeps its caches between
+ * invocations. A killed or timed-out invocation also ends its instance.
  */
 export interface FunctionsAsSteps {
   readonly load: LoadHandler;
-  /** The instance of the running function; one for everything outside of functions. */
+  /** The instance of the running function, or the shared instance of everything outside of functions. */
   readonly instance: () => object;
 }
 

@@ -5,8 +5,8 @@ import { type Key, TABLE } from '../../../shared/platform/keys.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 
 /**
- * Indexes that lag. A read of an index sees the table as it was a moment ago, as on DynamoDB. Reads of the table itself
- * see every write.
+ * Lagging indexes. As on DynamoDB, a read of an index sees the table of a moment ago. Reads of the table itself see
+ * every write.
  */
 export const laggingIndexes = (kernel: Kernel, connection: Connection): Connection => {
   const { indexLagMs } = kernel.weather();
@@ -25,7 +25,7 @@ export const laggingIndexes = (kernel: Kernel, connection: Connection): Connecti
     const lagMs = Math.round(prng.next() * Math.min(indexLagMs, kernel.weather().indexLagMs));
     const since = kernel.now() - lagMs;
     const recent = changes.filter(({ at }) => at > since);
-    // Only a first page is changed, because a cursor stands for a place that the older state may not have.
+    // Only a first page lags, because the older state may not contain the place of a cursor.
     if (asked.index === undefined || asked.after !== undefined || recent.length === 0) return page;
     kernel.count('index behind the table');
     return asItWas(page, recent, { asked, nowSeconds: epochSeconds(kernel.now()) });

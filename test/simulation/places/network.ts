@@ -24,7 +24,7 @@ export interface Sent {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The address of the sender, if it matters. */
+  /** The address of the sender, if relevant. */
   readonly from?: string;
 }
 
@@ -65,7 +65,7 @@ export const createNetwork = (kernel: Kernel, parts: () => HostParts): Network =
     const url = new URL(sent.url);
     const { place, call, faults } = targetOf(sent, url, { local, bus, webhooks });
     const isAway = (): boolean => place === 'provider' && isInOutage(kernel, url);
-    // The connection is refused immediately, so no such call is lost or late.
+    // A refused connection fails immediately, so the call is neither lost nor late.
     if (isAway()) {
       kernel.note(`${call}: connection refused, the provider is out of reach`);
       return Promise.reject(new NetworkError('ECONNREFUSED'));
@@ -87,7 +87,7 @@ export const createNetwork = (kernel: Kernel, parts: () => HostParts): Network =
   return { send, providerCalls: calls.all };
 };
 
-/** Notes each call that a provider carries out, and whether its response arrives. */
+/** Records each call that a provider executes, and whether its response arrives. */
 const noteProviderCalls = (now: () => number) => {
   const all: (HistoryProviderCall & { isAnswered: boolean })[] = [];
   return {
@@ -150,7 +150,7 @@ const targetOf = (sent: Sent, { pathname }: URL, { local, bus, webhooks }: Place
   return { place: 'gateway', call, faults: GATEWAY_FAULTS };
 };
 
-/** Segments that carry a digit, and so are not words of the route. */
+/** Path segments with a digit, which are ids instead of words of the route. */
 const withoutIds = (path: string): string =>
   path.replaceAll(/\/(?=[^/]*\d)(?!v\d+(?:\/|$))(?!provider_)[^/]+/g, '/:id');
 
@@ -223,8 +223,8 @@ const GATEWAY_FAULTS: readonly Fault<Received>[] = [
 ];
 
 /**
- * Webhooks that report only facts that the service must also find without them. If a webhook is lost, every later
- * attempt to deliver it is lost too.
+ * Webhooks whose facts the service must also find without the webhooks. If a webhook is lost, all its later delivery
+ * attempts are lost, too.
  */
 interface LosableWebhooks {
   readonly isLosable: (sent: Sent) => boolean;
@@ -267,7 +267,7 @@ const queueOf = ({ body }: Sent): string =>
     .split('/')
     .at(-1) ?? '';
 
-/** Sends all entries but the last, which the service then finds refused. */
+/** Sends all entries except the last, and reports the last as refused. */
 const allButLast = async <T>(
   { sent, local }: { readonly sent: Sent; readonly local: LocalSender },
   { entries, body }: { readonly entries: readonly T[]; readonly body: object },
@@ -276,7 +276,7 @@ const allButLast = async <T>(
   return local({ ...sent, body: JSON.stringify(body) }, new URL(sent.url));
 };
 
-/** A bus that has refused an event refuses one of each request for some time, so that immediate retries fail too. */
+/** After a refusal the bus refuses one event per request for some time, so immediate retries fail, too. */
 interface FailingBus {
   readonly fault: (sent: Sent) => Fault<Received>;
   readonly refuses: () => boolean;

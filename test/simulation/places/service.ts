@@ -29,7 +29,7 @@ import { BASE_URL, createNetwork, type Send } from './network.ts';
 import { tableAsSteps } from './table.ts';
 import { simulatedAwsSend } from './web.ts';
 
-/** The service of one run, made of the parts of the local host, connected by steps. */
+/** The service of one run. It consists of the local host's parts, connected by steps. */
 export interface SimulatedService {
   readonly send: Send;
   readonly parts: HostParts;
@@ -43,10 +43,10 @@ export interface SimulatedService {
   close(): Promise<void>;
 }
 
-/** The caller knows the form of the response. */
+/** The type of the response's body is the caller's claim. */
 export type SimulatedJson = ReturnType<typeof JSON.parse>;
 
-/** Providers and targets have little time, so that time-outs are frequent. */
+/** Providers and targets have short time limits, so time-outs are frequent. */
 const SETTINGS = {
   LOG_LEVEL: 'info',
   ID_SECRET: 'the id secret of every simulated run',
@@ -58,14 +58,14 @@ const SETTINGS = {
 
 const handlers = new Map<string, Handler>();
 
-/** The platform refuses a module that is missing here. */
+/** The platform refuses every module that is missing in this list. */
 const LOADED_WHEN_NEEDED = [
   ...['stripe/stripe', 'paypal/paypal', 'square/square', 'braintree/braintree'].map((name) => `providers/${name}`),
   'access/guest-signature',
 ];
 
 /**
- * Loads all functions, and what the AWS SDK reads at its first call, because no run may wait for the real file system.
+ * Loads all functions and the files of the AWS SDK's first call, because no run may wait for the real file system.
  */
 export const loadFunctions = async (): Promise<void> => {
   for (const { id, serves } of endpoints) if (serves === 'data') handlers.set(id, await loadEntry(id));
@@ -87,7 +87,7 @@ const loaded = (id: string): Handler => {
   return handler;
 };
 
-/** The webhook target gets the service's own events alone, or the providers' events too. */
+/** The webhook target receives only the service's own events, or also the providers' events. */
 type EventMode = 'canonical' | 'both';
 
 /** The choices of a seed. */
@@ -96,7 +96,7 @@ interface Chosen {
   readonly limits: boolean;
 }
 
-/** Rate limits make a request longer, and few people send enough for them. */
+/** Rate limits add steps to a request, and few people send enough requests to reach a limit. */
 const LIMITED = 0.25;
 
 const drawSettings = (kernel: Kernel): Chosen => ({
@@ -161,7 +161,7 @@ export const openService = async (kernel: Kernel): Promise<SimulatedService> => 
     catalogue: { ...catalogue, load: functions.load },
     between: (connection) => tableAsSteps(kernel, laggingIndexes(kernel, connection), claims),
     ledgerTag: 'simulate',
-    // Without the stack, which names folders of this machine.
+    // Omits the stack, which names folders of this machine.
     log: (line) => kernel.note(line.split('\n')[0] ?? ''),
     machine: {
       clock,
@@ -180,13 +180,13 @@ export const openService = async (kernel: Kernel): Promise<SimulatedService> => 
     control: controlOf(parts),
     items: () => everyItem(connection),
     close: async () => {
-      // Nothing is awaited, because a handler of a failed run never ends.
+      // Awaits nothing, because a handler of a failed run may never end.
       for (const step of closing.reverse()) Promise.resolve(step()).catch(() => undefined);
     },
   };
 };
 
-/** The clock of the host, moved by the scheduler alone; a function sees the clock of its instance. */
+/** The clock of the host, which only the scheduler moves. A function sees the clock of its instance. */
 const clockOf = (kernel: Kernel): HostClock => {
   const refuse = async (): Promise<never> => {
     throw new Error('the scheduler moves the clock of a run');
@@ -199,7 +199,7 @@ const clockOf = (kernel: Kernel): HostClock => {
     moveTo: refuse,
     moveBy: refuse,
     settle: refuse,
-    // The scheduler asks for due work itself.
+    // The scheduler itself checks for due work.
     wake: () => undefined,
     moving: () => true,
     start: () => undefined,

@@ -20,11 +20,10 @@ import type { Claims } from './claims.ts';
 import { NetworkError } from './network.ts';
 
 /**
- * The table as steps. The failures are those that reach the service after the AWS SDK has retried, such as throttling
- * and errors of every attempt, a lost response of the last attempt, or a conflict with a transaction. The service
- * itself waits out throttling of a part: keys of a batch left unprocessed, or a transaction that throttling has
- * canceled. A write may be carried out twice, because the SDK repeats a write whose response was lost, and the
- * repetition finds its own effect.
+ * The table as steps. The service sees failures that remain after the AWS SDK's retries, such as throttling of every
+ * attempt, a lost response of the last attempt, or a conflict with a transaction. The service itself retries after
+ * partial throttling, such as unprocessed keys of a batch or a throttled transaction. A write may be executed twice,
+ * because the SDK repeats a write with a lost response. The second write then finds the first write's effect.
  */
 export const tableAsSteps = (kernel: Kernel, connection: Connection, claims: Claims): Connection => {
   const prng = kernel.prng('fan-outs');
@@ -71,7 +70,7 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection, claims: Cla
         call: `TransactWriteItems ${kindsOf(keys.map(({ sk }) => sk))}`,
         about: keys.map(nameOf).join(' '),
         run: claims.noting(steps, () => connection.transact(steps)),
-        // No repetition, because the SDK sends a token with which the table recognizes a repeated transaction.
+        // Never executed twice, because the table recognizes a repeated transaction by the SDK's token.
         faults: [...failures<Transacted>(), conflict<Transacted>(), canceledByThrottling(steps)],
         outcome: ({ ok }) => (ok ? 'written' : 'condition failed'),
       });
@@ -87,9 +86,8 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection, claims: Cla
 };
 
 /**
- * One read of many partitions, of the due work (26), of all payments or of all subscriptions. Most of these reads are
- * not steps. They would be a third of all steps, and a function that may be killed after each of so many would rarely
- * get further.
+ * A read of many partitions, for due work (26), all payments or all subscriptions. Most of these reads are not steps.
+ * They would be a third of all steps, and a function that can be killed after each of them would rarely finish.
  */
 const isFanOut = ({ index, partition }: PartitionPage): boolean => index === 'due' || /^ALL(PAY|SUB)#/.test(partition);
 const READ_AT_ONCE = 0.85;
@@ -101,7 +99,7 @@ const keyOf = (step: TransactionStep): { readonly pk?: unknown; readonly sk?: un
 };
 
 const nameOf = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): string => `${pk}/${sk}`;
-/** Entries of lists have a time as their sort key. */
+/** List entries have a time as their sort key. */
 const kindOf = (sk: unknown): string => {
   const [first = ''] = String(sk).split('#');
   return /^\d/.test(first) ? 'entry' : first;

@@ -35,7 +35,7 @@ const textOf = (body: unknown): string => {
 const pairsOf = ({ headers }: Received): [string, string][] =>
   Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]);
 
-/** The caller stops waiting; the call is under way all the same. */
+/** The caller stops waiting, but the call continues. */
 const aborting = <T>(work: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> => {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
@@ -56,7 +56,7 @@ interface HttpOptions {
   readonly path?: string;
 }
 
-/** `request` of `node:http`, with one whole body and one whole response. */
+/** `request` of `node:http` with a single chunk for the body and for the response. */
 export const simulatedHttpRequest =
   (send: Send) =>
   (...call: readonly unknown[]): EventEmitter => {

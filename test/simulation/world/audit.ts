@@ -15,10 +15,10 @@ import type { Client } from './client.ts';
 import type { AskedRequest } from './operation.ts';
 import { ACCOUNTS, ADA, GUESTS, PEOPLE, PROJECT, ROOT } from './people.ts';
 
-/** Reads what lists and summaries show at the end of a run, when no more faults happen. */
+/** Reads lists and summaries at the end of a run, without faults. */
 const LISTS = [
   { kind: 'payments', of: 'payments', limit: 50 },
-  // A page that does not show its whole list.
+  // A page shorter than its list.
   { kind: 'payments', of: 'payments', limit: 2 },
   { kind: 'payment-methods', of: 'methods', limit: 100 },
   { kind: 'customers', of: 'customers', limit: 100 },
@@ -81,12 +81,12 @@ const MOST_REPEATED = 6;
 const MOST_FOREIGN = 5;
 const MOST_FORMER = 5;
 const MOST_BESIDE = 3;
-/** Each instance of a function has its own cache, and any of them may respond. */
+/** Each instance of a function has its own cache, and any instance may respond. */
 const INSTANCES = 2;
 
 /**
- * At the end everyone asks once more, without faults, for some pages that they have seen before, for records of others,
- * and for the lists that need no credential. Their rights may have changed since.
+ * At the end everyone again requests some known pages, records of others and the lists without a credential, without
+ * faults. Their rights may have changed since.
  */
 export const askAround = async (client: Client, prng: Prng, history: History): Promise<void> => {
   const ask: Ask = (person, path, more = {}) =>
@@ -114,7 +114,7 @@ export const askAround = async (client: Client, prng: Prng, history: History): P
 
 type Ask = (person: Person, path: string, more?: Partial<Question>) => Promise<HistoryExchange>;
 
-/** A buyer, the seller and another person read the lists beside records, and the payments of buyers for a project. */
+/** A buyer, the seller and another person read the related lists of records, and a project's payments of buyers. */
 const askBeside = async (ask: Ask, prng: Prng, history: History): Promise<void> => {
   for (const path of draw(prng, pathsBeside(history), MOST_BESIDE)) await ask(prng.pick(PEOPLE), path);
   const include = { query: { include: 'project,product,payment_method' } };
@@ -148,7 +148,7 @@ const sameQuestion = ({ query, sessionOrganizationId }: HistoryExchange): Partia
 const isPage = ({ method, status, person }: HistoryExchange): boolean =>
   method === 'GET' && status === 200 && person !== ROOT.name;
 
-/** Memberships end, so the records that their members have seen are requested separately. */
+/** Memberships may have ended, so records that members have seen are requested separately. */
 const isOfOrganization = (exchange: HistoryExchange): boolean =>
   exchange.path.startsWith('/organizations/') || organizationAsked(exchange) !== undefined;
 
@@ -157,7 +157,7 @@ interface Page {
   readonly page: HistoryExchange;
 }
 
-/** Pages that people saw of an organization's records, although they no longer belong to it. */
+/** Pages of an organization's records that former members have seen. */
 const pagesOfFormerMembers = (history: History): readonly Page[] => {
   const { payments, methods, customers, subscriptions, members } = recordsOf(history);
   const organizations = new Map(
@@ -194,7 +194,7 @@ const recordPaths = (history: History): readonly string[] => {
   ];
 };
 
-/** The paths of the lists beside a record, and of the log. */
+/** The paths of a record's related lists and of the log. */
 const pathsBeside = (history: History): readonly string[] => {
   const { payments, subscriptions, organizations } = recordsOf(history);
   const visible = payments.filter(isVisible);

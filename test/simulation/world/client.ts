@@ -61,7 +61,7 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
     sessions.set(nameOfSession(person, organizationId), keep('a session', made.body.session_id));
     keep('a bearer token', made.body.token);
   };
-  /** A session is kept, so that it may name an organization that its person has left. */
+  /** Sessions are kept, so a session may name an organization that its person has left. */
   const credentialOf = async (asked: AskedRequest): Promise<[Credential, Record<string, string>]> => {
     const { person, withoutToken, inOrganization, byKey } = asked;
     const secret = byKey && keys.get(byKey);
@@ -88,7 +88,7 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
       sent: body,
       idempotencyKey: key,
     };
-    // The place in the list is that of the sending, so that the list is in the order of `number`.
+    // The exchange is listed when it is sent, so the list is in the order of `number`.
     exchanges.push({ ...about, status: 0, body: undefined, answeredAt: Number.POSITIVE_INFINITY });
     const answer = await stage.request({
       method,
@@ -156,7 +156,7 @@ const credentialByKey = (byKey: WorldKey, secret: string, { userId }: Person): [
 const nameOfSession = ({ name }: Person, organizationId: string | undefined): string =>
   organizationId === undefined ? name : `${name} in ${organizationId}`;
 
-/** Each person has two separate networks. Half of the people have IPv6, and another address for each request. */
+/** Each person has two separate networks. Half of the people have IPv6 with a new address per request. */
 const addressOf = ({ person, elsewhere = false }: AskedRequest, number: number): string => {
   const network = 2 * PEOPLE.indexOf(person) + Number(elsewhere);
   return PEOPLE.indexOf(person) % 2 === 0 ? `198.51.100.${network + 1}` : `2001:db8:0:${network}::${number + 1}`;

@@ -2,9 +2,9 @@ import type { HistoryJson } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
 import { maybe, type Scene, type WorldOperation } from './operation.ts';
 
-/** Changes of customers and payment methods at the providers' dashboards and by the card networks. */
+/** Changes of customers and payment methods on the providers' dashboards and by the card networks. */
 
-/** Providers that send an event when a customer or a card changes there; PayPal sends none. */
+/** Providers that send an event after a change of a customer or card. PayPal sends no such event. */
 const TELLING = ['provider_a', 'provider_c'];
 
 const atProvider = (scene: Scene, kind: 'customer' | 'method'): Known | undefined => {
@@ -16,7 +16,7 @@ const NAMES = ['Ada Byron', 'Grace Hopper', 'Cher'] as const;
 const PHONES = ['+15550100123', '+15550100456'] as const;
 const EMAILS = ['new@example.com', 'Other@Example.com'] as const;
 
-/** Undefined keeps the value; null clears it. */
+/** Undefined keeps the value; null clears the value. */
 const drawDetail = ({ prng }: Scene, values: readonly string[]): string | null | undefined =>
   prng.chance(0.5) ? undefined : prng.pick([...values, null]);
 

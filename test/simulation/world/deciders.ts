@@ -10,8 +10,8 @@ import { chooseChangeable, drawFree, drawTarget } from './plans.ts';
 import type { StageAnswer } from './stage.ts';
 
 /**
- * @module People of the merchant who pay themselves, or belong to organizations that pay, and decide on those payments
- * and on payments of others: refunds, captures, releases, prices. The platform admin also decides by an own key.
+ * @module People of the merchant who are payers or members of paying organizations. They decide on those payments and
+ * on payments of others, such as by refunds, captures, releases and prices. The platform admin also uses a service key.
  */
 
 type Decider = Pick<AskedRequest, 'person' | 'byKey'>;
@@ -36,7 +36,7 @@ interface Paying {
   readonly organizationId?: string | undefined;
 }
 
-/** The step after which a person pays, or none. */
+/** The first step of the payment by that person, or undefined. */
 type Then = (paying: Paying) => OperationStep | undefined;
 type Payer = (scene: Scene, decider: Decider, then: Then) => OperationStep | undefined;
 
@@ -55,7 +55,7 @@ const ownOrganization: Payer = ({ knowledge }, { person }, then) => {
   };
 };
 
-/** Its owner pays. The decider is a member, or becomes one. */
+/** The organization's owner pays. The decider is or becomes a member. */
 const othersOrganization: Payer = (scene, { person }, then) => {
   const { prng, knowledge, users } = scene;
   const owned = knowledge.all('organization').flatMap(({ id, fields }) => {
@@ -97,7 +97,7 @@ const decideOn = (decider: Decider, payment: Payment, prng: Prng): OperationStep
   }
 };
 
-/** Pays, and the decider decides immediately. */
+/** The person pays, and the decider decides immediately. */
 const payFor =
   ({ prng }: Scene, decider: Decider): Then =>
   ({ person, organizationId }) => {
@@ -131,7 +131,7 @@ const payAndDecide: WorldOperation = {
   },
 };
 
-/** The person pays it, or belongs to the organization that pays. */
+/** True if the person is the payer or a member of the paying organization. */
 const isOwn =
   (knowledge: Knowledge, { userId, email }: Person) =>
   ({ fields }: Known): boolean => {
@@ -162,10 +162,10 @@ const decideOnKnown: WorldOperation = {
   },
 };
 
-/** Cheaper than most plans that people have. */
+/** A price below most existing plans. */
 const CHEAPEST = { product_id: PRODUCTS.weekly.id, quantity: 1 };
 
-/** A free price, a change without its difference, or a downgrade now. Payers only change the product or the quantity. */
+/** A free price, a waived difference, or an immediate downgrade. Payers only change the product or the quantity. */
 const drawDecision = (prng: Prng): Readonly<Record<string, unknown>> =>
   prng.weighted([
     { weight: 2, value: { ...drawFree(prng), when: 'period_end' } },

@@ -6,11 +6,11 @@ import { drawAmount, drawPayer } from './payments.ts';
 import { MERCHANTS, ROOT, type WorldProvider } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** @module Merchants who hold amounts, capture or release them, and forget some; payers who try to do the same. */
+/** @module Merchants hold amounts, capture or release them, and forget some. Payers try to do the same. */
 
 const HELD = 'requires_capture';
 
-/** Cards whose amount can be held. Some holds end within an hour, and some banks decline the capture. */
+/** Cards that support holds. Some holds end within an hour, and some banks decline the capture. */
 const TOKENS: Readonly<Record<WorldProvider, readonly string[]>> = {
   provider_a: ['pm_card_visa', 'pm_card_visa', 'pm_sim_capture_declined', 'pm_sim_hold_1h', 'pm_sim_timeout_after'],
   provider_b: ['SIM-OK', 'SIM-OK', 'SIM-CAPTURE-DECLINED', 'SIM-HOLD-1H', 'SIM-TIMEOUT-AFTER'],
@@ -22,7 +22,7 @@ const TOKENS: Readonly<Record<WorldProvider, readonly string[]>> = {
 
 const PART = [0.3, 0.6, 0.9] as const;
 
-/** All of it, a part, a part with its own tax, or sometimes more than is held. */
+/** The whole hold, a part, a part with its own tax, or sometimes more than the hold. */
 const drawPrices = (prng: Prng, total: number): Readonly<Record<string, unknown>> => {
   const part = Math.max(1, Math.round(total * prng.pick(PART)));
   return prng.weighted([
@@ -45,14 +45,14 @@ const releaseBy = (person: Person, { id }: Held): AskedRequest => ({
   body: {},
 });
 
-/** A payer mostly cancels, because that is what payers do with a payment that is not held. */
+/** A payer mostly cancels, as payers do with ordinary payments. */
 export const endHoldBy = (person: Person, held: Held, prng: Prng): AskedRequest =>
   prng.chance(MERCHANTS.includes(person) ? 0.7 : 0.3) ? captureBy(person, held, prng) : releaseBy(person, held);
 
-/** Mostly the merchant; a payer who tries is refused. */
+/** The probability that the merchant acts. A payer who acts instead is refused. */
 const MERCHANT = 0.8;
 
-/** Mostly a payment that is held; sometimes one that was, or never was. */
+/** A payment that is mostly held, and sometimes formerly or never held. */
 const chooseHeld = (scene: Scene, person: Person): Known | undefined => {
   if (person !== ROOT) {
     return choose(scene, { kind: 'payment', person: person.name, fits: ({ status }) => status === HELD });
@@ -100,7 +100,7 @@ const endHold: WorldOperation = {
   name: 'capture or release a hold',
   weight: 14,
   twice: 0.4,
-  // Of a capture and a release at the same time, or of two captures, one ends the hold.
+  // Only one of two concurrent captures, or of a concurrent capture and release, ends the hold.
   again: (step, prng) => {
     const id = step.kind === 'request' && /^\/payments\/(?:intents\/)?([^/]+)\//.exec(step.path)?.[1];
     return id ? endHoldBy(ROOT, { id, fields: {} }, prng) : step;

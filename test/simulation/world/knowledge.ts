@@ -2,8 +2,8 @@ import type { Prng } from '../kernel/prng.ts';
 import type { HistoryJson } from '../model/history.ts';
 
 /**
- * What the people of the world know of the service's records, which is only the ids that they have seen in responses.
- * An attacker knows what each person has seen.
+ * The people's knowledge of the service's records, which is limited to ids from their responses. An attacker knows the
+ * ids of everyone.
  */
 export const KINDS = {
   pay: 'payment',
@@ -23,7 +23,7 @@ export type Kind = (typeof KINDS)[keyof typeof KINDS];
 export interface Known {
   readonly kind: Kind;
   readonly id: string;
-  /** Fields as the last response showed them; later responses overwrite earlier values. */
+  /** The record's fields in the last response. Later responses overwrite earlier values. */
   readonly fields: Record<string, HistoryJson>;
   readonly seenBy: Set<string>;
 }
@@ -32,18 +32,18 @@ export interface Wanted {
   readonly kind: Kind;
   readonly person: string;
   readonly fits?: (fields: Readonly<Record<string, HistoryJson>>) => boolean;
-  /** Mostly one of this many latest records is chosen. */
+  /** A person mostly chooses one of this many latest records. */
   readonly latest: number;
 }
 
 export interface Knowledge {
   /** Remembers every record in a response. */
   learn(person: string, answer: HistoryJson): void;
-  /** Marks a deleted record, which is rarely chosen from now on. */
+  /** Marks a deleted record, which people then rarely choose. */
   forget(id: string): void;
   get(id: string): Known | undefined;
   all(kind: Kind): readonly Known[];
-  /** An id that the person has seen, sometimes one that only others have seen; undefined before anyone has seen one. */
+  /** An id that the person knows, or sometimes an id that only others know; undefined without any known id. */
   choose(prng: Prng, wanted: Wanted): Known | undefined;
   /** The latest guest token of a person. */
   tokenOf(person: string): string | undefined;

@@ -8,8 +8,8 @@ import { ACCOUNTS, MERCHANTS, PRODUCTS, ROOT } from './people.ts';
 import { changeBy, drawFree, withdrawBy } from './plans.ts';
 
 /**
- * @module Members whose own card pays for a subscription of their organization, and other members and the merchant, who
- * change what the card pays.
+ * @module Members pay for a subscription of their organization with their own card. Other members and the merchant
+ * change the price of that subscription.
  */
 
 /** The owner and the members who may subscribe for an organization. */
@@ -28,7 +28,7 @@ interface Lent {
 
 const LENT_STATUSES = new Set(['active', 'trialing']);
 
-/** The organization's subscriptions that a member's own method pays. */
+/** The organization's subscriptions on a member's own method. */
 const lentIn = ({ knowledge }: Scene): readonly Lent[] =>
   knowledge.all('subscription').flatMap(({ id, fields }) => {
     const organization = knowledge.get(String(fields['organization_id']));
@@ -40,7 +40,7 @@ const lentIn = ({ knowledge }: Scene): readonly Lent[] =>
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Another manager, the merchant, or sometimes the lender. */
+/** The changing person, who is another manager, the merchant, or sometimes the lender. */
 const drawChanger = (scene: Scene, { organization, lender }: Lent): Person => {
   const { prng } = scene;
   const managers = managersOf(scene, organization);
@@ -69,7 +69,7 @@ const changeLent = (scene: Scene, lent: Lent): OperationStep => {
   const { id, lender } = lent;
   const change = changeBy({ person, id }, drawBody(scene, person));
   if (lender === undefined || prng.chance(0.6)) return change;
-  // The lender schedules a plan, and the other person replaces or withdraws it.
+  // The lender schedules a plan, and the other person replaces or withdraws that plan.
   const next = prng.chance(0.5) ? withdrawBy({ person, id }) : change;
   return { ...changeBy({ person: lender, id }, { ...drawProduct(prng), when: 'period_end' }), next: () => next };
 };
@@ -84,7 +84,7 @@ const changeWhatIsLent: WorldOperation = {
   },
 };
 
-/** A member saves a card and subscribes for the organization. Mostly another person changes the plan at once. */
+/** A member saves a card and subscribes for the organization. Another person mostly changes the plan immediately. */
 const lendCard: WorldOperation = {
   name: 'lend a card to an organization',
   weight: 15,

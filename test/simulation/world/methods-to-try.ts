@@ -1,7 +1,7 @@
 import type { Prng } from '../kernel/prng.ts';
 import type { WorldProvider } from './people.ts';
 
-/** Test values of the simulated providers, by how often they are drawn. See docs/local.md. */
+/** Test values of the simulated providers, with their weights. See docs/local.md. */
 export const PLAIN_TOKENS: Readonly<Record<WorldProvider, string>> = {
   provider_a: 'pm_card_visa',
   provider_b: 'SIM-OK',
@@ -48,28 +48,28 @@ const ODD: Readonly<Record<WorldProvider, readonly string[]>> = {
   ],
 };
 
-/** Methods that pay once, or some times, and never again, so a renewal fails. */
+/** Methods that stop paying after one or several charges, so a renewal fails. */
 const WORN_OUT: Readonly<Record<WorldProvider, readonly string[]>> = {
   provider_a: ['pm_sim_ok_1_then_lost', 'pm_sim_ok_1_then_nsf', 'pm_sim_ok_3_then_decline'],
   provider_b: ['SIM-OK-1-THEN-LOST', 'SIM-OK-1-THEN-NSF', 'SIM-OK-3-THEN-DECLINE'],
   provider_c: ['cnon:sim-ok-1-then-lost', 'cnon:sim-ok-1-then-nsf', 'cnon:sim-ok-3-then-decline'],
 };
 
-/** A debit whose outcome comes later, so the payer may cancel and return in the meantime. */
+/** A debit with a later outcome, so the payer may cancel and return in the meantime. */
 const SLOW_DEBIT = 'pm_sim_processing_ok';
 
-/** For the methods that people have from the beginning, because subscriptions renew with them. */
+/** Values for people's initial methods, because subscriptions renew with these methods. */
 export const drawFirstToken = (prng: Prng, provider: WorldProvider): string => {
   if (provider === 'provider_a' && prng.fork('slow debit').chance(0.15)) return SLOW_DEBIT;
   if (prng.chance(0.5)) return PLAIN_TOKENS[provider];
   return prng.chance(0.6) ? prng.pick(WORN_OUT[provider]) : drawToken(prng, provider);
 };
 
-/** Half of them pay without further steps. */
+/** Half of the values pay without further steps. */
 export const drawToken = (prng: Prng, provider: WorldProvider): string =>
   prng.chance(0.5) ? PLAIN_TOKENS[provider] : prng.pick([...ODD[provider], ...WORN_OUT[provider]]);
 
-/** Banks refuse them immediately, even when they are saved, or at every charge after they are saved. */
+/** Banks refuse these cards when they are saved, or at every charge afterwards. */
 export const DECLINED_CARDS: Readonly<Record<WorldProvider, { readonly atOnce: string; readonly onceSaved: string }>> =
   {
     provider_a: { atOnce: 'pm_card_visa_chargeDeclined', onceSaved: 'pm_card_chargeCustomerFail' },

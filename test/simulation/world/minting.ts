@@ -6,22 +6,22 @@ import { confirmStep, drawAmount, drawProvider } from './payments.ts';
 import { GUESTS, type WorldProvider } from './people.ts';
 
 /**
- * @module A person with many stolen cards, most of which are declined, tries them on new payments, saves them, and
- * has them charged by subscriptions. A guest names the e-mail address of another guest, who pays afterwards.
+ * @module A person tries many stolen cards on new payments, saves them, and has subscriptions charge them. Most cards
+ * are declined. A guest names the e-mail address of another guest, who pays afterwards.
  */
 interface Minter {
   readonly prng: Prng;
   readonly person: Person;
   readonly provider: WorldProvider;
-  /** The guest whose e-mail address is named; undefined for a user. */
+  /** The guest with the named e-mail address; undefined for a user. */
   readonly victim: Person | undefined;
   /** A saved card that is declined at every charge. */
   readonly saved: HistoryJson;
 }
 
-/** More than any window of declines lets through. */
+/** More tries than any window of declines permits. */
 const MOST = { user: 24, guest: 13 } as const;
-/** A refusal ends the tries sooner. */
+/** The number of further tries after a refusal. */
 const AFTER_REFUSAL = 4;
 
 const asGuest = ({ email, name }: Person) => ({ guest_data: { email, name } });
@@ -100,7 +100,7 @@ const WAYS = [
 const mint = (minter: Minter, left: number): OperationStep | undefined =>
   left > 0 ? minter.prng.weighted(WAYS).value(minter, left) : afterwards(minter);
 
-/** The guest whose address was named pays, too. */
+/** The guest with the named address pays, too. */
 const afterwards = ({ prng, victim, provider }: Minter): OperationStep | undefined =>
   victim && {
     ...{ kind: 'request', person: victim, method: 'POST', path: '/payments/intents' },
@@ -115,7 +115,7 @@ const drawMinter = ({ prng, users }: Scene): Pick<Minter, 'person' | 'victim'> =
   return { person, victim: GUESTS.find((one) => one !== person) };
 };
 
-/** Without limits, this would only make the history long. */
+/** Applies only with rate limits, because otherwise the tries would only make the history long. */
 const mintPayments: WorldOperation = {
   name: 'try stolen cards',
   weight: 8,

@@ -13,7 +13,7 @@ export interface Moment {
   readonly givenUp: History['givenUp'];
 }
 
-/** The state that everyone holds at this moment, past the scheduler. */
+/** The current state of the service, providers and targets, read without the scheduler. */
 export const observe = async (service: SimulatedService, world: World, moment: Moment): Promise<History> => ({
   ...moment,
   limits: service.limits,

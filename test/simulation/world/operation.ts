@@ -5,18 +5,18 @@ import type { StageAnswer } from './stage.ts';
 
 /**
  * One act of a client, a payer or a provider. To add an act, add a `WorldOperation` in a file of this folder, and a row
- * in that file's list. Everything random is drawn from the scene's own numbers, so that an operation stays the same
- * when another one is switched off.
+ * in that file's list. All random values come from the scene's own numbers, so an operation stays the same if another
+ * operation is switched off.
  */
 export interface WorldOperation {
   /** In plain words, such as `create an intent`. */
   readonly name: string;
   readonly weight: number;
-  /** How often it is sent twice concurrently. */
+  /** The probability of two concurrent sends. */
   readonly twice?: number;
-  /** The second of the two; mostly the same, or one that is planned again. */
+  /** The second of two concurrent steps. It repeats the first step or is planned again. */
   readonly again?: (step: OperationStep, prng: Prng) => OperationStep;
-  /** @returns undefined if no person knows a record for it */
+  /** @returns undefined if no person knows a suitable record */
   readonly plan: (scene: Scene) => OperationStep | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Scene {
   /** The people with sessions who pay in this run. */
   readonly users: readonly Person[];
   readonly now: number;
-  /** How many of the latest records of a kind people think of, or 1 if all of them act on the same record. */
+  /** The number of latest records per kind that people choose from; 1 if all people act on the same record. */
   readonly latest: number;
   /** Every request so far. */
   readonly sent: readonly HistoryExchange[];
@@ -36,10 +36,10 @@ export interface Scene {
   readonly plant: (what: string) => string;
 }
 
-/** A request of a client, or an act on the side of the providers and their payers. */
+/** A request of a client, or an act at a provider. */
 export type OperationStep = AskedRequest | Acted;
 
-/** The backend's own key, one that was revoked, one without any payer's scope, and one that decides for the merchant. */
+/** The backend's own key, a revoked key, a key without payer scopes, and a key that decides for the merchant. */
 export type WorldKey = 'backend' | 'revoked' | 'narrow' | 'merchant';
 
 export interface AskedRequest {
@@ -49,37 +49,37 @@ export interface AskedRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** The actions immediately after the response, by its content. */
+  /** Derives the next actions immediately from the response. */
   readonly next?: (answer: StageAnswer) => OperationStep | undefined;
-  /** The act of another person at the same time. */
+  /** A concurrent act of another person. */
   readonly beside?: OperationStep;
-  /** A new one, or none, by default. */
+  /** The idempotency key; by default a new key or none. */
   readonly idempotencyKey?: string;
-  /** The organization of the session; a separate session is opened for it. */
+  /** The organization of the session, which is opened separately. */
   readonly inOrganization?: string | undefined;
   /** The service key that sends the request instead of the person's session. `merchant` is the person's own key. */
   readonly byKey?: WorldKey;
-  /** Asks for a table instead of JSON. */
+  /** Requests CSV instead of JSON. */
   readonly asCsv?: boolean;
-  /** A guest sends the token unless this is set. */
+  /** True if a guest sends no token. */
   readonly withoutToken?: boolean;
-  /** From another network than the person's usual one. */
+  /** True if the request comes from the person's second network. */
   readonly elsewhere?: boolean;
 }
 
 export interface Acted {
   readonly kind: 'act';
-  /** Defaults to the name of its operation. */
+  /** The name of the act; by default the name of its operation. */
   readonly name?: string;
   /** POST by default. */
   readonly method?: 'GET' | 'POST' | 'DELETE';
-  /** Below `/_local`. */
+  /** The path below `/_local`. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The step fails, such as by a wrong code in 3-D Secure. */
+  /** True if the step fails, such as by a wrong code in 3-D Secure. */
   readonly isFailure?: boolean;
-  /** The actions immediately after it. */
+  /** The actions immediately after the act. */
   readonly next?: (answer: StageAnswer) => OperationStep | undefined;
 }
 
@@ -95,11 +95,11 @@ export const sameAgain = (person: Person, exchange: HistoryExchange): AskedReque
 
 export const isDone = ({ status }: StageAnswer): boolean => status >= 200 && status < 300;
 
-/** A body field, or none. */
+/** A body with the field if the value is defined, else an empty body. */
 export const maybe = (name: string, value: unknown): Record<string, unknown> =>
   value === undefined ? {} : { [name]: value };
 
 const DAY_MS = 86_400_000;
 
-/** The ISO time that many days after an epoch time. */
+/** The ISO time a number of days after an epoch time. */
 export const inDays = (now: number, days: number): string => new Date(now + days * DAY_MS).toISOString();

@@ -9,7 +9,7 @@ import type { StageAnswer } from './stage.ts';
 /** Operations on organizations and their members. */
 const ROLES = ['admin', 'billing', 'member'] as const;
 
-/** Mostly its owner acts, at times another person. */
+/** The acting person, mostly the organization's owner. */
 const ownedBy = ({
   prng,
   knowledge,
@@ -84,7 +84,7 @@ const isAbout = ({ knowledge }: Scene, exchange: HistoryExchange, organizationId
   organizationAsked(exchange) === organizationId ||
   exchange.path.split('/').some((part) => knowledge.get(part)?.fields['organization_id'] === organizationId);
 
-/** A person whose rights have changed continues as before. */
+/** After a change of rights, the person continues as before. */
 const goOnAs =
   (scene: Scene, person: Person, organization: Known) =>
   (answer: StageAnswer): OperationStep | undefined => {

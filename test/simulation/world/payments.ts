@@ -28,19 +28,19 @@ export const drawAmount = (prng: Prng): number => (prng.chance(0.7) ? prng.pick(
 
 export const drawPayer = ({ prng, users }: Scene): Person => (prng.chance(0.8) ? prng.pick(users) : prng.pick(GUESTS));
 
-/** The organization that a user names, or none. */
+/** The user's organization, or none. */
 export const drawOrganization = (scene: Scene, person: Person, chance = 0.4): string | undefined =>
   person.kind !== 'guest' && scene.prng.chance(chance)
     ? choose(scene, { kind: 'organization', person: person.name })?.id
     : undefined;
 
-/** Ada sells through her project; the others may not. */
+/** Ada sells through her project. Other people may not name it. */
 export const drawProject = (prng: Prng, { name }: Person): Record<string, unknown> =>
   maybe('project_id', prng.chance(name === ADA.name ? 0.25 : 0.03) ? PROJECT : undefined);
 
 const CODED = 0.3;
 
-/** A discount code, or none. A free price with a code is sent before the code. */
+/** A discount code, or none. The amounts of a free price are sent without the code's discount. */
 export const withCode = (prng: Prng, price: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const words = prng.fork('code');
   if (!words.chance(CODED)) return { ...price };
@@ -65,7 +65,7 @@ const drawMethod = (scene: Scene, person: Person, provider: WorldProvider): stri
 
 const guestData = ({ email, name }: Person) => ({ guest_data: { email, name } });
 
-/** Of payments whose amount is only held. Some of their methods cannot hold one. */
+/** The share of payments that only hold their amount. Some methods cannot hold amounts. */
 const MANUAL = 0.1;
 
 const createIntent: WorldOperation = {
@@ -115,8 +115,8 @@ const SHOWN_TO_ALL = [
 ] as const;
 
 /**
- * A guest continues with the e-mail and the id of an own record, new or old. An attacker who knows the e-mail names a
- * payment or a subscription from the lists by e-mail, which proves nothing.
+ * A guest continues with the e-mail and the id of an own record of any age. An attacker who knows the e-mail names a
+ * payment or a subscription from the lists by e-mail, which is no proof.
  */
 const payByEmail: WorldOperation = {
   name: 'pay as a guest by the e-mail alone',
@@ -213,7 +213,7 @@ const update: WorldOperation = {
   name: 'update a payment',
   weight: 10,
   twice: 0.5,
-  // Two amounts at the same time. One of them has to be the amount here and at the provider.
+  // Two concurrent amounts. The same amount must win here and at the provider.
   again: (step, prng) =>
     step.kind === 'request' ? { ...step, body: { ...step.body, total_cents: drawAmount(prng) } } : step,
   plan: (scene) => {
@@ -247,8 +247,7 @@ const update: WorldOperation = {
 };
 
 /**
- * The person confirms. While the amount at the provider is unclear, a payer without an outcome may continue in the
- * browser.
+ * The person confirms. If an update left the provider's amount unclear, the payer may continue in the browser.
  */
 const afterUpdate = (person: Person, payment: Known, prng: Prng) => {
   const confirms = prng.chance(0.4);

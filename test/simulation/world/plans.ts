@@ -15,13 +15,13 @@ import { drawAmount, drawProvider } from './payments.ts';
 import { PRODUCTS, ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** @module Payers who preview, change and withdraw plans, and a merchant who sets prices; payers who try that too. */
+/** @module Payers preview, change and withdraw plans. A merchant sets prices, and some payers try that, too. */
 
 type Body = Readonly<Record<string, unknown>>;
 
 const CHANGEABLE = new Set(['active', 'trialing']);
 
-/** Mostly a subscription that can change; sometimes one that is past due, paused or canceled. */
+/** A subscription that mostly can change, and sometimes is past due, paused or canceled. */
 export const chooseChangeable = (
   { prng, knowledge, latest }: Scene,
   fits: (subscription: Known) => boolean = () => true,
@@ -38,7 +38,7 @@ interface Changer {
   readonly id: string;
 }
 
-/** Mostly a person who has seen the subscription. */
+/** The acting person, who mostly has seen the subscription. */
 const drawChanger = (scene: Scene): Changer | undefined => {
   const subscription = chooseChangeable(scene);
   if (!subscription) return undefined;
@@ -76,7 +76,7 @@ const cancelBy = ({ person, id }: Changer, prng: Prng): AskedRequest => ({
   body: { cancel_at_period_end: prng.chance(0.5) },
 });
 
-/** What a payer may do while the change is under way, or just after it. */
+/** The acts of a payer during or just after the change. */
 const regret = (changer: Changer, prng: Prng): OperationStep | undefined =>
   prng.weighted([
     { weight: 6, value: undefined },
@@ -84,7 +84,7 @@ const regret = (changer: Changer, prng: Prng): OperationStep | undefined =>
     { weight: 1, value: cancelBy(changer, prng) },
   ]).value;
 
-/** The preview leads to a change that names its time, and what it said. */
+/** The change that names the preview's time and amounts. */
 const previewBy = (changer: Changer, body: Body, prng: Prng): AskedRequest => ({
   ...changeBy(changer, body),
   path: `/subscriptions/${changer.id}/change/preview`,
@@ -100,7 +100,7 @@ const changePlan: WorldOperation = {
   name: 'change a plan',
   weight: 30,
   twice: 0.4,
-  // At the same time comes another change, or the payer withdraws it or cancels.
+  // Concurrently the payer changes the plan again, withdraws the change or cancels.
   again: (step, prng) => {
     const id = step.kind === 'request' && /^\/subscriptions\/([^/]+)\//.exec(step.path)?.[1];
     if (!id) return step;
@@ -128,7 +128,7 @@ const FREE_TERMS = [
   { total_cents: 500, billing_interval: 'weekly', trial_days: 5 },
 ] as const;
 
-/** A payer whose card is declined at every charge begins with nothing to pay, and comes to a product from there. */
+/** A payer whose card is always declined starts with a free plan and then changes to a product. */
 const joinUnpaid: WorldOperation = {
   name: 'come to a product by a card that never pays',
   weight: 5,
@@ -170,7 +170,7 @@ export const drawFree = (prng: Prng): Body =>
     { weight: 1, value: { billing_interval: prng.pick(['weekly', 'monthly']) } },
   ]).value;
 
-/** The merchant, whose price holds now without a charge or from the next period on. A price that charges is refused. */
+/** The merchant sets a price immediately without a charge, or for the next period. A price with a charge is refused. */
 const setPrice: WorldOperation = {
   name: 'set the price of a subscription',
   weight: 8,
@@ -187,7 +187,7 @@ const setPrice: WorldOperation = {
   },
 };
 
-/** A payer who wants a price of their own, or a dearer plan without its difference. */
+/** A payer asks for a free price, or for a dearer plan without its difference. */
 const tryPrice: WorldOperation = {
   name: 'try to set the price of a subscription',
   weight: 5,
@@ -201,7 +201,7 @@ const tryPrice: WorldOperation = {
 
 const REFUNDS: readonly Body[] = [{}, {}, { amount_cents: 500 }];
 
-/** The steps one after the other, each from the last response that showed the subscription, until one is refused. */
+/** Runs the steps in order until a refusal. Each step uses the last response with the subscription. */
 const inTurn = (
   steps: readonly ((shown: StageAnswer) => AskedRequest)[],
   shown: StageAnswer,

@@ -44,7 +44,7 @@ const makeKeys = async (client: Client, prng: Prng): Promise<void> => {
       body: { name, scopes },
     } as const;
     const { body } = await client.ask('create a service key', asked, prng);
-    // A repeat of a request whose response was lost shows no secret.
+    // The repeated request after a lost response shows no secret.
     if (typeof body?.data?.secret !== 'string') continue;
     client.holdKey(name, body.data.secret);
     if (name !== 'revoked') continue;

@@ -6,7 +6,7 @@ import { type Acted, inDays, maybe, type Scene, type WorldOperation } from './op
 import { ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** Acts of payers, banks and the providers' dashboards, past the service. */
+/** Acts of payers, banks and provider dashboards outside the service. */
 const paid = ({ prng, knowledge, latest }: Scene): Known | undefined => {
   const found = knowledge.all('payment').filter(({ fields }) => fields['status'] === 'succeeded');
   return found.length === 0 ? undefined : prng.pick(found.slice(-latest));
@@ -73,7 +73,7 @@ const dispute: WorldOperation = {
 
 const OPEN = ['needs_response', 'under_review'];
 
-/** A bank knows its disputes; mostly the latest is decided. Sometimes support reads them at the same time. */
+/** A bank mostly decides its latest dispute. Sometimes support reads the disputes at the same time. */
 const decideDispute: WorldOperation = {
   name: 'decide a dispute',
   weight: 3,
@@ -168,7 +168,7 @@ const STRIPE = '/providers/stripe/v1';
 
 const PAY_IN_BROWSER = 'pay in the browser';
 
-/** The payer of a payment at Stripe pays past the service. */
+/** The payer of a Stripe payment pays outside the service. */
 export const payInBrowser = ({ fields }: Pick<Known, 'fields'>, prng: Prng): Acted | undefined => {
   const { client_secret: secret, provider_payment_id: intent } = fields;
   const method = prng.chance(0.8) ? 'pm_card_visa' : 'pm_card_visa_chargeDeclined';

@@ -3,7 +3,7 @@ import type { Kind } from './knowledge.ts';
 import { choose, type Scene, sameAgain, type WorldOperation } from './operation.ts';
 import { ADA, GUESTS, PEOPLE, PROJECT, ROOT } from './people.ts';
 
-/** Reading routes, as everyone. */
+/** Reads of all people. */
 const INCLUDES = 'payment_method,organization,subscription,product,project,order';
 
 interface Read {
@@ -21,7 +21,7 @@ const one =
     return found && { path: `${base}/${found.id}${tail}` };
   };
 
-/** Lists that come as CSV, too. */
+/** Lists that are also available as CSV. */
 const TABLES: ReadonlySet<string> = new Set(['/payments', '/payments/summary']);
 
 const list =
@@ -85,7 +85,7 @@ const read: WorldOperation = {
   },
 };
 
-/** The lists that need no credential. */
+/** The lists without a credential. */
 const readGuestList: WorldOperation = {
   name: 'read the list of a guest',
   weight: 2,
@@ -188,7 +188,7 @@ const doAgain: WorldOperation = {
 /** A member cannot be added again. */
 const NAMES_RECORD = /_[0-9a-f]{24}(?!\/members$)/;
 
-/** Programs that lost their response, or were restarted, send a request again under its key, up to a day later. */
+/** A program that lost a response or was restarted repeats its request under the key, up to a day later. */
 const repeatOwn: WorldOperation = {
   name: 'repeat an earlier request under its key',
   weight: 2,

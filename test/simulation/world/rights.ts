@@ -6,7 +6,7 @@ import { confirmStep, drawAmount, drawProvider, isOpenPayment, isUnconfirmed } f
 import { ACCOUNTS } from './people.ts';
 import { drawPrice } from './subscriptions.ts';
 
-/** @module Members who act for their organization while its owner removes their right to do so, and found keys. */
+/** @module Members act for their organization while its owner removes their rights. A person uses found keys. */
 
 /** A member who may charge, with the id of the membership. */
 interface Manager {
@@ -28,7 +28,7 @@ const managerIn = ({ prng, knowledge }: Scene): Manager | undefined => {
 
 type Act = (scene: Scene, manager: Manager) => OperationStep | undefined;
 
-/** One of the latest records of the organization, also if only others have seen it. */
+/** One of the organization's latest records, even if only others have seen the record. */
 const ofOrganization = (
   { prng, knowledge }: Scene,
   { organization }: Manager,
@@ -83,7 +83,7 @@ const save: Act = ({ prng }, { person, organization }) => {
   };
 };
 
-/** With a method of the organization, or the member's own. */
+/** The method of the organization, or the member's own method. */
 const methodFor = (scene: Scene, manager: Manager, provider?: string): Known | undefined => {
   const fits = (fields: Known['fields']): boolean => provider === undefined || fields['provider_id'] === provider;
   const own = scene.knowledge
@@ -111,7 +111,7 @@ const subscribe: Act = (scene, manager) => {
 const COMMANDS: Readonly<Record<string, string>> = { paused: 'resume', canceled: 'reactivate' };
 
 /**
- * Resumes or reactivates a subscription that is paused or canceled, and changes the method of any other subscription.
+ * Resumes a paused subscription, reactivates a canceled subscription, or changes the method of any other subscription.
  */
 const goOnWithSubscription: Act = (scene, manager) => {
   const subscription = ofOrganization(scene, manager, { kind: 'subscription', fits: () => true });

@@ -3,7 +3,7 @@ import { BASE_URL, NetworkError } from '../places/network.ts';
 import type { SimulatedService } from '../places/service.ts';
 import type { ClientRequest, StageAnswer, WorldStage } from './stage.ts';
 
-/** Longer than any function runs. */
+/** Longer than any function's run. */
 const PATIENCE_MS = 70_000;
 const NO_ANSWER: StageAnswer = { status: 0, body: undefined };
 

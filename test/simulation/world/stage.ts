@@ -6,7 +6,7 @@ export interface WorldStage {
   now(): number;
   /** Sends a request of a client. Never rejects; status 0 means a lost connection. */
   request(request: ClientRequest): Promise<StageAnswer>;
-  /** A control route of the local host, below `/_local`. It never fails by a fault; a refusal is a response. */
+  /** Calls a control route of the local host below `/_local`, without faults. A refusal is a response. */
   control(request: ClientRequest): Promise<StageAnswer>;
   /** Passes virtual time. */
   wait(ms: number): Promise<void>;
@@ -14,10 +14,10 @@ export interface WorldStage {
 
 export interface ClientRequest {
   readonly method: string;
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** An object is sent as JSON, a text as it is. */
+  /** An object is sent as JSON, and a string unchanged. */
   readonly body?: unknown;
   /** The network address of the client. */
   readonly from?: string;

@@ -7,14 +7,14 @@ import { confirmStep, drawAmount } from './payments.ts';
 import { GUESTS, STRANGER, WORLD_PROVIDERS, type WorldProvider } from './people.ts';
 
 /**
- * @module A stranger in another network, who pays nothing. The stranger knows the e-mail addresses of all guests, their
- * Idempotency-Keys, which are the numbers of their orders, and all ids that readers of payments and of events see, and
- * computes ids from these. With the e-mail of a guest the stranger names such an id in a create, and confirms the payment.
+ * @module A stranger in another network, who pays nothing. The stranger knows all guests' e-mail addresses, their
+ * Idempotency-Keys (which are order numbers) and all ids that readers of payments and events see, and computes further
+ * ids from these. The stranger names such an id and a guest's e-mail in a create, and confirms the payment.
  */
 
 const guestData = ({ email, name }: Person) => ({ guest_data: { email, name } });
 
-/** A guest who has records, mostly with a saved method. */
+/** A guest with records, mostly with a saved method. */
 const drawVictim = ({ prng, knowledge }: Scene): Person | undefined => {
   const withMethod = GUESTS.filter(({ name }) => knowledge.all('method').some(({ seenBy }) => seenBy.has(name)));
   const known = GUESTS.filter(({ name }) => knowledge.all('payment').some(({ seenBy }) => seenBy.has(name)));
@@ -26,7 +26,7 @@ interface Named {
   readonly field: 'payment_method_id' | 'provider_payment_method_token' | 'customer_id' | 'billing_address_id';
   readonly id: string;
   readonly provider: WorldProvider | undefined;
-  /** The customer of a method, which a subscription needs, too. */
+  /** The customer of a method. A subscription needs both. */
   readonly customerId?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ const ofGuest = ({ knowledge }: Scene, kind: Known['kind'], { name }: Person): r
 const providerOf = ({ fields }: Known): WorldProvider | undefined =>
   WORLD_PROVIDERS.find((provider) => provider === fields['provider_id']);
 
-/** Ids that people see who read payments, customers or the events of providers. */
+/** Ids that readers of payments, customers or provider events see. */
 const seenIds = (scene: Scene, victim: Person): readonly Named[] => {
   const methods = ofGuest(scene, 'method', victim).flatMap((method): Named[] => {
     const provider = providerOf(method);
@@ -68,7 +68,7 @@ const FIELDS: Readonly<Record<string, Named['field']>> = {
   addr: 'billing_address_id',
 };
 
-/** Ids that were plain hashes once. */
+/** Ids that formerly were plain hashes. */
 const computedIds = (scene: Scene, victim: Person): readonly Named[] => {
   const ofKeys = requestsOf(scene, victim).flatMap((one) => idOfKey(one, victim));
   const beside = [...ofGuest(scene, 'payment', victim), ...ofGuest(scene, 'method', victim)].flatMap((known) =>
@@ -87,7 +87,7 @@ const asStranger = (path: string, body: Readonly<Record<string, unknown>>): Aske
   ...{ kind: 'request', person: STRANGER, method: 'POST', path, body, withoutToken: true },
 });
 
-/** Names the id in a create, and charges what comes of it. */
+/** Names the id in a create, and confirms the resulting payment. */
 const nameIt = ({ prng }: Scene, victim: Person, { field, id, provider, customerId }: Named): OperationStep => {
   const total = { total_cents: drawAmount(prng), currency: 'USD', ...maybe('provider_id', provider) };
   if (field === 'provider_payment_method_token') {
@@ -133,7 +133,7 @@ const goOnAsGuest: WorldOperation = {
   },
 };
 
-/** Guests without a token: a card is saved, at once or while paying, and pays soon after, mostly from the same network. */
+/** Guests without a token save a card, alone or during a payment. They soon pay with it, mostly from one network. */
 const saveAndGoOn: WorldOperation = {
   name: 'save a card as a guest, and go on without a token',
   weight: 8,
@@ -147,7 +147,7 @@ const saveAndGoOn: WorldOperation = {
       ...{ kind: 'request', person, method: 'POST', path, withoutToken: true },
       body: { provider_id: provider, ...body, ...guestData(person) },
     });
-    /** The latest token is that of the payment, and does not open the method. */
+    /** The latest token belongs to the payment, and does not open the method. */
     const lookBack = (method: Known['fields']): AskedRequest => ({
       ...{ kind: 'request', person, method: 'GET', path: `/payment-methods/${method['id']}` },
     });

@@ -52,7 +52,7 @@ const subscribe: WorldOperation = {
   },
 };
 
-/** A payer whose first charge is not known to be paid may lose patience, and may return while it is still under way. */
+/** While the first charge is open, an impatient payer may cancel and return. */
 const cancelUnpaid = ({ prng }: Scene, person: Person, answer: StageAnswer): OperationStep | undefined => {
   const { id, status } = isDone(answer) ? answer.body : {};
   if (status !== 'past_due' || !prng.fork(`cancel ${id}`).chance(0.5)) return undefined;
@@ -73,11 +73,11 @@ const onSubscription = (
     readonly tail: string;
     readonly body?: Readonly<Record<string, unknown>>;
     readonly admins?: number;
-    /** The actions that the person may take immediately after the response. */
+    /** The person's possible actions immediately after the response. */
     readonly next?: string;
-    /** The actions of a person who does not learn the outcome. */
+    /** The actions of a person without a known outcome. */
     readonly back?: string;
-    /** The status that the subscription mostly has. */
+    /** The usual status of the chosen subscription. */
     readonly of?: readonly string[];
   },
 ): WorldOperation => ({

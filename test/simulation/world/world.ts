@@ -9,8 +9,8 @@ import { prepare } from './preparation.ts';
 import type { StageAnswer, WorldStage } from './stage.ts';
 
 /**
- * A seeded history of rounds of operations that are sent at the same time, with a span of virtual time after each.
- * Operations are named `operation round.index`; a switched-off operation is left out, and the others stay as they are.
+ * A seeded history of rounds. The operations of a round are sent at the same time, and a span of virtual time follows.
+ * Operations are named `operation round.index`. A switched-off operation is left out; other operations stay unchanged.
  */
 export interface World {
   readonly client: Client;
@@ -30,11 +30,11 @@ export interface WorldOptions {
   readonly limits: boolean;
   /** Operations that are left out. */
   readonly off?: ReadonlySet<string>;
-  /** Called between two rounds. */
+  /** A callback between two rounds. */
   readonly afterRound?: (spanMs: number) => Promise<void>;
-  /** Called within longer spans. */
+  /** A callback within longer spans. */
   readonly afterWeek?: () => Promise<void>;
-  /** One of the rounds lasts until this time, ms since the start of the run, because something happens before it. */
+  /** One round lasts until this time (ms since the start), because a scheduled fault happens before. */
   readonly lastsUntil?: number;
   readonly note?: (text: string) => void;
 }
@@ -58,10 +58,10 @@ const SPANS = [
   { weight: 1, ms: 32 * DAY_MS },
 ];
 
-/** The length of all spans together. Renewals over a longer time make a history long, and show no more. */
+/** The total length of all spans. Renewals over a longer time would only make a history longer. */
 const LONGEST_MS = 45 * DAY_MS;
 
-/** In the other runs the merchant is ROOT alone, who pays nothing. */
+/** The share of runs with paying staff. In other runs only ROOT, who pays nothing, is the merchant. */
 const MERCHANTS_PAY = 0.4;
 
 export const createWorld = ({
@@ -154,7 +154,7 @@ export const createWorld = ({
   };
 };
 
-/** How long before or after the end of a period the next round begins. A change now needs an hour. */
+/** The offset of the next round from the end of a period. An immediate change needs an hour. */
 const FROM_RENEWAL_MS = [-2 * HOUR_MS, -61 * MINUTE_MS, -50 * MINUTE_MS, -MINUTE_MS, -SECOND_MS, 0, 30 * SECOND_MS];
 
 /** Sometimes people act around the minute in which a subscription is renewed. */
@@ -187,14 +187,14 @@ interface RoundScene extends Omit<Scene, 'prng'> {
   readonly operations: readonly WorldOperation[];
 }
 
-/** Each seed prefers other operations and spans of time, so that rare combinations are reached that a mix would hide. */
+/** Each seed prefers other operations and spans, to reach rare combinations that a mix would hide. */
 const preferring = <T extends { readonly weight: number }>(prng: Prng, all: readonly T[]): readonly T[] =>
   all.map((one) => ({ ...one, weight: one.weight * prng.pick([0.1, 0.5, 1, 1, 3]) }));
 
 const TRIES = 6;
 /** In some rounds everyone acts on the same few records. */
 const LATEST = [1, 1, 4, 4, 4] as const;
-/** A request comes twice, or two requests of one kind come together, mostly about the same record. */
+/** Sends a request twice, or two requests of one kind together, mostly about the same record. */
 const TWICE = 0.25;
 
 const planRound = (scene: RoundScene, round: number): Planned[] => {
@@ -238,7 +238,7 @@ const IN_ORGANIZATION = 0.2;
 /** The merchant's backend sends some of the users' requests for them. */
 const BY_KEY = 0.12;
 
-/** Users also work in an organization. Their session names it, so their requests need not. */
+/** Users also work in an organization. Their session names the organization, so their requests can omit it. */
 const inSession = ({ prng: chance, knowledge, latest }: Scene, step: OperationStep): OperationStep => {
   const prng = chance.fork('session');
   if (step.kind !== 'request' || step.person.kind !== 'user') return step;

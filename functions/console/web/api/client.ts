@@ -1,7 +1,4 @@
-/**
- * @module The typed client of the public API, with the sign-in and the positions of the next pages. A failed call
- * throws a Problem.
- */
+/** @module The typed client of the public API, with sign-in and paging helpers. A failed call throws a Problem. */
 
 import createClient from 'openapi-fetch';
 import { isExpiring, isRenewable, renewToken } from './oidc.ts';
@@ -13,15 +10,15 @@ import type { PaymentsClient, paths } from './types.ts';
 const UNAUTHORIZED = 401;
 
 /**
- * The typed client of the public API, which sends the credential of the session. Sound, because its type accepts less
- * than that of openapi-fetch.
+ * The typed client of the public API, which sends the session's credential. The cast is sound because PaymentsClient
+ * accepts fewer calls than openapi-fetch.
  */
 export const api = createClient<paths, 'application/json'>({ baseUrl: site.basePath }) as Omit<
   PaymentsClient,
   'paginate'
 >;
 
-/** Copies of the requests that may be sent again with a renewed token, each with the token that it had. */
+/** Copies of sent requests with their tokens, for one retry after the token is renewed. */
 const repeatable = new Map<string, { readonly request: Request; readonly credential: string }>();
 
 const credentialNow = (): string => session.value?.credential ?? '';
@@ -38,12 +35,12 @@ api.use({
     if (isRenewable()) repeatable.set(id, { request: request.clone(), credential: credentialNow() });
     return authorize(request);
   },
-  /** The service did nothing if it refused the token, so the request is sent once more. */
+  /** Retries a request once after a refused token, because a refused request had no effect. */
   onResponse: async ({ response, id }) => {
     const again = repeatable.get(id);
     repeatable.delete(id);
     if (response.status !== UNAUTHORIZED || !again) return undefined;
-    // Another request may have renewed the token since.
+    // Another request may have renewed the token in the meantime.
     const isRenewed = credentialNow() !== again.credential || (await renewToken());
     return isRenewed ? fetch(authorize(again.request)) : undefined;
   },
@@ -63,7 +60,7 @@ export interface Answered<Data> {
   readonly response: Response;
 }
 
-/** A session that the service no longer accepts is ended. @throws Problem */
+/** Ends the session if the service no longer accepts its credential. @throws Problem */
 const accepted = async <Data>(call: Promise<Called<Data>>): Promise<Called<Data>> => {
   const called = await call.catch((reason: unknown) => {
     if (reason instanceof Problem) throw reason;
@@ -82,7 +79,7 @@ export const answerOf = async <Data>(call: Promise<Called<Data>>): Promise<Answe
   return { data, response };
 };
 
-/** Waits for a call whose response has no body. @throws Problem */
+/** Waits for a call with an empty response. @throws Problem */
 export const done = async (call: Promise<Called<unknown>>): Promise<void> => {
   await accepted(call);
 };

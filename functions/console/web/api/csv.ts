@@ -1,4 +1,4 @@
-/** @module Downloads the whole result of a filter as one CSV file, which the API sends in pages of 1,000 rows. */
+/** @module Downloads all rows of a filter as one CSV file. The API sends them in pages of 1,000 rows. */
 
 import { type Answered, answerOf } from './client.ts';
 
@@ -9,7 +9,7 @@ interface CsvPage {
 
 /**
  * @param ask requests the page at this cursor
- * @param onRows called with the number of rows so far
+ * @param onRows receives the number of rows so far
  */
 export const readCsv = async (
   ask: (page: CsvPage) => Promise<{ data?: unknown; error?: unknown; response: Response }>,
@@ -31,9 +31,7 @@ export const readCsv = async (
 
 const LINE_END = '\r\n';
 const withoutHeader = (page: string): string => page.slice(page.indexOf(LINE_END) + LINE_END.length);
-/**
- * Counts rows without the header row. A line break inside a cell counts as well, so use the number only for progress.
- */
+/** Counts rows without the header row. Line breaks inside cells count too, so the number is only for progress. */
 const rowsIn = (page: string): number => page.split(LINE_END).length - 2;
 
 const cursorIn = (link: string): string | undefined => {
@@ -41,7 +39,7 @@ const cursorIn = (link: string): string | undefined => {
   return target === undefined ? undefined : (new URL(target, location.href).searchParams.get('cursor') ?? undefined);
 };
 
-/** Makes the browser save a text as a file. */
+/** Lets the browser save a text as a file. */
 export const saveFile = (name: string, text: string): void => {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
   const link = document.createElement('a');

@@ -1,5 +1,6 @@
 /**
- * @module The control routes of the local host. A deployed service has none, so a deployed console never calls them.
+ * @module The control routes of the local host. A deployed service has no control routes, and a deployed console never
+ * calls them.
  */
 
 import { signal } from '@preact/signals';
@@ -25,11 +26,11 @@ const ask = async (method: 'GET' | 'POST', path: string, body?: unknown): Promis
 const noteClock = (answer: unknown): void => {
   const now = typeof answer === 'object' && answer !== null && 'now' in answer ? answer.now : undefined;
   if (typeof now !== 'string') throw new Problem('The local host did not return its time.', { status: 200 });
-  // Rounded to whole minutes, because a smaller difference is the duration of the request.
+  // Rounded to whole minutes, because a smaller difference is only the duration of the request.
   clockOffsetMs.value = Math.round((Date.parse(now) - Date.now()) / MS_PER_MINUTE) * MS_PER_MINUTE;
 };
 
-/** The time of the service, which on the local host follows the moved clock. */
+/** The service's time. On the local host it follows the moved clock. */
 export const serviceNow = (): number => Date.now() + clockOffsetMs.value;
 
 export const readClock = async (): Promise<void> => {

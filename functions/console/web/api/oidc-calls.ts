@@ -1,4 +1,4 @@
-/** @module The requests of the sign-in by OpenID Connect. Loaded only when a user signs in so. */
+/** @module The requests of the OpenID Connect sign-in. Loaded only when a user signs in with OpenID Connect. */
 
 import {
   type AuthorizationServer,
@@ -20,11 +20,11 @@ import {
 import { site } from './site.ts';
 
 const client = { client_id: site.oidcClientId };
-/** Only the local host has an issuer without https. */
+/** Only an issuer on the local host may lack https. */
 const options = { [allowInsecureRequests]: site.oidcIssuer.startsWith('http:') };
 const redirectUri = `${location.origin}${site.root}`;
 
-/** @throws if the document cannot be read, or is of another issuer */
+/** @throws if the document cannot be read or names another issuer */
 export const readIssuer = async (): Promise<AuthorizationServer> => {
   const issuer = new URL(site.oidcIssuer);
   return processDiscoveryResponse(issuer, await discoveryRequest(issuer, options));
@@ -42,7 +42,7 @@ export const newSecrets = (): Secrets => ({
   verifier: generateRandomCodeVerifier(),
 });
 
-/** The page of the issuer that asks the user. */
+/** The address of the issuer's sign-in page. */
 export const authorizeAddress = async (
   { authorization_endpoint: endpoint = '', scopes_supported: scopes = [] }: AuthorizationServer,
   { state, nonce, verifier }: Secrets,
@@ -62,7 +62,7 @@ export const authorizeAddress = async (
   return address;
 };
 
-/** @throws for another state, nonce or issuer, and for a code that the issuer refuses */
+/** @throws if state, nonce or issuer differ, or the issuer refuses the code */
 export const redeemCode = async (
   server: AuthorizationServer,
   sent: URLSearchParams,

@@ -1,6 +1,6 @@
 /**
- * @module What the issuer sent back in the address. Read when the console starts, before any other reader of the
- * address, and removed from the address bar and the history.
+ * @module The issuer's response in the address. It is read when the console starts, before any other code reads the
+ * address, and is then removed from the address bar and the history.
  */
 
 import { site } from './site.ts';
@@ -20,7 +20,7 @@ const readReturn = (): URLSearchParams | undefined => {
 
 let returned = readReturn();
 
-/** The response of the issuer; undefined without a sign-in, and after the first read. */
+/** The issuer's response; undefined without a sign-in and after the first read. */
 export const takeIssuersResponse = (): URLSearchParams | undefined => {
   const sent = returned;
   returned = undefined;

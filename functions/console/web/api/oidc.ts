@@ -1,6 +1,6 @@
 /**
- * @module The sign-in by OpenID Connect, authorization code with PKCE. The tokens are in memory only. sessionStorage holds
- * the state, nonce and verifier of a sign-in that this tab has started.
+ * @module The OpenID Connect sign-in (authorization code with PKCE). Tokens are kept in memory only. sessionStorage
+ * holds the state, nonce and verifier of a sign-in that this tab started.
  */
 
 import { effect } from '@preact/signals';
@@ -15,19 +15,19 @@ interface Tokens {
   readonly credential: string;
   readonly idToken: string | undefined;
   readonly refreshToken: string | undefined;
-  /** Epoch ms, by the clock of the browser. */
+  /** Epoch ms by the browser's clock. */
   readonly expiresAt: number;
 }
 
 interface Started extends Secrets {
-  /** The page that the user asked for. */
+  /** The page that the user requested. */
   readonly page: string;
 }
 
 const KEY = 'payments-console-oidc';
 const RENEW_BEFORE_MS = 30_000;
 const MS_PER_SECOND = 1_000;
-/** A token whose lifetime the issuer does not tell is renewed after a refusal only. */
+/** A token without a lifetime is renewed only after a refusal. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
 const calls = () => import('./oidc-calls.ts');
@@ -35,7 +35,7 @@ const calls = () => import('./oidc-calls.ts');
 let known: Promise<AuthorizationServer> | undefined;
 let tokens: Tokens | undefined;
 let renewal: Promise<boolean> | undefined;
-/** The page of the issuer that ends the session there. */
+/** The issuer's page that ends the session at the issuer. */
 let endPage: string | undefined;
 
 effect(() => {
@@ -52,13 +52,13 @@ const issuer = (): Promise<AuthorizationServer> => {
   return known;
 };
 
-/** Problems name no detail of the issuer's response, which may hold a code or a token. */
+/** Problems show no detail of the issuer's response, because the response may contain a code or token. */
 const failed = (text: string): Problem => new Problem(text, { status: 0 });
 
-/** Opens the page of the issuer. @throws Problem if the issuer cannot be read */
+/** Opens the issuer's sign-in page. @throws Problem if the issuer cannot be read */
 export const startSignIn = async (): Promise<void> => {
   const server = await issuer().catch(() => {
-    throw failed('The sign-in service cannot be reached, or is not the one that is set.');
+    throw failed('The sign-in service cannot be reached, or is not the configured service.');
   });
   const { authorizeAddress, newSecrets } = await calls();
   const started: Started = { ...newSecrets(), page: `${location.pathname}${location.search}` };
@@ -86,8 +86,8 @@ interface SignedIn {
 }
 
 /**
- * Redeems the code that the issuer sent back; undefined without a response of the issuer.
- * @throws Problem if this tab has not started the sign-in, or the issuer refuses it
+ * Redeems the code from the issuer; undefined without a response of the issuer.
+ * @throws Problem if this tab did not start the sign-in or the issuer refuses the code
  */
 export const finishSignIn = async (): Promise<SignedIn | undefined> => {
   const sent = takeIssuersResponse();
@@ -105,7 +105,7 @@ export const finishSignIn = async (): Promise<SignedIn | undefined> => {
   return { credential: tokens.credential, page: started.page };
 };
 
-/** A JWT has three parts. An access token of another form is only for the issuer itself. */
+/** A JWT has three parts. An access token in another format is meant only for the issuer. */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 const tokensOf = (answer: TokenEndpointResponse): Tokens => {
@@ -121,7 +121,7 @@ const tokensOf = (answer: TokenEndpointResponse): Tokens => {
 export const isRenewable = (): boolean => tokens?.refreshToken !== undefined;
 export const isExpiring = (): boolean => (tokens?.expiresAt ?? NEVER) - RENEW_BEFORE_MS < Date.now();
 
-/** Renews the token; several callers share one renewal. False if the issuer refuses. */
+/** Renews the token. Concurrent callers share one renewal. False if the issuer refuses. */
 export const renewToken = (): Promise<boolean> => {
   renewal ??= renew().finally(() => {
     renewal = undefined;
@@ -146,7 +146,7 @@ const renew = async (): Promise<boolean> => {
   }
 };
 
-/** The address that ends the session at the issuer; undefined without a sign-in there. */
+/** The address that ends the issuer's session; undefined without an OpenID Connect sign-in. */
 export const signOutAddress = (): URL | undefined => {
   if (tokens === undefined || endPage === undefined) return undefined;
   const address = new URL(endPage);

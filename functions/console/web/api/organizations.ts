@@ -6,7 +6,7 @@ import type { Organization, Payment } from './types.ts';
 /** The organizations of the caller. */
 export const organizations = signal<readonly Organization[]>([]);
 
-/** True if the user, or an organization of the user, pays. The API then refuses what only the merchant may decide. */
+/** True if the user or one of the user's organizations is the payer. The API then refuses merchant-only actions. */
 export const isOwnPayment = ({ user_id: user, organization_id: organization }: Payment): boolean =>
   (user !== null && user === session.value?.userId) || organizations.value.some(({ id }) => id === organization);
 
@@ -14,7 +14,7 @@ effect(() => {
   if (!session.value) organizations.value = [];
 });
 
-/** A response for an ended session is dropped. */
+/** Drops a response that arrives after the session has ended. */
 export const readOrganizations = async (): Promise<void> => {
   const asking = session.value;
   const { data } = await answerOf(api.GET('/organizations'));

@@ -1,10 +1,10 @@
-/** @module The names behind the ids of a record, which the API shows to the merchant only. */
+/** @module The names of the payer and organization of a record, which the API shows only to the merchant. */
 
 import { answerOf, api } from './client.ts';
 import { may } from './session.ts';
 import type { Payers, Scope } from './types.ts';
 
-/** The fields of a record that say who pays. */
+/** The fields that identify the payer of a record. */
 export interface Owned extends Payers {
   readonly guest_email?: string | null;
   readonly user_id?: string | null;
@@ -12,13 +12,13 @@ export interface Owned extends Payers {
   readonly organization_id?: string | null;
 }
 
-/** The payer of a payment or subscription by its e-mail address; undefined if the caller may not see it. */
+/** The e-mail address of a payment's or subscription's payer; undefined if the caller may not see it. */
 export const payersEmail = ({ guest_email: guest, user_email: user }: Owned): string | undefined =>
   guest || user || undefined;
 
 /**
- * Reads the payer and the organization of one record from the list of all such records, because only lists name them.
- * Without them the record is shown with its ids.
+ * Reads the payer and organization of one record from the list of all records, because only lists contain names.
+ * Without names, the console shows ids.
  */
 const readPayers = async (
   scope: Scope,

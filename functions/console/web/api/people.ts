@@ -1,4 +1,4 @@
-/** @module The names of the people behind user ids, for the timelines. Each id is looked up once per session. */
+/** @module The names for user ids in timelines. Each id is looked up once per session. */
 
 import { effect, signal } from '@preact/signals';
 import { searchEverything } from './search.ts';
@@ -13,7 +13,7 @@ effect(() => {
   names.value = new Map();
 });
 
-/** The e-mail address or name of a user; undefined while it is not known, or if the caller may not see it. */
+/** The e-mail address or name of a user; undefined while unknown or if the caller may not see it. */
 export const personName = (userId: string): string | undefined =>
   userId === session.value?.userId ? session.value.name : names.value.get(userId);
 
@@ -24,7 +24,7 @@ const readName = async (userId: string): Promise<readonly [id: string, name: str
   return name === undefined || name === userId ? undefined : [userId, name];
 };
 
-/** Looks the users up whom no earlier call has looked up. */
+/** Looks up the users that no earlier call has looked up. */
 export const readNames = async (userIds: readonly string[]): Promise<void> => {
   if (!may('payments:read')) return;
   const unknown = [...new Set(userIds)].filter((id) => !asked.has(id) && personName(id) === undefined);

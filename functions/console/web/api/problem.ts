@@ -1,4 +1,4 @@
-/** A failed request. It has the error of the API, or status 0 if there was no response. */
+/** A failed request with the API's error, or with status 0 if there was no response. */
 export class Problem extends Error {
   /** 0 if there was no response. */
   readonly status: number;
@@ -6,7 +6,7 @@ export class Problem extends Error {
   /** Empty if there was no response. */
   readonly requestId: string;
   readonly details: unknown;
-  /** The fields of the request that the API refuses, each with the reason. */
+  /** The refused fields of the request, each with the reason. */
   readonly fields: readonly string[];
 
   constructor(message: string, known: { status: number; code?: string; requestId?: string; details?: unknown }) {
@@ -25,7 +25,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Each as `quantity must not exceed 50`. */
+/** Formats each field as `quantity must not exceed 50`. */
 const refusedFields = (details: unknown): readonly string[] =>
   Array.isArray(details)
     ? details.filter(isRecord).map(({ path, message }) => [textOf(path), textOf(message)].filter(Boolean).join(' '))

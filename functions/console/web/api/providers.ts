@@ -17,7 +17,7 @@ export const readProviders = async (): Promise<void> => {
   providers.value = data.data?.providers ?? [];
 };
 
-/** For example `Stripe` for `provider_a`; the slot itself if it is switched off now. */
+/** The provider's name, such as `Stripe` for `provider_a`; the slot itself if it is switched off now. */
 export const providerName = (slot: string): string => {
   const found = providers.value.find(({ provider_id: id }) => id === slot);
   return found ? NAMES[found.provider] : slot;

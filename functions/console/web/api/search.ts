@@ -4,13 +4,13 @@ import type { Customer, SearchHit } from './types.ts';
 
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
-  /** True if more records match than are listed. */
+  /** True if more records match than the list shows. */
   readonly isTruncated: boolean;
 }
 
 /**
- * Searches the records of every kind, which needs the scope payments:read. The API finds whole values. If it finds
- * nothing, the text may be the beginning of a customer's name or e-mail address.
+ * Searches records of every kind, with the scope payments:read. The API matches whole values. If it finds nothing, the
+ * console searches customers by the first letters of their name or e-mail address.
  */
 export const searchEverything = async (q: string): Promise<SearchResult> => {
   const { data } = await answerOf(api.GET('/admin/search', { params: { query: { q } } }));
@@ -20,7 +20,10 @@ export const searchEverything = async (q: string): Promise<SearchResult> => {
 
 const PER_PAGE = 100;
 const MOST_PAGES = 3;
-/** The number of newest customers that a search by the beginning reads, because no route finds them so. */
+/**
+ * The number of newest customers in a prefix search. The console filters them itself, because no route searches by
+ * prefix.
+ */
 export const NEWEST_CUSTOMERS = PER_PAGE * MOST_PAGES;
 
 const searchCustomers = async (q: string): Promise<SearchResult> => {
@@ -35,7 +38,7 @@ const searchCustomers = async (q: string): Promise<SearchResult> => {
   return { hits: [...found.values()], isTruncated: false };
 };
 
-/** True if the e-mail address, the name or a later word of the name begins with the text, in any case. */
+/** True if the e-mail address, the name or a word of the name starts with the text, in any case. */
 const isNamed = ({ name, email }: Customer, q: string): boolean =>
   [email ?? '', name ?? '', ...(name ?? '').split(' ')].some((word) => word.toLowerCase().startsWith(q.toLowerCase()));
 

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Me, Scope } from './types.ts';
 
-/** The signed-in user. The session is kept only in sessionStorage or in memory, so it ends with the tab. */
+/** The signed-in user. The session ends with the tab, because it is only in sessionStorage or in memory. */
 export interface Session {
   /** A session ID, or a bearer token. */
   readonly credential: string;
@@ -9,7 +9,7 @@ export interface Session {
   readonly staffRole: Me['staff_role'];
   /** Empty for payers. */
   readonly scopes: readonly Scope[];
-  /** The largest sum of refunds of one payment by currency; null without a limit. */
+  /** The most that the user may refund of one payment, by currency; null without a limit. */
   readonly refundLimits: Me['refund_limits'];
   /** The user's e-mail address or id. */
   readonly name: string;
@@ -33,25 +33,25 @@ const stored = (): Session | undefined => {
 export const session = signal<Session | undefined>(stored());
 export const isAdmin = computed(() => session.value?.isAdmin === true);
 
-/** True if the user may do for the merchant what the scope permits, on the records of every owner. */
+/** True if the user has the scope, which covers the records of every owner. */
 export const may = (scope: Scope): boolean => session.value?.scopes.includes(scope) === true;
 
-/** The most that all refunds of one payment may reach; undefined if the user has no limit. */
+/** The most that all refunds of one payment can reach together; undefined without a limit. */
 export const refundLimitIn = (currency: string): number | undefined => {
   const limits = session.value?.refundLimits;
   return limits ? (limits[currency] ?? 0) : undefined;
 };
 
 /**
- * True if the user may open what a payment or subscription names. Payers see only their own records; staff need the
- * scope as well.
+ * True if the user may open a record that a payment or subscription names. Payers see only their own records, and staff
+ * also need the scope.
  */
 export const mayOpen = (scope: Scope): boolean => !may('payments:read') || may(scope);
 
-/** Why the user sees the sign-in page. */
+/** The reason for showing the sign-in page. */
 export const endedBecause = signal('');
 
-/** @param isInMemory true for a token of the issuer, which ends with the page */
+/** @param isInMemory true for a token from the issuer, which is lost when the page is closed */
 export const keepSession = (opened: Session, isInMemory = false): void => {
   if (!isInMemory) sessionStorage.setItem(KEY, JSON.stringify(opened));
   endedBecause.value = '';

@@ -2,7 +2,7 @@ import './oidc-return.ts';
 import { endedBecause, session } from './session.ts';
 import { site } from './site.ts';
 
-/** The sessionStorage key of the random state, which shows that this tab opened the page at CONSOLE_SIGN_IN_URL. */
+/** The sessionStorage key of the random state, which proves that this tab opened CONSOLE_SIGN_IN_URL. */
 const KEY = 'payments-console-sign-in';
 const NOT_ASKED = 'The console ignored the session in this link, because the sign-in did not start in this tab.';
 
@@ -29,10 +29,7 @@ const takeFromAddress = (): { readonly credential: string; readonly state: strin
   return { credential: fragment.get('session_id') ?? '', state };
 };
 
-/**
- * A link from another person must not sign the user in, so the state in the address must equal the state that this tab
- * stored.
- */
+/** Prevents a sign-in through another person's link. The state in the address must equal this tab's stored state. */
 const readReturn = (): string => {
   const { credential, state } = takeFromAddress();
   if (credential === '') return '';
@@ -46,12 +43,12 @@ const readReturn = (): string => {
 
 let returned = readReturn();
 
-// A changed fragment reloads no page. The sign-in page never returns this way, so the session is not used.
+// A changed fragment does not reload the page. The sign-in page never returns this way, so the session is ignored.
 addEventListener('hashchange', () => {
   readReturn();
 });
 
-/** The session ID that the sign-in page returned; empty without a sign-in, and after the first read. */
+/** The session ID from the sign-in page; empty without a sign-in and after the first read. */
 export const takeReturnedSession = (): string => {
   const credential = returned;
   returned = '';

@@ -1,6 +1,6 @@
 /**
- * @module The API types that the console uses, all from the generated client, which `npm run check` writes first.
- * Import types keep Biome from reading the generated file, which exceeds its size limit.
+ * @module The API types of the console, from the generated client that `npm run check` writes first. Import types keep
+ * Biome from reading the generated file, which exceeds its size limit.
  */
 
 type operations = import('../../../../dist/client/index.d.ts').operations;
@@ -14,7 +14,7 @@ type Answer<Id extends keyof operations> = operations[Id]['responses'] extends {
 type Data<Id extends keyof operations> = Answer<Id> extends { data?: infer Body } ? NonNullable<Body> : never;
 type Row<List> = List extends readonly (infer One)[] ? One : never;
 
-/** Only lists for the merchant name the payer. */
+/** The payer is named only in the merchant's lists. */
 export type Payers = Partial<Pick<Row<Data<'admin.list-payments'>>, 'user_email' | 'organization_name'>>;
 export type Payment = Row<Data<'payments.list'>> & Payers;
 export type PaymentStatus = Payment['status'];
@@ -28,7 +28,7 @@ export type PaymentMethod = Answer<'payment-methods.get'>;
 export type WebhookLog = Answer<'webhooks.get-log'>;
 export type Organization = Row<Data<'organizations.list'>>;
 export type Me = Data<'api.me'>;
-/** What a user may do for the merchant, on the records of every owner. */
+/** A scope for merchant actions, which covers the records of every owner. */
 export type Scope = Row<Me['scopes']>;
 export type ServiceKey = Row<Data<'admin.list-keys'>>;
 export type KeyWithSecret = Data<'admin.rotate-key'>;

@@ -1,4 +1,4 @@
-/** @module The list of what needs a person today, on the overview. */
+/** @module The overview's list of tasks for today. */
 
 import { useEffect } from 'preact/hooks';
 import { Loading } from '../view/parts.tsx';

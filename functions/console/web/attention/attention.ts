@@ -1,6 +1,6 @@
 /**
- * @module What needs a person today, for the list on the overview and the badges of the navigation. Each count is read
- * with the scope that opens the page behind it.
+ * @module Counts of the records that need action today, for the overview list and the badges in the navigation. Each
+ * count needs the same scope as the page that lists the records.
  */
 
 import { effect, signal } from '@preact/signals';
@@ -13,12 +13,12 @@ import { type Counted, countPages } from './counted.ts';
 
 interface Kind {
   readonly scope: Scope;
-  /** The page of the navigation whose badge repeats the count. */
+  /** The navigation page whose badge shows the count. */
   readonly page: string;
-  /** The path of the list behind the count, below /console. */
+  /** The path of the counted list, below /console. */
   readonly to: string;
   readonly title: string;
-  /** The title beside a count of one. */
+  /** The title for a count of one. */
   readonly one: string;
   /** What to do. */
   readonly about: string;
@@ -37,7 +37,7 @@ const countDisputes = (): Promise<Counted> =>
     return { rows: data.data, next: nextCursor(data.meta) };
   });
 
-/** From the sums, because a list by status would go through all subscriptions. */
+/** Uses the summary, because a list by status would read all subscriptions. */
 const countPastDue = async (): Promise<Counted> => {
   const today = new Date(serviceNow()).toISOString().slice(0, 'YYYY-MM-DD'.length);
   const { data } = await answerOf(api.GET('/admin/summary', { params: { query: { from: today, to: today } } }));
@@ -52,7 +52,7 @@ const readLog = async (status: WebhookLog['status']): Promise<readonly WebhookLo
   return data.filter(({ direction }) => direction === 'outbound');
 };
 
-/** Targets whose newest attempt of the last 24 hours failed. */
+/** Counts the targets whose newest attempt of the last 24 hours failed. */
 const countFailingTargets = async (): Promise<Counted> => {
   const [failed, delivered] = await Promise.all([readLog('failed'), readLog('success')]);
   const since = new Date(serviceNow() - DAY_MS).toISOString();
@@ -109,7 +109,7 @@ effect(() => {
   if (!session.value) needs.value = undefined;
 });
 
-/** Reads the counts that the user may see. A count that cannot be read does not hide the others. */
+/** Reads the counts that the user may see. One failed count does not hide the others. */
 export const readNeeds = async (): Promise<void> => {
   const asking = session.value;
   const found = await Promise.all(
@@ -120,5 +120,5 @@ export const readNeeds = async (): Promise<void> => {
   if (session.value === asking) needs.value = found;
 };
 
-/** How many records of a page need a person; 0 if none does, or if it is not known. */
+/** The number of a page's records that need action; 0 while unknown. */
 export const needsOf = (page: string): number => needs.value?.find((need) => need.page === page)?.counted?.count ?? 0;

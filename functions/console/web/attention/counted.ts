@@ -1,7 +1,7 @@
 import { count } from '../view/format.ts';
 import type { PageOf } from '../view/load.ts';
 
-/** A count over the pages of a list. `isPartial` is true if the list has more pages. */
+/** The number of rows in the first pages of a list. `isPartial` is true if the list has more pages. */
 export interface Counted {
   readonly count: number;
   readonly isPartial: boolean;

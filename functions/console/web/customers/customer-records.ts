@@ -6,14 +6,14 @@ import { may, session } from '../api/session.ts';
 import type { Customer, Payment, PaymentMethod, Subscription } from '../api/types.ts';
 import type { PageOf } from '../view/load.ts';
 
-/** True if the caller's own lists hold the records of the customer. */
+/** True if the customer's records are in the caller's own lists. */
 const isListed = (customer: Customer): boolean => {
   const { organization_id: organization } = customer;
   if (organization === undefined) return customer.user_id === session.value?.userId;
   return !may('customers:read') || organizations.value.some(({ id }) => id === organization);
 };
 
-/** The owner of the customer, as the lists of all records accept it. */
+/** The customer's owner, as filters for the lists of all records. */
 const ownerOf = (customer: Customer) => {
   const { organization_id: organization } = customer;
   return organization === undefined ? { user_id: customer.user_id ?? undefined } : { organization_id: organization };
@@ -60,7 +60,7 @@ const readMethod = async (id: string): Promise<readonly PaymentMethod[]> => {
   return found ? [found.data] : [];
 };
 
-/** The methods that the newest subscriptions and payments of the customer name. */
+/** The methods on the customer's newest subscriptions and payments. */
 const readUsedMethods = async (customer: Customer): Promise<readonly PaymentMethod[]> => {
   const [subscriptions, payments] = await Promise.all([
     readSubscriptions(customer, undefined),
@@ -71,8 +71,8 @@ const readUsedMethods = async (customer: Customer): Promise<readonly PaymentMeth
 };
 
 /**
- * The saved methods of the customer. The API lists the methods of a person to that person only, so the merchant
- * sees the methods that the subscriptions and payments name.
+ * The customer's saved methods. The API lists a person's methods only to that person, so the merchant sees the methods
+ * on subscriptions and payments.
  */
 export const readMethods = async (customer: Customer): Promise<PageOf<PaymentMethod>> => {
   const { organization_id: organization } = customer;

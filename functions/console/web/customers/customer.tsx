@@ -39,7 +39,7 @@ interface CustomerProps {
   readonly customer: Customer;
 }
 
-/** What the heading does not say. */
+/** Details that the heading omits. */
 const About = ({ customer: { email, name, created_at } }: CustomerProps) => (
   <>
     {email !== null && name !== null && `${name} · `}

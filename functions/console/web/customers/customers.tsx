@@ -1,4 +1,4 @@
-/** @module The page with the customers of all owners for staff, else of the caller or of an organization. */
+/** @module The page with the customers of all owners (staff), of the caller or of an organization. */
 
 import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';
 import { providerName } from '../api/providers.ts';
@@ -11,7 +11,7 @@ import type { Column } from '../view/columns.ts';
 import type { PageOf } from '../view/load.ts';
 import { Cut, Time } from '../view/parts.tsx';
 
-/** The list of an organization has no search. */
+/** An organization's list has no search. */
 const isOfAll = (): boolean => may('customers:read') && ownersChoice() === '';
 
 const readPage = (cursor: string | undefined): Promise<PageOf<Customer>> =>
@@ -54,7 +54,7 @@ export const CustomersPage = () => (
     title="Customers"
     one="customer"
     {...(isOfAll() && { search: { label: 'Search customers', placeholder: 'E-mail, name or ID' } })}
-    hint="An e-mail address, a name or an ID is found as a whole. Change or clear the filters."
+    hint="Search for a whole e-mail address, name or ID. Change or clear the filters."
     filters={[...(may('customers:read') ? [anyOwnerFilter()] : ownersFilter('None (my own)')), providerFilter()]}
     columns={COLUMNS}
     read={readPage}

@@ -1,4 +1,4 @@
-/** @module What a customer has brought in, from its payments and their refunds. */
+/** @module A customer's lifetime revenue, from its payments and refunds. */
 
 import { answerOf, api } from '../api/client.ts';
 import type { Customer, Payment, Refund } from '../api/types.ts';
@@ -14,7 +14,7 @@ export interface LifetimeSums {
   /** After fees, refunds and lost disputes, by settlement currency. */
   readonly net: ReadonlyMap<string, number>;
   readonly payments: number;
-  /** True if the customer has more payments than were read. */
+  /** True if some of the customer's payments were not read. */
   readonly isPartial: boolean;
 }
 
@@ -39,13 +39,13 @@ const add = (sums: Sums, currency: string, cents: number): void => {
   if (cents !== 0) sums.set(currency, (sums.get(currency) ?? 0) + cents);
 };
 
-/** Without a known settlement, a payment or a refund counts as it is. */
+/** Adds the settled net amount, or the plain amount while the settlement is unknown. */
 const addNet = (net: Sums, { settlement, currency }: Pick<Payment, 'settlement' | 'currency'>, cents: number): void => {
   if (settlement) add(net, settlement.currency, settlement.net_cents);
   else add(net, currency, cents);
 };
 
-/** A lost dispute in the settlement currency, at the rate of its payment. */
+/** Deducts a lost dispute in the settlement currency, at the rate of its payment. */
 const addLoss = (net: Sums, { settlement, currency, lost_cents: lost, amount_cents: amount }: Payment): void => {
   const isConverted = settlement && settlement.currency !== currency && amount > 0;
   const rate = isConverted ? (settlement.fee_cents + settlement.net_cents) / amount : 1;

@@ -5,7 +5,7 @@ import { useLoaded } from '../view/load.ts';
 import { Loading, Money, ProblemNote } from '../view/parts.tsx';
 import { type LifetimeSums, readLifetime } from './lifetime-sums.ts';
 
-/** What the customer has brought in, for the merchant. */
+/** A customer's lifetime revenue, for the merchant. */
 export const Lifetime = ({ customer }: { readonly customer: Customer }) => {
   const { data, problem, isLoading, reload } = useLoaded(`lifetime ${customer.id}`, () => readLifetime(customer));
   return (

@@ -1,10 +1,10 @@
 import { amountWithCurrency } from '../../../../shared/core/money.ts';
 import { minorUnits } from '../view/format.ts';
 
-/** `5.00 USD` for 500 minor units, as `amountsIn` reads it. */
+/** Formats 500 minor units as `5.00 USD`, which `amountsIn` can parse. */
 export const majorText = (cents: number, currency: string): string => amountWithCurrency(cents, currency);
 
-/** Amounts such as `5.00 USD, 4.50 EUR`, by currency in minor units; undefined if a part is no amount. */
+/** Parses `5.00 USD, 4.50 EUR` to minor units by currency; undefined if a part is not an amount. */
 export const amountsIn = (text: string): Readonly<Record<string, number>> | undefined => {
   const amounts: Record<string, number> = {};
   for (const part of text.split(',')) {

@@ -1,4 +1,4 @@
-/** @module A discount code as the console reads it. The API describes reference records of all kinds by one schema. */
+/** @module A discount code in the console. The API has one schema for reference records of all kinds. */
 
 import { answerOf, api, done } from '../api/client.ts';
 import { majorText } from './discount-amounts.ts';
@@ -13,7 +13,7 @@ export interface DiscountCode {
   /** `3 of 10`; null without a limit. */
   readonly used: string | null;
   readonly updatedAt: string;
-  /** All fields, which a change sends back. */
+  /** All fields, because a change sends the whole record back. */
   readonly record: Readonly<Record<string, unknown>>;
 }
 

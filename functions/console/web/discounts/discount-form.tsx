@@ -1,4 +1,4 @@
-/** @module The form of a discount code, for a new code and for the change of a code. */
+/** @module The form for a new or changed discount code. */
 
 import { useState } from 'preact/hooks';
 import { useAction } from '../view/action.ts';
@@ -6,7 +6,7 @@ import { ProblemNote } from '../view/parts.tsx';
 import { amountsIn } from './discount-amounts.ts';
 import { type DiscountCode, putCode } from './discount-code.ts';
 
-/** The fields as the user enters them; an empty text is absent. */
+/** The fields as entered; an empty string means absent. */
 interface DiscountDraft {
   readonly code: string;
   readonly name: string;
@@ -60,7 +60,7 @@ const bodyOf = (draft: DiscountDraft, before: Readonly<Record<string, unknown>> 
   };
 };
 
-/** Fields that the form does not show. */
+/** Fields that are not in the form. */
 const KEPT = ['starts_at', 'ends_at', 'metadata'] as const;
 
 interface DiscountFormProps {
@@ -88,7 +88,7 @@ export const DiscountForm = ({ of: code, onDone, onClose }: DiscountFormProps) =
       }}
     >
       {code === undefined &&
-        field('Code', 'code', '3 to 40 letters, digits, - and _. Payers may enter it in any case.')}
+        field('Code', 'code', '3 to 40 letters, digits, - and _. Payers may enter it in upper or lower case.')}
       {field('Name', 'name')}
       {field('Discount', 'cut', 'A percentage such as 25, or amounts such as 5.00 USD, 4.50 EUR.')}
       <DurationField draft={draft} onChange={(duration) => setDraft({ ...draft, duration })} />

@@ -1,4 +1,4 @@
-/** @module The page of one discount code, with its form. Payments and subscriptions keep the terms that they have. */
+/** @module The page of one discount code, with its form. Existing payments and subscriptions keep their terms. */
 
 import { useState } from 'preact/hooks';
 import { useAction } from '../view/action.ts';

@@ -1,4 +1,7 @@
-/** @module The capture of a held payment, in whole or in part. Below the tax of the payment, the form asks for the split. */
+/**
+ * @module The dialog that captures all or part of a held payment. If the amount is below the payment's tax, the form
+ * also requests subtotal, tax and discount.
+ */
 
 import { useState } from 'preact/hooks';
 import { majorUnits } from '../../../../shared/core/money.ts';
@@ -18,7 +21,10 @@ export interface HoldDialogProps extends HoldProps {
   readonly onClose: () => void;
 }
 
-/** What to capture, in minor units. With a total only, the API keeps tax and discount and derives the subtotal. */
+/**
+ * The amounts to capture, in minor units. If only the total is sent, the API keeps tax and discount and derives the
+ * subtotal.
+ */
 interface Captured {
   readonly total_cents: number;
   readonly subtotal_cents?: number;
@@ -34,7 +40,7 @@ const SPLIT = [
 type SplitField = (typeof SPLIT)[number][0];
 type SplitTexts = Readonly<Record<SplitField, string>>;
 
-/** True if the amount is too small for the tax of the payment, so the API requires the split. */
+/** True if the amount is below the payment's tax, so the API requires subtotal, tax and discount. */
 const needsSplit = (cents: number | undefined, { tax_cents: tax, discount_cents: discount }: Payment): boolean =>
   cents !== undefined && cents > 0 && cents - tax + discount < 0;
 
@@ -42,7 +48,7 @@ export const CaptureDialog = (props: HoldDialogProps) => {
   const { payment, onClose } = props;
   const [amount, setAmount] = useState(String(majorUnits(payment.capturable_cents, payment.currency)));
   const [split, setSplit] = useState<SplitTexts>({ subtotal_cents: '', tax_cents: '0', discount_cents: '0' });
-  /** What to confirm. */
+  /** The amounts to confirm. */
   const [asked, setAsked] = useState<Captured>();
   if (asked !== undefined) {
     return <CaptureQuestion {...props} captured={asked} onBack={() => setAsked(undefined)} />;
@@ -89,8 +95,8 @@ const CaptureForm = (props: CaptureFormProps) => {
       {isSplit && (
         <fieldset class="form">
           <legend class="quiet">
-            The amount is less than the tax of the payment, <Money cents={payment.tax_cents} currency={currency} />. Say
-            what it consists of.
+            The amount is less than the tax of the payment, <Money cents={payment.tax_cents} currency={currency} />.
+            Enter its subtotal, tax and discount.
           </legend>
           {SPLIT.map(([field, name]) => (
             <AmountField
@@ -113,7 +119,7 @@ const CaptureForm = (props: CaptureFormProps) => {
   );
 };
 
-/** @returns what is wrong, as a sentence, if anything is */
+/** @returns the problem as a sentence; undefined if the form is valid */
 const readForm = ({ payment, amount, split }: CaptureFormProps, isSplit: boolean): Captured | string => {
   const { capturable_cents: capturable, currency } = payment;
   const total = minorUnits(amount, currency) ?? 0;

@@ -1,4 +1,4 @@
-/** @module The banner of a payment whose amount is held, or whose hold ended without a capture. */
+/** @module The banner of a held payment, or of a payment whose hold ended without a capture. */
 
 import { serviceNow } from '../api/local.ts';
 import { may } from '../api/session.ts';
@@ -39,16 +39,16 @@ export const HoldNote = ({ payment }: HoldNoteProps) => {
 
 const endInWords = (end: string): string => {
   const left = Date.parse(end) - serviceNow();
-  return left > 0 ? `Hold ends in ${duration(left)}.` : 'Hold has reached its end.';
+  return left > 0 ? `Hold ends in ${duration(left)}.` : 'The end of the hold has passed.';
 };
 
-/** What happens next, or what the merchant can do. */
+/** What happens next, or the merchant's options. */
 const Next = ({ payment }: HoldNoteProps) => {
   if (payment.capture_pending) {
-    return <>The provider has not confirmed the capture yet. The service looks it up by itself.</>;
+    return <>The provider has not confirmed the capture yet. The service looks it up automatically.</>;
   }
   if (payment.release_pending) {
-    return <>The provider has not confirmed the release yet. The service looks it up by itself.</>;
+    return <>The provider has not confirmed the release yet. The service looks it up automatically.</>;
   }
   const { capturable_cents: cents, currency } = payment;
   return (

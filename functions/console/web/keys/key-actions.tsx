@@ -45,7 +45,7 @@ const ChangeDialog = ({ serviceKey, onChanged, onClose }: DialogProps) => {
   const [before] = useState(() => draftOf(serviceKey));
   return (
     <Dialog title="Change key" onClose={onClose}>
-      <p class="quiet">Other scopes and addresses hold within five seconds. The secret stays the same.</p>
+      <p class="quiet">New scopes and addresses take effect within five seconds. The secret stays the same.</p>
       <KeyForm
         initial={before}
         act={['Save', 'Saving…']}
@@ -86,11 +86,11 @@ const RotateDialog = ({ serviceKey: { id, name }, onChanged, onClose }: DialogPr
   return (
     <Dialog title="Rotate this key?" onClose={onClose}>
       <p>
-        {name} gets another secret. Choose how long the present secret stays valid, so that you can change your program
+        {name} gets another secret. Choose how long the current secret stays valid, so that you can change your program
         first.
       </p>
       <label class="field">
-        <span>The present secret stays valid</span>
+        <span>The current secret stays valid</span>
         <select value={graceSeconds} onChange={({ currentTarget }) => setGraceSeconds(Number(currentTarget.value))}>
           {GRACES.map(({ seconds, text }) => (
             <option key={seconds} value={seconds} selected={seconds === graceSeconds}>

@@ -8,13 +8,13 @@ import { useKeyedAction } from '../view/action.ts';
 import { FormActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
 
-/** The fields as the user enters them. */
+/** The fields as entered. */
 export interface KeyDraft {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Ranges of addresses, separated by commas or spaces. */
+  /** IP ranges, separated by commas or spaces. */
   readonly addresses: string;
-  /** A UTC day, at whose start the key ends; empty without an end. */
+  /** The UTC day on which the key expires (at its start); empty if it never expires. */
   readonly end: string;
 }
 
@@ -22,7 +22,7 @@ export const NEW_KEY: KeyDraft = { name: '', scopes: [], addresses: '', end: '' 
 
 const DAY_LENGTH = '2026-01-01'.length;
 
-/** The fields of a key, as the form shows them. */
+/** The fields of a key, formatted for the form. */
 export const draftOf = ({ name, scopes, allowed_ips, expires_at }: ServiceKey): KeyDraft => ({
   name,
   scopes,
@@ -30,7 +30,7 @@ export const draftOf = ({ name, scopes, allowed_ips, expires_at }: ServiceKey): 
   end: expires_at?.slice(0, DAY_LENGTH) ?? '',
 });
 
-/** The fields of a request that differ from those of the key, or all fields of a new key. */
+/** The changed fields of a key, or all fields of a new key. */
 export const fieldsOf = (draft: KeyDraft, before: KeyDraft) => ({
   name: draft.name,
   scopes: [...draft.scopes],
@@ -101,7 +101,7 @@ export const KeyForm = ({ initial, act, send, onClose }: KeyFormProps) => {
           onInput={({ currentTarget }) => setDraft({ ...draft, end: currentTarget.value })}
         />
         <small id={`${hints}-end`} class="quiet">
-          The key ends at the start of this UTC day. If empty, it ends only when it is revoked.
+          The key expires at the start of this UTC day. If empty, it never expires.
         </small>
       </label>
       {sending.problem && <ProblemNote problem={sending.problem} />}

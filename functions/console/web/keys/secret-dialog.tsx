@@ -8,7 +8,7 @@ interface SecretDialogProps {
   readonly onClose: () => void;
 }
 
-/** Shows the secret of a key once. A repeat of a request whose response was lost has no secret. */
+/** Shows a key's secret once. A retry after a lost response returns no secret. */
 export const SecretDialog = ({ title, made: { name, secret }, onClose }: SecretDialogProps) => (
   <Dialog title={title} onClose={onClose}>
     {secret === null ? (

@@ -1,4 +1,4 @@
-/** @module The form of a new payment link with a price of its own. The API also makes links of products. */
+/** @module The form for a new payment link with its own price. Links for products need the API. */
 
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';

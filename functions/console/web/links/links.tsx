@@ -120,6 +120,6 @@ const ArchiveDialog = ({ link: { id, description }, onArchived, onClose }: Archi
 const NoLinks = () => (
   <>
     <strong>No links yet</strong>
-    <p>Create a link to a page that sells one thing, and send it to those who buy.</p>
+    <p>Create a link to a page that sells one product or price, and send it to buyers.</p>
   </>
 );

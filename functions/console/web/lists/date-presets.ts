@@ -1,4 +1,4 @@
-/** @module The usual ranges of days of a list, and the range in the address bar. Days are UTC days, as in the API. */
+/** @module The preset date ranges of a list, and the range in the address bar. Days are UTC days, as in the API. */
 
 import { serviceNow } from '../api/local.ts';
 import { filterText } from './filter-values.ts';
@@ -46,7 +46,7 @@ export const daysOf = (preset: Preset): Days => {
   }
 };
 
-/** The preset with the days in the address bar; undefined if the address bar has no days. */
+/** The preset that equals the range in the address bar; undefined without a range. */
 export const presetInAddress = (from: string, to: string): Preset | 'custom' | undefined => {
   const [first, last] = [filterText(from), filterText(to)];
   if (first === undefined && last === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** @module The range of days of a list: a usual range, or two days. */
+/** @module The date range of a list, as a preset or two days. */
 
 import { useState } from 'preact/hooks';
 import { DateFilter } from '../view/filters.tsx';
@@ -7,7 +7,7 @@ import { daysOf, PRESET_NAMES, PRESETS, presetInAddress } from './date-presets.t
 
 interface DateRangeProps {
   readonly label: string;
-  /** The parameters in the address bar. */
+  /** The names of the parameters in the address bar. */
   readonly from: string;
   readonly to: string;
 }

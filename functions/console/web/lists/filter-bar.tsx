@@ -1,6 +1,6 @@
 /**
- * @module The filters of a list in one line: the search, the fields that always stand there, and "Add filter", whose
- * filters are removable chips. A phone has them in a sheet. The address bar holds the values.
+ * @module The filters of a list in one line, with search, pinned fields and "Add filter". Added filters are removable
+ * chips. A phone shows them in a sheet. The address bar holds the values.
  */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -22,7 +22,7 @@ export interface Search {
 interface FilterBarProps {
   readonly search: Search | undefined;
   readonly filters: readonly FilterField[];
-  /** The number of records found so far, in words such as `25 payments`; undefined while the list loads. */
+  /** The number of found records in words, such as `25 payments`; undefined while the list loads. */
   readonly found: string | undefined;
 }
 
@@ -46,10 +46,10 @@ export const FilterBar = ({ search, filters, found }: FilterBarProps) => (
   </div>
 );
 
-/** "Add filter", and the filters that were added. On a phone, the sheet adds them. */
+/** "Add filter" and the added filters. On a phone they are in the sheet. */
 const AddedFilters = ({ filters }: Pick<FilterBarProps, 'filters'>) => {
   const frame = useRef<HTMLDivElement>(null);
-  /** The parameter of the filter that is being added or changed. */
+  /** The parameter of the edited filter. */
   const [edited, setEdited] = useState<string>();
   const own = filters.filter(({ isPinned = false }) => isPhone() || !isPinned);
   const editor = own.find(({ name }) => name === edited);
@@ -105,11 +105,11 @@ const Chip = ({ field, onChange }: ChipProps) => (
 
 interface EditorProps {
   readonly field: FilterField;
-  /** @param byKey true if the user ends by Enter or Escape, and the focus goes back to "Add filter" */
+  /** @param byKey true after Enter or Escape; the focus then returns to "Add filter" */
   readonly onEnd: (byKey: boolean) => void;
 }
 
-/** The field of a filter that is being added or changed. With a value, it becomes a chip when the focus leaves it. */
+/** The field of the edited filter. If it has a value when it loses the focus, it becomes a chip. */
 const Editor = ({ field, onEnd }: EditorProps) => {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -137,7 +137,7 @@ const Editor = ({ field, onEnd }: EditorProps) => {
   );
 };
 
-/** All filters of the list, each applied when it is set. */
+/** All filters of the list. Each applies as soon as it is set. */
 const Sheet = ({ filters, found }: Pick<FilterBarProps, 'filters' | 'found'>) => {
   const [isOpen, setOpen] = useState(false);
   const set = filters.filter(isSet).length;
@@ -170,8 +170,8 @@ const Sheet = ({ filters, found }: Pick<FilterBarProps, 'filters' | 'found'>) =>
 };
 
 /**
- * The number of records found so far, such as `25 payments`, or `25+ payments` if the list has further pages; undefined
- * while the list loads.
+ * The number of found records, such as `25 payments`, or `25+ payments` if there are more pages; undefined while the
+ * list loads.
  */
 export const foundInWords = (
   { rows, more, isLoading }: LoadedPages<unknown>,

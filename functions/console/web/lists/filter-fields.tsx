@@ -1,4 +1,4 @@
-/** @module The filters of a list as data, from which its fields, its chips and the words of an empty result are made. */
+/** @module A list's filters as data. The fields, the chips and the text for an empty result are generated from them. */
 
 import { organizations } from '../api/organizations.ts';
 import { providerName, providers } from '../api/providers.ts';
@@ -12,7 +12,7 @@ interface Field {
   readonly label: string;
   /** The parameter in the address bar. */
   readonly name: string;
-  /** True if the field always stands in the bar. Users add the others by "Add filter". */
+  /** True if the field is always visible. Users add other fields with "Add filter". */
   readonly isPinned?: boolean;
 }
 
@@ -20,7 +20,7 @@ export type FilterField =
   | (Field & { readonly kind: 'choice'; readonly choices: readonly Choice[]; readonly none?: string })
   | (Field & { readonly kind: 'text'; readonly placeholder?: string; readonly inputMode?: 'decimal' })
   | (Field & { readonly kind: 'day' })
-  /** Two days, both included. `until` is the parameter of the last one. */
+  /** A range of two days, both included. `until` is the parameter of the last day. */
   | (Field & { readonly kind: 'range'; readonly until: string });
 
 export const choicesOf = (values: readonly string[]): readonly Choice[] =>
@@ -35,7 +35,7 @@ export const statusFilter = (values: readonly string[]): FilterField => ({
   isPinned: true,
 });
 
-/** The range of the time of creation. */
+/** The range of the creation time. */
 export const CREATED_RANGE: readonly FilterField[] = [
   { kind: 'range', label: 'Date', name: 'from', until: 'to', isPinned: true },
 ];
@@ -48,7 +48,7 @@ export const providerFilter = (): FilterField => ({
 });
 
 /**
- * For callers who see only their own records, because the records of an organization are a separate list.
+ * For callers without staff rights. An organization's records are a separate list.
  * @param none the label of the caller's own records
  */
 export const ownersFilter = (none: string): readonly FilterField[] =>
@@ -65,7 +65,7 @@ export const ownersFilter = (none: string): readonly FilterField[] =>
         },
       ];
 
-/** For staff and platform admins, who see the records of every organization. */
+/** For staff and platform admins, who see all organizations. */
 export const anyOwnerFilter = (): FilterField => ({
   kind: 'text',
   label: 'Organization',
@@ -96,10 +96,10 @@ export const parametersOf = (field: FilterField): readonly string[] =>
 export const isSet = (field: FilterField): boolean =>
   parametersOf(field).some((name) => filterText(name) !== undefined);
 
-/** A set filter and its value for a chip, such as `Currency: EUR`. */
+/** A set filter with its value, as the text of a chip such as `Currency: EUR`. */
 export const chipText = (field: FilterField): string => `${field.label}: ${valueInWords(field)}`;
 
-/** The filter and its value in words, such as `status Succeeded`; undefined if the filter is not set. */
+/** A filter with its value in words, such as `status Succeeded`; undefined if the filter is not set. */
 export const filterInWords = (field: FilterField): string | undefined => {
   if (!isSet(field)) return undefined;
   const value = valueInWords(field);

@@ -1,4 +1,4 @@
-/** @module The values of a list's filters, which are in the address bar. */
+/** @module The values of a list's filters, from the address bar. */
 
 import type { ProviderConfig } from '../api/types.ts';
 import { place } from '../view/route.tsx';
@@ -6,13 +6,13 @@ import { place } from '../view/route.tsx';
 /** The value of a filter; undefined if it is empty. */
 export const filterText = (name: string): string | undefined => place.value.query.get(name) || undefined;
 
-/** The value of a filter, if the API accepts it. Any other value in the address bar counts as absent. */
+/** The value of a filter; undefined if the API would refuse it. */
 export const filterChoice = <Value extends string>(name: string, values: readonly Value[]): Value | undefined =>
   values.find((value) => value === filterText(name));
 
 /**
- * The organization whose records are listed. An empty value requests the caller's own records, regardless of the
- * organization of the session.
+ * The organization of the listed records. An empty value requests the caller's own records, whatever the session's
+ * organization is.
  */
 export const ownersChoice = (): string => filterText('organization') ?? '';
 

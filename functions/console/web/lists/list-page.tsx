@@ -1,6 +1,6 @@
 /**
- * @module The page of a list of records, with its search, its filters in the address bar, paging, CSV, and an empty
- * state that names what was searched.
+ * @module The page of a list, with search, filters in the address bar, paging and CSV. An empty result names the search
+ * and filters.
  */
 
 import type { ComponentChildren } from 'preact';
@@ -14,26 +14,26 @@ import { FilterBar, foundInWords, SEARCH, type Search } from './filter-bar.tsx';
 import { type FilterField, filterInWords, parametersOf } from './filter-fields.tsx';
 import { filterText } from './filter-values.ts';
 
-/** Asks for one page of the list as CSV. */
+/** Requests one page of the list as CSV. */
 export type CsvRequest = Parameters<typeof CsvButton>[0]['ask'];
 
 interface ListPageProps<Row> {
   /** The heading, and the name of the table. */
   readonly title: string;
-  /** One record in lower case, such as `payment`. */
+  /** The name of one record in lower case, such as `payment`. */
   readonly one: string;
   readonly search?: Search;
   readonly filters: readonly FilterField[];
   readonly columns: readonly Column<Row>[];
   readonly read: (cursor: string | undefined) => Promise<PageOf<Row>>;
   readonly keyOf: (row: Row) => string;
-  /** The path of the page of a row, below /console. */
+  /** The path of a row's page, below /console. */
   readonly pageOf: (row: Row) => string;
-  /** The name of the CSV file and its request, if the API sends the list as CSV. */
+  /** The CSV file's name and request; undefined if the API sends no CSV for the list. */
   readonly csv?: { readonly file: string; readonly ask: CsvRequest };
-  /** What an empty list without filters means. */
+  /** The text for an empty list without filters. */
   readonly empty: ComponentChildren;
-  /** What to do if no record matches the filters. */
+  /** The advice if no record matches the filters. */
   readonly hint?: string;
 }
 

@@ -1,4 +1,4 @@
-/** @module The page with the refunds of all payments, for staff and platform admins. Each row opens its payment. */
+/** @module The page with the refunds of all payments, for staff and platform admins. A row opens the payment. */
 
 import { answerOf, api, nextCursor } from '../api/client.ts';
 import { readNames } from '../api/people.ts';

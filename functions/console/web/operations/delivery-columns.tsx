@@ -1,4 +1,4 @@
-/** @module The columns of the events that were sent to targets. */
+/** @module The columns for the events sent to targets. */
 
 import { useState } from 'preact/hooks';
 import { providerName } from '../api/providers.ts';
@@ -82,7 +82,7 @@ const Result = ({ entry, isNamed }: ResultProps) => (
   </span>
 );
 
-/** The whole name of the event, and the payment that it reports. */
+/** The event's full name, and its payment. */
 const EventCell = ({ group: { newest } }: { readonly group: EventGroup }) => {
   const payment = paymentIn(newest.payload);
   return (
@@ -97,14 +97,14 @@ const EventCell = ({ group: { newest } }: { readonly group: EventGroup }) => {
   );
 };
 
-/** Breaks a long name only between its words. */
+/** Allows a line break only between the words of a long name. */
 const EventName = ({ name }: { readonly name: string }) => (
   <span class="whole">
     {name.split(/(?<=[.:_])/).flatMap((word, index) => (index === 0 ? [word] : [<wbr key={index} />, word]))}
   </span>
 );
 
-/** All attempts on demand, each with a link to its page. */
+/** All attempts in a fold-out, each with a link to its page. */
 const Attempts = ({ group: { attempts } }: { readonly group: EventGroup }) => {
   const [isOpen, setOpen] = useState(false);
   const [newest] = attempts;

@@ -1,4 +1,4 @@
-/** @module The attempts of a log, grouped by the event that they deliver. */
+/** @module Groups the delivery attempts of the log by event. */
 
 import type { WebhookLog } from '../api/types.ts';
 import type { LoadedPages } from '../view/load.ts';
@@ -21,11 +21,11 @@ const groupsOf = (entries: readonly WebhookLog[]): readonly EventGroup[] =>
     return [{ id, newest, attempts, byTarget: targets.flatMap(([first]) => first ?? []) }];
   });
 
-/** The newest delivery to each target, without the receipt of a provider's event. */
+/** The newest delivery to each target. It excludes the receipt of a provider event. */
 export const deliveriesIn = ({ byTarget }: EventGroup): readonly WebhookLog[] =>
   byTarget.filter(({ direction }) => direction === 'outbound');
 
-/** A page of the log may end within an event, so its attempts are grouped over all pages that were read. */
+/** Groups attempts over all loaded pages, because one event can span two pages of the log. */
 export const inGroups = (pages: LoadedPages<WebhookLog>): LoadedPages<EventGroup> => ({
   ...pages,
   rows: groupsOf(pages.rows),

@@ -1,4 +1,4 @@
-/** @module The page of one attempt to deliver an event, with the sent request and the response of the target. */
+/** @module The page of one delivery attempt, with the sent request and the target's response. */
 
 import { answerOf, api } from '../api/client.ts';
 import { providerName } from '../api/providers.ts';

@@ -1,6 +1,6 @@
 /**
- * @module The page with the keys and documents that a developer needs to try the service and, on the local host, the
- * clock and the test methods.
+ * @module The page with keys and documents for developers. On the local host it also has the clock and the test
+ * methods.
  */
 
 import { useState } from 'preact/hooks';
@@ -194,7 +194,7 @@ const ProviderCard = ({ provider, isDefault }: ProviderCardProps) => {
   );
 };
 
-/** Test methods of the provider simulator, as listed in docs/local.md. */
+/** Test methods of the provider simulator, from docs/local.md. */
 const METHODS: readonly (readonly [behaviour: string, stripe: string, paypal: string, square: string])[] = [
   ['Pays', 'pm_card_visa', 'SIM-OK', 'cnon:card-nonce-ok'],
   ['Is declined', 'pm_card_visa_chargeDeclined', 'SIM-DECLINED', 'cnon:card-nonce-declined'],
@@ -246,7 +246,7 @@ const TestMethods = () => (
   </section>
 );
 
-/** Checks and repairs that the API does not offer, with their commands. */
+/** The payctl commands for checks and repairs that the API lacks. */
 const CHECKS: readonly (readonly [what: string, command: string])[] = [
   ['Settings, queues, clock, keys of the providers, and creations that did not finish', 'payctl doctor'],
   ['Payments that differ from their provider', 'payctl drift'],

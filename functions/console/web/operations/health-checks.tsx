@@ -1,4 +1,4 @@
-/** @module The records that support and operators must act on, as far as the API reports them, one check per kind. */
+/** @module Records from the API that support or operators must act on, one check per kind. */
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';
@@ -15,19 +15,19 @@ import { Link } from '../view/route.tsx';
 import { Table } from '../view/table.tsx';
 
 const MINUTE_MS = 60_000;
-/** The same time after which `payctl doctor` reports a record. */
+/** Equals the limit of `payctl doctor`. */
 const UNCLEAR_AFTER_MS = 10 * MINUTE_MS;
 const DAY_MS = 86_400_000;
-/** Evidence due within this time is marked as urgent. */
+/** Evidence due within this time is urgent. */
 const URGENT_MS = 3 * DAY_MS;
 
 export interface Check {
   readonly title: string;
-  /** Why the records are here, and what to do. */
+  /** The reason for the check, and the advice. */
   readonly about: string;
-  /** What holds if there is no record. */
+  /** The text if no record is found. */
   readonly well: string;
-  /** `open` if there are records, or if they could not be read. */
+  /** `open` if records were found or the read failed. */
   readonly state: 'reading' | 'well' | 'open';
   readonly content: ComponentChildren;
 }
@@ -64,11 +64,11 @@ const useTableCheck = <Row extends { readonly id: string }>(check: TableCheck<Ro
   };
 };
 
-/** The checks that the user may see, in the order of urgency. */
+/** The checks that the user may see, most urgent first. */
 export const useChecks = (): readonly Check[] => {
   const payments = useTableCheck<Payment>({
     title: 'Payments with unknown outcome',
-    about: `The provider has not reported the outcome for over 10 minutes, or the method takes days, as bank debits do. The service looks the outcome up by itself. Ask the payer not to pay again.${may('payments:operate') ? ' To look it up now, open the payment and choose Sync.' : ''}`,
+    about: `The provider has not reported the outcome for over 10 minutes, or the method takes days, as bank debits do. The service looks the outcome up automatically. Ask the payer not to pay again.${may('payments:operate') ? ' To look it up now, open the payment and choose Sync.' : ''}`,
     well: 'no payment has an unknown outcome',
     columns: PAYMENT_COLUMNS,
     read: readUnclear,
@@ -77,7 +77,7 @@ export const useChecks = (): readonly Check[] => {
   const refunds = useTableCheck<Refund>({
     title: 'Refunds with unknown outcome',
     about:
-      'The provider has not confirmed the refund for over 10 minutes. The service looks it up by itself. Do not refund again, because the payer could get the money twice.',
+      'The provider has not confirmed the refund for over 10 minutes. The service looks it up automatically. Do not refund again, because the payer could get the money twice.',
     well: 'no refund has an unknown outcome',
     columns: REFUND_COLUMNS,
     read: readUnclearRefunds,
@@ -213,7 +213,7 @@ const useDeliveryCheck = (): Check => {
   const isOpen = problem !== undefined || (data !== undefined && data.rows.length > 0);
   return {
     title: 'Failed deliveries',
-    about: `Events of the last 24 hours that one of your systems did not accept. The service retries by itself.${may('webhooks:write') ? ' Once the system works again, open a delivery and choose Send again.' : ''}`,
+    about: `Events of the last 24 hours that one of your systems did not accept. The service retries automatically.${may('webhooks:write') ? ' Once the system works again, open a delivery and choose Send again.' : ''}`,
     well: 'no delivery failed in the last 24 hours',
     state: isOpen ? 'open' : data ? 'well' : 'reading',
     content: (

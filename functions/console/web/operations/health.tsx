@@ -1,6 +1,6 @@
 /**
- * @module The page with the records that support and operators must act on. Checks without a record are one line. For
- * staff and platform admins.
+ * @module The page with the records that support or operators must act on, for staff and platform admins. A check
+ * without records takes one line.
  */
 
 import { answerOf, api } from '../api/client.ts';

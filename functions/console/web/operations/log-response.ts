@@ -1,6 +1,6 @@
 import { inWords } from '../view/format.ts';
 
-/** The response of a target, as stored in the log entry of an attempt. */
+/** The target's response, as stored in the log entry of an attempt. */
 export interface Answer {
   readonly httpStatus: number | undefined;
   readonly durationMs: number | undefined;

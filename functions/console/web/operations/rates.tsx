@@ -10,10 +10,10 @@ import { readLog } from './read-log.ts';
 const DAY_MS = 86_400_000;
 const MOST_PAGES = 10;
 
-/** The deliveries of the last 24 hours, up to ten pages of the log. */
+/** The deliveries of the last 24 hours, from at most ten pages of the log. */
 export interface Rates {
   readonly deliveries: readonly WebhookLog[];
-  /** False if the day has more deliveries than were read. */
+  /** False if more deliveries exist than were read. */
   readonly isWholeDay: boolean;
 }
 

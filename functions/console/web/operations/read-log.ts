@@ -9,7 +9,7 @@ interface LogFilters {
   readonly event_type?: string | undefined;
 }
 
-/** One page of the log, in both directions, newest first. */
+/** One page of the log, inbound and outbound, newest first. */
 export const readLog = async (filters: LogFilters, cursor = '0'): Promise<PageOf<WebhookLog>> => {
   const query = { ...filters, limit: PER_PAGE, offset: Number(cursor) };
   const { data, response } = await answerOf(api.GET('/webhooks/logs', { params: { query } }));

@@ -1,7 +1,4 @@
-/**
- * @module The dialog that sends a sample event to every target that subscribes to it, and shows the response of each
- * target.
- */
+/** @module The dialog that sends a sample event to every subscribed target and shows the responses. */
 
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';

@@ -1,7 +1,7 @@
 /**
- * @module The page of the events that were sent to targets, each with its attempts, and of the events that providers
- * sent. Users with the scope webhooks:read see the log of all owners. Other users see that of the organization or the
- * user of their session. The page reads the log again while it is open.
+ * @module The page with the events sent to targets and the events from providers, each with its attempts. With the
+ * scope webhooks:read the log covers all owners, else the session's user or organization. The page reloads the log
+ * while it is open.
  */
 
 import type { ComponentChildren } from 'preact';
@@ -28,16 +28,16 @@ const FILTERS = ['status', 'event', 'target'] as const;
 
 const filter = (name: (typeof FILTERS)[number]): string | undefined => place.value.query.get(name) || undefined;
 
-/** The service's own events, or the events that providers sent, with their deliveries to targets. */
+/** The service's own events, or provider events with their deliveries to targets. */
 type Origin = 'own' | 'provider';
 
 const originShown = (): Origin => (place.value.query.get('events') === 'provider' ? 'provider' : 'own');
 
-/** The name of a provider's event begins with its slot. */
+/** The name of a provider event starts with its slot. */
 const originOf = ({ direction, event_type: type }: WebhookLog): Origin =>
   direction === 'inbound' || type.includes(':') ? 'provider' : 'own';
 
-/** The API filters by status and event. The console itself filters by origin and target. */
+/** The API filters by status and event. The console filters by origin and target. */
 const readPage = async (cursor: string | undefined): Promise<PageOf<WebhookLog>> => {
   const status = STATUSES.find((known) => known === filter('status'));
   const [origin, target] = [originShown(), filter('target')];
@@ -49,7 +49,9 @@ const readPage = async (cursor: string | undefined): Promise<PageOf<WebhookLog>>
 
 const REFRESH_MS = 15_000;
 
-/** Counts up while the page is visible, so that the log is read again. @param isPaused true while that would disturb */
+/**
+ * Counts up while the page is visible, to reload the log. @param isPaused true while a reload would disturb the user
+ */
 const useTurns = (isPaused: boolean): readonly [turn: number, next: () => void] => {
   const [turn, setTurn] = useState(0);
   const next = (): void => setTurn((before) => before + 1);
@@ -63,7 +65,7 @@ const useTurns = (isPaused: boolean): readonly [turn: number, next: () => void] 
   return [turn, next];
 };
 
-/** The first page of the log. A further page that was loaded would be lost with the next read. */
+/** The size of the reloaded first page. A reload drops any further loaded pages. */
 const FIRST_PAGE = 100;
 
 export const WebhooksPage = () => {
@@ -185,7 +187,7 @@ const Deliveries = ({ pages, chosen, onChoose, onSent }: DeliveriesProps) => {
 interface SendSelectedProps {
   readonly selected: readonly EventGroup[];
   readonly onClear: () => void;
-  /** Called for each event that was sent, with its id. */
+  /** Called with the id of each sent event. */
   readonly onSent: (id: string) => void;
 }
 
@@ -196,7 +198,10 @@ const sendAgain = async (entries: readonly WebhookLog[]): Promise<void> => {
   }
 };
 
-/** Sends the selected events to their targets again, one after another. It stops at a failure; the rest stays selected. */
+/**
+ * Resends the selected events to their targets one after another. After a failure it stops, and the rest stays
+ * selected.
+ */
 const SendSelected = ({ selected, onClear, onSent }: SendSelectedProps) => {
   const [sent, setSent] = useState(0);
   const sending = useAction(async () => {
@@ -248,7 +253,7 @@ const targetsOf = (deliveries: readonly WebhookLog[]): readonly string[] =>
 const NothingFound = () => (
   <>
     <strong>No delivery matches</strong>
-    <p>An event is found by its whole name, like {CANONICAL_EVENTS[0]}. Change or clear the filters.</p>
+    <p>Search for the whole name of an event, like {CANONICAL_EVENTS[0]}. Change or clear the filters.</p>
   </>
 );
 

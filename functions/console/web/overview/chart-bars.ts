@@ -1,4 +1,4 @@
-/** @module What the chart shows: three bars for each day or week. */
+/** @module The chart's data, with three bars per day or week. */
 
 import type { Figures, PeriodFigures } from './figures.ts';
 

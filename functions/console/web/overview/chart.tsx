@@ -1,4 +1,4 @@
-/** @module The chart of succeeded, failed and refunded payments, side by side for each day or week. */
+/** @module The chart of succeeded, failed and refunded payments per day or week. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { count, dateInUtc, money } from '../view/format.ts';
@@ -12,7 +12,7 @@ export const Chart = (props: ChartProps) => {
   useEffect(() => {
     let remove: (() => void) | undefined;
     let isGone = false;
-    // The library of the chart is a file of its own, so that the other pages do not wait for it.
+    // The chart library is a separate file, so other pages load without it.
     void import('./draw-chart.ts').then(({ drawChart }) => {
       if (!isGone) remove = drawChart(place.current, props, setPointed);
     });

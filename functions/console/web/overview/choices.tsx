@@ -1,4 +1,4 @@
-/** @module The range, the currency and the owner that the overview shows, which stand in the address bar. */
+/** @module The overview's range, currency and owner, from the address bar. */
 
 import { organizations } from '../api/organizations.ts';
 import { may } from '../api/session.ts';
@@ -65,7 +65,7 @@ const DayField = ({ label, day, name }: DayFieldProps) => (
   </label>
 );
 
-/** The currency in the address bar, else the most frequent currency. */
+/** The currency from the address bar, else the most frequent currency. */
 export const currencyShown = (currencies: readonly string[]): string => {
   const asked = place.value.query.get('currency') ?? '';
   return currencies.includes(asked) ? asked : (currencies[0] ?? '');

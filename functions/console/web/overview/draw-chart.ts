@@ -1,4 +1,4 @@
-/** @module Draws the chart by uPlot. */
+/** @module Draws the chart with uPlot. */
 
 import uPlot from 'uplot';
 import { count, shortDay, wholeMoney } from '../view/format.ts';
@@ -8,7 +8,7 @@ const DAY_SECONDS = 86_400;
 const DAYS_OF_WEEK = 7;
 const HEIGHT = 250;
 const X_AXIS_PX = 28;
-/** The fraction of a period that its bars fill. */
+/** The fraction of a period's width that its bars fill. */
 const FILLED = 0.78;
 const LABEL_PX = 64;
 const HEADROOM = 1.08;
@@ -18,7 +18,7 @@ const secondsOf = (day: string): number => Date.parse(day) / 1_000;
 const dayOf = (seconds: number): string => new Date(seconds * 1_000).toISOString();
 
 /**
- * Draws the chart into an element, and again when the size or the colors change.
+ * Draws the chart into an element, and redraws it when the size or the colors change.
  * @returns a function that removes the chart
  */
 export const drawChart = (

@@ -1,4 +1,4 @@
-/** @module Sums per currency, from the rows of the summary routes. Amounts are in minor units. */
+/** @module Sums per currency, from the summary routes. Amounts are in minor units. */
 
 import type { SummaryRow } from '../api/types.ts';
 import type { Summary, Rows as SummaryRows } from './read-summary.ts';
@@ -66,7 +66,7 @@ export const figuresByPeriod = (
     .map(([period, figures]) => ({ period, ...figures }));
 };
 
-/** The share of succeeded payments among the succeeded and failed ones; undefined without any. */
+/** The share of succeeded payments among succeeded and failed payments; undefined without any payments. */
 export const successRateOf = ({ byStatus }: Pick<SummaryRows, 'byStatus'>, currency: string): number | undefined => {
   const countOf = (status: SummaryRow['status']): number =>
     byStatus

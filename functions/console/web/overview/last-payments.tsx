@@ -1,4 +1,4 @@
-/** @module The last ten payments, of all owners for staff and platform admins. */
+/** @module The last ten payments. Staff and platform admins see all owners. */
 
 import { answerOf, api } from '../api/client.ts';
 import type { Payment } from '../api/types.ts';

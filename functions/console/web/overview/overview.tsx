@@ -1,6 +1,6 @@
 /**
- * @module The overview page. Staff and platform admins see the sums of all payments, and what needs a person today.
- * Other users see the sums of their own payments or of an organization.
+ * @module The overview page. Staff and platform admins see the sums of all payments and the tasks for today. Other
+ * users see the sums of their own payments or of an organization.
  */
 
 import { organizations } from '../api/organizations.ts';
@@ -42,7 +42,7 @@ export const OverviewPage = () => {
   );
 };
 
-/** Takes the room of the figures, so that the page keeps its layout. */
+/** Reserves the space of the figures to keep the layout stable. */
 const SummaryLoading = () => (
   <>
     <dl class="tiles">

@@ -1,4 +1,4 @@
-/** @module The figures of the chart as text. */
+/** @module The chart's figures as a table. */
 
 import { count, dateInUtc } from '../view/format.ts';
 import { Money } from '../view/parts.tsx';

@@ -1,7 +1,7 @@
 import { serviceNow } from '../api/local.ts';
 import { place } from '../view/route.tsx';
 
-/** The first and last day of the overview in UTC, both included, from the address bar. */
+/** The first and last day of the overview from the address bar, both included, in UTC. */
 export interface Range {
   readonly from: string;
   readonly to: string;
@@ -9,7 +9,7 @@ export interface Range {
 
 const DAY_MS = 86_400_000;
 export const USUAL_DAYS = 30;
-/** Ranges of more days are shown by week. */
+/** Longer ranges are shown by week. */
 const MOST_DAILY = 92;
 const DAYS_OF_WEEK = 7;
 
@@ -34,7 +34,7 @@ export const rangeInAddress = (): Range => {
 
 const lengthOf = ({ from, to }: Range): number => (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
 
-/** The days before the range, as many as it has. */
+/** The preceding range of the same length. */
 export const rangeBefore = (range: Range): Range => ({
   from: daysBefore(range.from, lengthOf(range)),
   to: daysBefore(range.from, 1),
@@ -48,7 +48,7 @@ export const lengthInWords = (range: Range): string => {
 
 export const intervalOf = (range: Range): 'day' | 'week' => (lengthOf(range) <= MOST_DAILY ? 'day' : 'week');
 
-/** The Monday on which the week of a day begins. */
+/** The Monday of a day's week. */
 const mondayOf = (day: string): string =>
   daysBefore(day, (new Date(day).getUTCDay() + DAYS_OF_WEEK - 1) % DAYS_OF_WEEK);
 

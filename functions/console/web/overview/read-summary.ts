@@ -1,4 +1,4 @@
-/** @module Reads the sums of the overview: of all payments for staff and platform admins, else of the caller's. */
+/** @module Reads the overview's sums. Staff and platform admins get all payments, and other users get their own. */
 
 import { answerOf, api } from '../api/client.ts';
 import { may } from '../api/session.ts';
@@ -9,23 +9,21 @@ import { intervalOf, type Range, rangeBefore } from './range.ts';
 
 export const organizationInAddress = (): string | undefined => place.value.query.get('organization') || undefined;
 
-/** An empty name requests the records of the caller alone, regardless of the organization of the session. */
+/** An empty name requests only the caller's own records, whatever the session's organization is. */
 export const ownerAsked = (): string => organizationInAddress() ?? '';
 
 export const isOfAll = (): boolean => may('payments:read') && organizationInAddress() === undefined;
 
-/**
- * The rows grouped by currency (`bySuccess`) and by status (`byStatus`). Only the second group counts failed payments.
- */
+/** The rows grouped by currency (`bySuccess`) and by status (`byStatus`). Only `byStatus` counts failed payments. */
 export interface Rows {
   readonly bySuccess: readonly SummaryRow[];
   readonly byStatus: readonly SummaryRow[];
 }
 
 export interface Summary extends Rows {
-  /** The rows of the period before, as long as the range. */
+  /** The rows of the preceding period of the same length. */
   readonly before: Rows;
-  /** What only the sums of all payments have: net, first payments and recurring revenue. */
+  /** Figures that exist only for all payments, such as net, first payments and recurring revenue. */
   readonly all?: { readonly totals: readonly SummaryTotal[]; readonly recurring: readonly RecurringRow[] } | undefined;
 }
 

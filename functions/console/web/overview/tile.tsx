@@ -1,4 +1,4 @@
-/** @module A figure with its course over the range, and its change against the period before. */
+/** @module A figure with its trend over the range and its change from the preceding period. */
 
 import type { ComponentChildren } from 'preact';
 import { percent } from '../view/format.ts';
@@ -7,9 +7,9 @@ import { Link } from '../view/route.tsx';
 interface TileProps {
   readonly name: string;
   readonly note: ComponentChildren;
-  /** The link to the list behind the figure. */
+  /** The link to the records behind the figure. */
   readonly to?: string | undefined;
-  /** One value per period; undefined where there is none. */
+  /** One value per period; undefined for a period without a value. */
   readonly course?: readonly (number | undefined)[] | undefined;
   readonly change?: ComponentChildren;
   readonly children: ComponentChildren;
@@ -29,10 +29,10 @@ export const Tile = ({ name, note, to, course, change, children }: TileProps) =>
 
 const WIDTH = 100;
 const HEIGHT = 24;
-/** Keeps the line within the picture. */
+/** Keeps the line inside the image. */
 const EDGE = 1.5;
 
-/** The figures stand beside it as text, so a screen reader skips the line. */
+/** Hidden from screen readers, because the figures are also shown as text. */
 const SparkLine = ({ values }: { readonly values: readonly (number | undefined)[] }) => {
   const known = values.flatMap((value, index) => (value === undefined ? [] : [{ value, index }]));
   const [low, high] = [Math.min(0, ...known.map(({ value }) => value)), Math.max(...known.map(({ value }) => value))];
@@ -51,13 +51,13 @@ const SparkLine = ({ values }: { readonly values: readonly (number | undefined)[
 interface ChangeProps {
   readonly now: number | undefined;
   readonly before: number | undefined;
-  /** The figure before, in words. */
+  /** The previous figure in words. */
   readonly beforeText: ComponentChildren;
-  /** True if a rise is bad, as for failed payments. */
+  /** True if an increase is bad, such as for failed payments. */
   readonly isRiseBad?: boolean;
 }
 
-/** The change as a share of the figure before. */
+/** The change relative to the previous figure. */
 export const Change = ({ now, before, beforeText, isRiseBad = false }: ChangeProps) => {
   if (now === undefined || before === undefined) return null;
   const rise = now - before;
@@ -69,7 +69,7 @@ export const Change = ({ now, before, beforeText, isRiseBad = false }: ChangePro
   );
 };
 
-/** A change of more than all is shown without decimals. */
+/** A change of more than 100 % is shown without decimals. */
 const changeText = (rise: number, before: number): string => {
   if (rise === 0) return 'No change';
   if (before === 0) return 'New';

@@ -1,4 +1,4 @@
-/** @module The figures of one currency, with their course and the period before. */
+/** @module The figures of one currency, with their trend and the preceding period. */
 
 import type { SummaryRow } from '../api/types.ts';
 import { count, percent } from '../view/format.ts';
@@ -94,7 +94,7 @@ const SumTile = (props: SumTileProps) => {
 
 type Settled = NonNullable<SummaryRow['settlements']>[number];
 
-/** The sum in the currency itself stands first. Other currencies that the payments settle in have lines of their own. */
+/** The sum in the payment currency is first. Other settlement currencies follow in separate lines. */
 const NetTile = ({ summary, currency, figures }: TilesProps) => {
   const total = summary.all?.totals.find((one) => one.currency === currency);
   const settled = total?.settlements ?? [];

@@ -1,4 +1,4 @@
-/** @module Who made a change, in words. */
+/** @module The actor of a change, in words. */
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -8,7 +8,7 @@ import type { TimelineEntry } from '../api/types.ts';
 
 type ActorOfEntry = NonNullable<TimelineEntry['actor']>;
 
-/** The users whom actors name. */
+/** The users that timeline actors name. */
 export const usersIn = (actors: readonly (ActorOfEntry | null)[]): readonly string[] =>
   actors.flatMap((actor) => {
     if (!actor) return [];
@@ -56,10 +56,10 @@ const Behalf = ({ of: payer }: { readonly of: ActorOfEntry['on_behalf_of'] }) =>
     </>
   );
 
-/** The name of a person, with the id on hover; the id itself while the name is not known. */
+/** A person's name with the id on hover, or the id while the name is unknown. */
 export const PersonInShort = ({ id }: { readonly id: string }) => <span title={id}>{personName(id) ?? id}</span>;
 
-/** The name of a person, with the id on hover and to copy. Without a known name, the id itself. */
+/** A person's name with the id on hover and a copy button, or the id while the name is unknown. */
 const Person = ({ id }: { readonly id: string }): ComponentChildren => {
   const [isCopied, setCopied] = useState(false);
   const name = personName(id);

@@ -1,4 +1,4 @@
-/** @module Parts of a webhook log entry that both the timeline of a payment and the Webhooks page show. */
+/** @module Parts of a webhook log entry, shared by the payment timeline and the Webhooks page. */
 
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
@@ -9,11 +9,11 @@ import { Json, Loading, ProblemNote } from '../view/parts.tsx';
 
 interface PayloadProps {
   readonly logId: string;
-  /** The name of the event or delivery with this payload. */
+  /** The name of the event or delivery, from its payload. */
   readonly name: string;
 }
 
-/** Shows the payload on demand, as the service stored it, which is redacted. */
+/** Shows the stored, redacted payload on demand. */
 export const PayloadOfLog = ({ logId, name }: PayloadProps) => {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -55,10 +55,10 @@ interface SendAgainProps {
   readonly onSent?: () => void;
 }
 
-/** Test events are not stored, so they cannot be sent again. */
+/** Test events are not stored, so they cannot be resent. */
 export const isTestEvent = (eventId: string): boolean => eventId.startsWith('msg_test_');
 
-/** Sends the event of a delivery to its target again. */
+/** Resends the event of a delivery to its target. */
 export const SendAgain = ({ logId, eventId, what, onSent }: SendAgainProps) => {
   const [isSent, setSent] = useState(false);
   const sending = useAction(async () => {

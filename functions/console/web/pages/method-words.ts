@@ -1,4 +1,4 @@
-/** @module The method of a payment and a decline, in words for support. */
+/** @module Describes payment methods and declines in words, for support. */
 
 import type { Decline, MethodDetails } from '../api/types.ts';
 import { inWords } from '../view/format.ts';
@@ -32,7 +32,7 @@ const AUTHENTICATIONS: Readonly<Record<NonNullable<MethodDetails['three_d_secure
   failed: '3-D Secure failed',
 };
 
-/** All that is known, such as `Visa •••• 4242, credit, US, Apple Pay, 3-D Secure passed`. */
+/** All known details, such as `Visa •••• 4242, credit, US, Apple Pay, 3-D Secure passed`. */
 export const methodInWords = (details: MethodDetails): string => {
   const { type, wallet_type: wallet, funding, country, three_d_secure: authentication } = details;
   const parts = [
@@ -55,7 +55,7 @@ const ADVICE: Readonly<Record<Decline['advice'], string>> = {
 
 const DECLINED = 'The bank declined the card';
 
-/** Without the reasons that support must not name. */
+/** Excludes the reasons that support must not reveal. */
 const REASONS: Readonly<Record<string, string>> = {
   insufficient_funds: 'The card has insufficient funds',
   expired_card: 'The card has expired',
@@ -67,6 +67,6 @@ const REASONS: Readonly<Record<string, string>> = {
 /** The reason, such as `The bank declined the card (do_not_honor).` */
 export const declineInWords = ({ code }: Pick<Decline, 'code'>): string => `${REASONS[code] ?? DECLINED} (${code}).`;
 
-/** What support says to the payer. */
+/** The answer that support gives the payer. */
 export const adviceFor = ({ advice, hard }: Pick<Decline, 'advice' | 'hard'>): string =>
   hard ? `${ADVICE[advice]} The same card will be declined again.` : ADVICE[advice];

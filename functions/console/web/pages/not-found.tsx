@@ -12,7 +12,7 @@ export const NotFoundPage = () => (
   </>
 );
 
-/** For staff, at the address of a page whose records they may not see. */
+/** Shown to staff who lack the right to see the page's records. */
 export const NotPermittedPage = ({ scope }: { readonly scope: Scope }) => (
   <>
     <PageHead title="Not permitted" tab="Not permitted" />

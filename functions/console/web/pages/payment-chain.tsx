@@ -1,4 +1,4 @@
-/** @module How a payment hangs together, in one line: customer, subscription, method, payment, refunds, disputes, events. */
+/** @module A payment's related records in one line, from customer and method to refunds, disputes and events. */
 
 import type { ComponentChildren } from 'preact';
 import { mayOpen } from '../api/session.ts';

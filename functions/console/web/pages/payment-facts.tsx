@@ -1,4 +1,4 @@
-/** @module The facts of a payment on its page: its details, its prices and its settlement. */
+/** @module A payment's details, prices and settlement on its page. */
 
 import { dashboardLink, providerName } from '../api/providers.ts';
 import { may } from '../api/session.ts';
@@ -30,7 +30,7 @@ export const PaymentDetails = ({ payment }: { readonly payment: Payment }) => (
   </dl>
 );
 
-/** The way to the other payments of the payer, for example to find a second charge. */
+/** A link to the payer's other payments, for example to find a duplicate charge. */
 const PaymentsOfPayer = ({ payment: { user_id: user, guest_email: guest } }: { readonly payment: Payment }) => {
   if (!may('payments:read') || (user === null && guest === null)) return null;
   const filter = user === null ? ['search', guest ?? ''] : ['user', user];
@@ -41,7 +41,7 @@ const PaymentsOfPayer = ({ payment: { user_id: user, guest_email: guest } }: { r
   );
 };
 
-/** The method of the last attempt in one line, its expiry, and the way to other payments with the same card. */
+/** The last attempt's method and expiry in one line, with a link to payments with the same card. */
 const MethodFacts = ({ payment }: { readonly payment: Payment }) => {
   const { payment_method_details: details } = payment;
   return (

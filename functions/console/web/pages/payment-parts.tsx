@@ -1,4 +1,4 @@
-/** @module Parts of a payment or subscription that both a list and the record's own page show. */
+/** @module Parts of a payment or subscription, shared by lists and the record's own page. */
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -15,7 +15,7 @@ interface NamedProps {
   readonly id: string | undefined;
 }
 
-/** A name with the id below it; the id alone without a name. */
+/** A name with the id below it, or only the id. */
 const Named = ({ name, id }: NamedProps) => {
   if (name === undefined) return <span class="clip quiet">{id ?? '–'}</span>;
   return (
@@ -47,7 +47,7 @@ export const PayerInShort = ({ record }: RecordProps) => {
   return <Cut title={text}>{text}</Cut>;
 };
 
-/** For the rows of a list; null if the record belongs to no organization. */
+/** For the rows of a list; null if the record has no organization. */
 export const organizationInShort = (record: Owned) => {
   const text = record.organization_name ?? record.organization_id ?? null;
   return text === null ? null : <Cut title={text}>{text}</Cut>;
@@ -58,7 +58,7 @@ export const OwningOrganization = ({ record }: RecordProps) => (
   <Named name={record.organization_name ?? undefined} id={record.organization_id ?? undefined} />
 );
 
-/** The id of the customer, which is a link if the user may open the customer. */
+/** The customer's id, as a link if the user may open the customer. */
 export const CustomerLink = ({ id }: { readonly id: string }) =>
   mayOpen('customers:read') ? <Link to={`/customers/${id}`}>{id}</Link> : <code>{id}</code>;
 
@@ -68,7 +68,7 @@ type ShownMethod = Pick<PaymentMethod, 'type' | 'card_brand' | 'card_last_four' 
 const methods = signal<ReadonlyMap<string, ShownMethod | null>>(new Map());
 const asked = new Set<string>();
 
-/** The form of the ids of saved methods. Any other id is a one-time token of the provider. */
+/** The pattern of a saved method's id. Any other id is a one-time token of the provider. */
 const SAVED = /^pmt_[0-9a-f]{24}$/;
 
 const readMethod = async (id: string): Promise<void> => {
@@ -85,7 +85,7 @@ const isMethod = (value: unknown): value is ShownMethod =>
 export const savedMethodInShort = ({ card_last_four: last_four, wallet_type = null, ...kind }: ShownMethod): string =>
   methodInShort({ ...kind, wallet_type, last_four, bank_name: null });
 
-/** The method of the last attempt in short. A payment without details has a saved method or none. */
+/** The last attempt's method in short. A payment without details may have a saved method. */
 export const Method = ({ payment }: { readonly payment: Payment }) => {
   const details = payment.payment_method_details;
   if (details) return <span class="method">{methodInShort(details)}</span>;
@@ -97,7 +97,7 @@ export const Method = ({ payment }: { readonly payment: Payment }) => {
   );
 };
 
-/** A saved method, which is included in its record or read by its id. */
+/** A saved method, included in its record or read by its id. */
 export const SavedMethod = ({ id, included }: { readonly id: string | null; readonly included?: unknown }) => {
   const isSaved = id !== null && SAVED.test(id);
   const needsReading = isSaved && !isMethod(included);

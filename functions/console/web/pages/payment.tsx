@@ -1,4 +1,4 @@
-/** @module The page of one payment, with its facts, its timeline, and the actions of the merchant. */
+/** @module The page of one payment, with its details, its timeline, and the merchant's actions. */
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api } from '../api/client.ts';
@@ -124,7 +124,7 @@ interface CardProps {
   readonly title: string;
   /** The target of a link in the page. */
   readonly id?: string;
-  /** The page that lists such records of all payments. It needs the scope payments:read. */
+  /** The page that lists such records for all payments. It needs the scope payments:read. */
   readonly all?: string;
   readonly children: ComponentChildren;
 }
@@ -139,7 +139,7 @@ const Card = ({ title, id, all, children }: CardProps) => (
   </section>
 );
 
-/** Why the last attempt was declined, and what to tell the payer. */
+/** The reason for the last decline, and the answer for the payer. */
 const DeclineNote = ({ payment }: { readonly payment: Payment }) => {
   const { decline, provider_id: provider } = payment;
   if (!decline) return null;

@@ -1,6 +1,6 @@
 /**
- * @module The page with the list of payments. Staff and platform admins see the payments of all owners. Other users
- * see their own.
+ * @module The page with the list of payments. Staff and platform admins see all owners. Other users see their own
+ * payments.
  */
 
 import { answerOf, api, nextCursor } from '../api/client.ts';
@@ -47,7 +47,7 @@ const DECLINE_CODES: readonly NonNullable<Payment['failure_code']>[] = [
   'processing_error',
 ];
 
-/** Offered first, before the other currencies of the browser. */
+/** Listed before the browser's other currencies. */
 const FREQUENT_CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'PLN', 'CAD', 'AUD'];
 
 const currencyChoices = (): readonly Choice[] =>
@@ -158,7 +158,7 @@ export const PaymentsPage = () => (
   />
 );
 
-/** With one of these filters, the list holds payments of any age. */
+/** With one of these filters, the list has no age limit. */
 const ANY_AGE = ['from', 'search', 'user', 'organization', 'fingerprint'] as const;
 
 const readsAnyAge = (): boolean => ANY_AGE.some((name) => filterText(name) !== undefined);

@@ -1,6 +1,6 @@
 /**
- * @module The dialog that refunds a payment in full or in part. Its three steps are the amount, the confirmation, and
- * the result.
+ * @module The dialog that refunds all or part of a payment. Its three steps are the amount, the confirmation, and the
+ * result.
  */
 
 import { useState } from 'preact/hooks';
@@ -31,7 +31,7 @@ const TOO_OLD =
 
 interface RefundDialogProps {
   readonly payment: Payment;
-  /** The open dispute of the payment, after which the payer could get the money twice. */
+  /** The payment's open dispute. A refund during a dispute can pay the payer twice. */
   readonly dispute: Dispute | undefined;
   /** Called after each definite response. */
   readonly onAnswered: () => void;
@@ -40,7 +40,7 @@ interface RefundDialogProps {
 
 export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDialogProps) => {
   const { currency } = payment;
-  /** The sent refund that has no definite response yet. */
+  /** The sent refund without a definite response. */
   const [unknown, setUnknown] = useState(() => sentRefund(payment.id));
   const [draft, setDraft] = useState<RefundDraft>(
     unknown ?? { amount: dispute ? '' : majorUnits(withinLimit(payment), currency), reason: '' },
@@ -113,7 +113,7 @@ export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDi
   );
 };
 
-/** The most that can be refunded now under the user's limit, which counts every refund of the payment. */
+/** The most that can be refunded now under the user's limit for all refunds of the payment. */
 const withinLimit = (payment: Payment): number => {
   const { captured_cents: captured, lost_cents: lost, currency } = payment;
   const [limit, left] = [refundLimitIn(currency) ?? captured, refundableDespiteDispute(payment)];
@@ -157,7 +157,7 @@ const DraftForm = ({ payment, draft, isLocked, onChange, onContinue, onClose }: 
   const submit = (event: Event): void => {
     event.preventDefault();
     const cents = minorUnits(draft.amount, currency);
-    // The refund that was sent may already have reduced the refundable amount.
+    // The sent refund may already have reduced the refundable amount.
     const isRight = isLocked || (cents !== undefined && cents > 0 && cents <= refundable);
     setWrong(!isRight);
     if (isRight) onContinue();
@@ -222,9 +222,11 @@ const Limit = ({ cents, currency }: { readonly cents: number | undefined; readon
 interface QuestionProps {
   readonly payment: Payment;
   readonly cents: number;
-  /** True if the refund was already sent. It may have reduced the refundable amount, so that amount is not shown. */
+  /**
+   * True if the refund was already sent. The refundable amount is then hidden, because the refund may have reduced it.
+   */
   readonly isSent: boolean;
-  /** Set while a dispute is open, with true if the user refunds despite the dispute, and the setter. */
+  /** Set during an open dispute. Holds true if the user chose to refund anyway, and the setter. */
   readonly despite: readonly [boolean, (despite: boolean) => void] | undefined;
   readonly sending: ReturnType<typeof useAction>;
   readonly onBack: () => void;

@@ -1,6 +1,6 @@
 /**
- * @module Stores a sent refund with an unknown outcome. It is kept with its Idempotency-Key while the tab is open, so
- * that sending it again makes no second refund.
+ * @module Stores a sent refund with an unknown outcome and its Idempotency-Key while the tab is open. Sending it again
+ * then makes no second refund.
  */
 
 import type { Problem } from '../api/problem.ts';
@@ -17,18 +17,18 @@ export interface RefundDraft {
 
 export interface SentRefund extends RefundDraft {
   readonly key: string;
-  /** True if a dispute was open and the user confirmed the refund despite it. */
+  /** True if a dispute was open and the user chose to refund anyway. */
   readonly despiteDispute: boolean;
   /** The time of the first request, epoch ms. */
   readonly sentAt: number;
 }
 
-/** The service keeps a key for 24 hours. Later it would make a second refund under the same key. */
+/** The service keeps a key for 24 hours. A retry after that would make a second refund. */
 const REPEATABLE_MS = 23 * 3_600_000;
 
 export const isRepeatable = ({ sentAt }: SentRefund, now: number): boolean => now < sentAt + REPEATABLE_MS;
 
-/** A key is valid for one user only, so the drafts of each user are stored separately. */
+/** The drafts are stored per user, because a key is valid for one user only. */
 const placeOf = (paymentId: string): string => `payments-console-refund-${session.value?.userId ?? ''}-${paymentId}`;
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -54,8 +54,8 @@ export const dropSentRefund = (paymentId: string, { key }: SentRefund): void => 
 
 const UNDECIDED: readonly string[] = ['IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'];
 /**
- * Refusal codes that the service returns only after the lookup of the key. They show that no earlier request with the
- * key made a refund. A refusal before the lookup, such as 403 or 429, says nothing about earlier requests.
+ * Refusals that come after the lookup of the key, and so prove that no request with the key made a refund. Earlier
+ * refusals, such as 403 or 429, prove nothing.
  */
 const AFTER_THE_KEY: readonly string[] = [
   'VALIDATION_ERROR',
@@ -64,14 +64,14 @@ const AFTER_THE_KEY: readonly string[] = [
   'PAYMENT_DISPUTED',
 ];
 
-/** The limit of support that the API names in its refusal; undefined for any other problem. */
+/** The support limit from the API's refusal; undefined for any other problem. */
 export const limitIn = ({ details }: Problem): number | undefined =>
   isRecord(details) && typeof details['limit_cents'] === 'number' ? details['limit_cents'] : undefined;
 
-/** @param wasUnknown true if an earlier request of the same refund has had no definite response */
+/** @param wasUnknown true if an earlier request of this refund still has no definite response */
 export const isOutcomeUnknown = (problem: Problem, wasUnknown: boolean): boolean => {
   const { status, code, details } = problem;
-  // The provider refused this refund, which has failed.
+  // The provider refused this refund, so it has failed.
   if (code === 'PROVIDER_ERROR' && isRecord(details) && 'refund_id' in details) return false;
   const isRefusal = status >= 400 && status < 500;
   if (!isRefusal || UNDECIDED.includes(code)) return true;

@@ -1,4 +1,4 @@
-/** @module The sign-in page. The user signs in with a session ID or a token, or on the page at CONSOLE_SIGN_IN_URL. */
+/** @module The sign-in page. The user signs in with a session ID, with a token, or through CONSOLE_SIGN_IN_URL. */
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -99,12 +99,12 @@ export const SignInPage = () => {
   );
 };
 
-/** The page that the user asked for before the sign-in. */
+/** The page that the user requested before the sign-in. */
 const reopen = (page: string): void => {
   if (page.startsWith(`${site.root}/`)) go(page.slice(site.root.length), 'replace');
 };
 
-/** Open on the local host, whose demo users are behind it. */
+/** Expanded on the local host, because it contains the demo users. */
 const OtherWays = ({ children }: { readonly children: ComponentChildren }) =>
   site.oidcIssuer === '' ? (
     children

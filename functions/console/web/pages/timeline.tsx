@@ -1,6 +1,6 @@
 /**
- * @module The timeline of a payment or subscription, oldest first, with its changes, the provider's events, and the
- * deliveries of its own events. Provider events that changed nothing are folded.
+ * @module The timeline of a payment or subscription, oldest first, with changes, provider events and deliveries.
+ * Provider events without a change are folded.
  */
 
 import type { ComponentChildren } from 'preact';
@@ -18,7 +18,7 @@ import { PayloadOfLog, SendAgain } from './log-parts.tsx';
 type ProviderEvent = Extract<TimelineEntry, { kind: 'provider_event' }>;
 type Delivery = Extract<TimelineEntry, { kind: 'delivery' }>;
 
-/** The fields that the changes of payments and subscriptions share. */
+/** The fields that payment and subscription changes share. */
 type Change = Pick<Extract<TimelineEntry, { kind: 'change' }>, 'kind' | 'at' | 'version' | 'actor' | 'request_id'>;
 
 /** A change in words. */
@@ -31,14 +31,14 @@ export interface ShownChange {
 interface TimelineProps<Changed extends Change> {
   readonly entries: readonly (Changed | ProviderEvent | Delivery)[];
   readonly show: (change: Changed) => ShownChange;
-  /** Called after a delivery was sent again. The new delivery appears a moment later. */
+  /** Called after a delivery was resent. The new delivery appears a moment later. */
   readonly onSent: () => void;
 }
 
 /** The id of the timeline in its page. */
 export const TIMELINE = 'timeline';
 
-/** Shows only the newest entries of a long timeline at first. */
+/** Shows only the newest entries of a long timeline initially. */
 const PREVIEW = 60;
 
 export const Timeline = <Changed extends Change>({ entries, show, onSent }: TimelineProps<Changed>) => {
@@ -101,7 +101,7 @@ const Entry = <Changed extends Change>({ entry, show, onSent }: EntryProps<Chang
   }
 };
 
-/** The words for reasons in the service's log. Other reasons are shown unchanged. */
+/** Words for reasons in the service's log. Other reasons stay unchanged. */
 const REASONS: Readonly<Record<string, string>> = {
   backward: 'the record is already further than the event',
   'no change': 'the record already has what the event reports',
@@ -193,17 +193,17 @@ const Frame = ({ entry, title, badge, controls, children }: FrameProps) => (
   </li>
 );
 
-/** The operator's tool acts for the service, without a message of a queue. */
+/** payctl acts for the service without a queue message. */
 const OPERATORS_TOOL = 'payctl';
 
-/** The kind of the id that an entry names: the provider's event, the queue's message or the request. */
+/** The kind of id that an entry shows, which is a provider event, queue message or request. */
 const originOf = ({ kind, actor }: AnyEntry): 'event' | 'message' | 'request' => {
   if (kind === 'provider_event' || actor?.type === 'provider') return 'event';
   const isWork = actor?.type === 'system' && actor.id !== OPERATORS_TOOL;
   return kind === 'delivery' || isWork ? 'message' : 'request';
 };
 
-/** More pages than any record has. The first page has the newest entries. */
+/** More pages than any timeline has. The first page has the newest entries. */
 const MAX_PAGES = 20;
 
 interface TimelinePage<Entry> {

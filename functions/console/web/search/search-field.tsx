@@ -1,6 +1,6 @@
 /**
- * @module The search field in the head of every page. It finds records of every kind for staff and platform admins, and
- * their own payments for other users. `/` focuses it from anywhere.
+ * @module The search field at the top of every page. Staff and platform admins find records of every kind, and other
+ * users find their own payments. `/` focuses it from anywhere.
  */
 
 import { signal } from '@preact/signals';
@@ -12,7 +12,7 @@ import { go, place, withQuery } from '../view/route.tsx';
 
 interface Target {
   readonly path: string;
-  /** The parameter of the page that holds the searched text. */
+  /** The page parameter with the search text. */
   readonly name: string;
   readonly placeholder: string;
 }
@@ -25,7 +25,7 @@ const target = (): Target =>
 const isTyping = (focused: EventTarget | null): boolean =>
   focused instanceof Element && focused.matches('input, select, textarea');
 
-/** True while a phone shows the field. Its bar has room for a button only. */
+/** True while a phone shows the field. The bar of a phone otherwise shows only a button. */
 const isOpened = signal(false);
 
 const isShown = (): boolean => !isPhone() || isOpened.value;
@@ -51,7 +51,7 @@ export const SearchField = () => {
   const { path, name, placeholder } = target();
   const inAddress = place.value.path === path ? (place.value.query.get(name) ?? '') : '';
   const [text, setText] = useState(inAddress);
-  // Not after the paint, when the user may be typing already.
+  // Runs before the paint, because the user may start to type after it.
   useLayoutEffect(() => setText(inAddress), [inAddress]);
   useSlashKey(input);
   useLayoutEffect(() => {

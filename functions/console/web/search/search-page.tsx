@@ -1,7 +1,4 @@
-/**
- * @module The page with the records that the search field found, by kind. If it found one record, the page of that
- * record opens.
- */
+/** @module The page with the search results by kind. A single result opens its page directly. */
 
 import { useEffect } from 'preact/hooks';
 import { NEWEST_CUSTOMERS, type SearchResult, searchEverything } from '../api/search.ts';
@@ -13,7 +10,7 @@ import { Cut, Loading, Money, PageHead, ProblemNote, Status, Time } from '../vie
 import { go, Link, place, withQuery } from '../view/route.tsx';
 import { Table } from '../view/table.tsx';
 
-/** The kinds with their headings, in the order in which the page lists them. */
+/** The kinds and their headings, in page order. */
 const KINDS: readonly (readonly [kind: SearchKind, heading: string])[] = [
   ['payment', 'Payments'],
   ['refund', 'Refunds'],
@@ -28,7 +25,7 @@ const KINDS: readonly (readonly [kind: SearchKind, heading: string])[] = [
 const paymentsWith = (name: string, value: string): string =>
   withQuery('/payments', new URLSearchParams({ [name]: value }));
 
-/** The page that shows a record: its own page, or that of its payment; undefined if no page shows it. */
+/** The page of a record or of its payment; undefined if neither exists. */
 const pageOf = ({ kind, id, payment_id: payment }: SearchHit): string | undefined => {
   switch (kind) {
     case 'payment':
@@ -110,7 +107,7 @@ const ID: Column<SearchHit> = {
   below: 'Record',
 };
 
-/** The columns that some kinds do not have, each with the field that it shows. */
+/** Columns of only some kinds, each with its field. */
 const OPTIONAL_COLUMNS: readonly (readonly [field: keyof SearchHit, column: Column<SearchHit>])[] = [
   [
     'amount_cents',

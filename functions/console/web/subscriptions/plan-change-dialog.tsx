@@ -1,5 +1,6 @@
 /**
- * @module The dialog that changes the plan of a subscription. Its first step takes the plan. Its second step shows the previews of the API, and sends the change with the amount that the user has seen.
+ * @module The dialog that changes a subscription's plan. The first step selects the plan. The second step shows the
+ * API's previews and sends the change with the displayed amount.
  */
 
 import { useState } from 'preact/hooks';
@@ -23,10 +24,10 @@ interface PlanChangeDialogProps {
 
 type When = PlanPreview['when'];
 
-/** What the API accepts, with one Idempotency-Key per preview. */
+/** The accepted previews, each with its own Idempotency-Key. */
 interface Offer {
   readonly previews: readonly (PlanPreview & { readonly key: string })[];
-  /** Why the change cannot take effect now; empty if it can. */
+  /** The reason why the change cannot apply now; empty if it can. */
   readonly whyLater: string;
 }
 
@@ -68,7 +69,7 @@ export const PlanChangeDialog = ({ subscription, onChanged, onClose }: PlanChang
   );
 };
 
-/** Previews the change for both times. @throws Problem if the API accepts neither */
+/** Previews the change for now and for the period end. @throws Problem if the API refuses both */
 const readOffer = async (subscription: Subscription, draft: PlanDraft): Promise<Offer> => {
   const read = async (when: When) => {
     const call = api.POST('/subscriptions/{id}/change/preview', {
@@ -116,7 +117,7 @@ interface OfferedChangeProps {
   readonly draft: PlanDraft;
   readonly offer: Offer;
   readonly onChanged: () => void;
-  /** Called if the change was certainly not made. A further try needs a new preview with a new key. */
+  /** Called if the change was certainly not made. A retry needs a new preview and a new key. */
   readonly onRefused: (problem: Problem) => void;
   readonly onBack: () => void;
   readonly onClose: () => void;
@@ -125,7 +126,8 @@ interface OfferedChangeProps {
 const OfferedChange = (props: OfferedChangeProps) => {
   const { subscription, draft, offer, onChanged, onRefused, onBack, onClose } = props;
   const { previews, whyLater } = offer;
-  // An upgrade is proposed for now. A downgrade now leaves paid time without use, so it is proposed for later.
+  // Preselects now for an upgrade. For a downgrade it preselects the period end, because a change now would waste paid
+  // time.
   const [when, setWhen] = useState<When>(previews[0]?.kind === 'upgrade' ? 'now' : 'period_end');
   const chosen = previews.find((preview) => preview.when === when) ?? previews[0];
   const changing = useAction(async () => {
@@ -167,7 +169,7 @@ const OfferedChange = (props: OfferedChangeProps) => {
   );
 };
 
-/** True unless the first request may be running, or its response was lost. */
+/** True if the change was certainly refused. False while a request may be running or after a lost response. */
 const isRefusal = ({ status, code }: Problem): boolean =>
   status >= 400 && status < 500 && code !== 'IDEMPOTENCY_IN_PROGRESS';
 
@@ -176,7 +178,7 @@ const nameOfAct = ({ when, due_now_cents: due, currency }: PlanPreview): string 
   return due > 0 ? `Pay ${money(due, currency)} now` : 'Change plan now';
 };
 
-/** Sends the moment and the amount of the preview, so that the API charges exactly this amount or refuses. */
+/** Sends the preview's time and amount, so the API charges exactly this amount or refuses. */
 const sendChange = (subscription: Subscription, draft: PlanDraft, preview: Offer['previews'][number]) => {
   const { key, when, proration_at, due_now_cents: due } = preview;
   const body = { ...bodyOf(draft, subscription), when, expected_cents: due };
@@ -188,7 +190,7 @@ const sendChange = (subscription: Subscription, draft: PlanDraft, preview: Offer
   );
 };
 
-/** A provider with discounts or taxes of its own may set the amount. */
+/** The amount can be unknown if the provider applies its own discounts or taxes. */
 const NextTotal = ({ cents, currency }: { readonly cents: number | null; readonly currency: string }) =>
   cents === null ? <>The provider sets the amount</> : <Money cents={cents} currency={currency} />;
 

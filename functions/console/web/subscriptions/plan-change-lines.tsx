@@ -13,12 +13,12 @@ const KINDS: Readonly<Record<Line['kind'], string>> = {
 
 interface LinesProps {
   readonly lines: readonly Line[];
-  /** The sum of the lines, with its name. */
+  /** The sum of the lines, with its label. */
   readonly sum: readonly [name: string, cents: number];
   readonly currency: string;
 }
 
-/** What a change of the plan costs, line by line. */
+/** The price lines of a plan change. */
 export const PlanChangeLines = ({ lines, sum: [name, cents], currency }: LinesProps) => {
   const isTaxed = lines.some(({ tax_cents: tax }) => tax !== 0);
   return (

@@ -1,4 +1,4 @@
-/** @module Changes of the plan that have not taken effect, with the way to withdraw them. */
+/** @module Pending and scheduled plan changes, with a button to withdraw them. */
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -40,14 +40,14 @@ export const PlanChangeNotes = (props: NotesProps) => {
 type Pending = NonNullable<Subscription['pending_change']>;
 
 const PENDING: Readonly<Record<Pending['status'], string>> = {
-  awaiting_payment: 'The change of plan waits for the payer',
+  awaiting_payment: 'The payer must confirm the change of plan',
   processing: 'The change of plan is processing',
 };
 
 const Awaited = ({ pending, currency }: { readonly pending: Pending; readonly currency: string }) => (
   <>
     The payer must authenticate the payment of <Money cents={pending.due_now_cents} currency={currency} />. Until then
-    the present plan holds.
+    the current plan stays.
     {pending.expires_at !== null && (
       <>
         {' '}
@@ -97,7 +97,7 @@ const WithdrawDialog = ({ subscription, onChanged, onClose }: WithdrawDialogProp
   });
   return (
     <Dialog title="Withdraw this change?" onClose={onClose}>
-      <p>The subscription keeps its present plan.{pending && ' The open payment is canceled.'}</p>
+      <p>The subscription keeps its current plan.{pending && ' The open payment is canceled.'}</p>
       {withdraw.problem && <ProblemNote problem={withdraw.problem} />}
       <DialogActions
         back="Keep change"

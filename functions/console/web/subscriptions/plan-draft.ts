@@ -1,4 +1,4 @@
-/** @module The plan that a user enters, and the fields of the API that it becomes. */
+/** @module The plan that a user enters, and its API fields. */
 
 import { majorUnits } from '../../../../shared/core/money.ts';
 import type { Product, Subscription } from '../api/types.ts';
@@ -11,7 +11,7 @@ export const INTERVALS: readonly Interval[] = ['daily', 'weekly', 'monthly', 'qu
 
 export const intervalNamed = (name: string): Interval | undefined => INTERVALS.find((one) => one === name);
 
-/** Payers choose a product. Staff may only set a price, without a product. */
+/** Payers choose a product. Staff can only set a price. */
 export type PlanDraft =
   | { readonly kind: 'product'; readonly productId: string; readonly quantity: number }
   | { readonly kind: 'price'; readonly total: string; readonly interval: Interval; readonly multiplier: number };
@@ -27,7 +27,7 @@ export const draftOf = (subscription: Subscription): PlanDraft => {
   };
 };
 
-/** An invalid amount is left out of the request. The API then names the missing field. */
+/** Omits an invalid amount from the request. The API then reports the missing field. */
 export const bodyOf = (draft: PlanDraft, { currency, ...present }: Subscription) => {
   if (draft.kind === 'product') return { product_id: draft.productId, quantity: draft.quantity };
   const isOtherInterval =

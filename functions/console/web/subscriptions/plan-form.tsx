@@ -73,18 +73,18 @@ interface ProductOptionsProps {
   readonly chosen: string;
 }
 
-/** The present product is offered too if it is no longer sold, because the quantity alone may change. */
+/** Also offers the current product if it is withdrawn, because the quantity alone can change. */
 const ProductOptions = ({ products, present, chosen }: ProductOptionsProps) => (
   <>
     {!products.some(({ id }) => id === present) && (
       <option value={present ?? ''} selected={chosen === (present ?? '')}>
-        {present === null ? 'Choose a product' : `${present} (present plan, no longer sold)`}
+        {present === null ? 'Choose a product' : `${present} (current plan, no longer sold)`}
       </option>
     )}
     {products.map((product) => (
       <option key={product.id} value={product.id} selected={product.id === chosen}>
         {product.name}, {priceOf(product)}
-        {product.id === present && ' (present plan)'}
+        {product.id === present && ' (current plan)'}
       </option>
     ))}
   </>
@@ -99,7 +99,7 @@ export const PriceFields = ({ draft, subscription, onChange }: FieldsProps<'pric
   <>
     <p class="quiet">
       Only the payer changes product and quantity.
-      {subscription.discount && ' A price of its own ends the discount code.'}
+      {subscription.discount && ' A custom price ends the discount code.'}
     </p>
     <label class="field">
       <span>Total per period, in {subscription.currency}</span>

@@ -1,4 +1,4 @@
-/** @module The commands that the caller may give for a subscription. Each is confirmed in a dialog. */
+/** @module The caller's commands for a subscription. A dialog confirms each command. */
 
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';

@@ -1,4 +1,4 @@
-/** @module Parts of a subscription that both the list and its own page show. */
+/** @module Parts of a subscription, shared by the list and its own page. */
 
 import type { Subscription } from '../api/types.ts';
 import { count, inWords, money } from '../view/format.ts';

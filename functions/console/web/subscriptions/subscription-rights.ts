@@ -2,12 +2,12 @@ import { organizations } from '../api/organizations.ts';
 import { may, session } from '../api/session.ts';
 import type { Subscription } from '../api/types.ts';
 
-/** The commands for a subscription. The console offers only those that the API would accept from the caller. */
+/** The commands for a subscription. The console shows only commands that the API would accept from the caller. */
 export type Command = 'change' | 'price' | 'cancel' | 'reactivate' | 'pause' | 'resume';
 
 const MANAGING_ROLES: readonly string[] = ['owner', 'admin', 'billing'];
 
-/** True for the owner, and for the managing members of the organization that owns the subscription. */
+/** True for the owner, and for managing members of the owning organization. */
 export const mayManage = ({ organization_id: organization, user_id: user }: Subscription): boolean => {
   if (organization === null) return user !== null && user === session.value?.userId;
   return organizations.value.some(({ id, role }) => id === organization && MANAGING_ROLES.includes(role));
@@ -27,18 +27,18 @@ const fittingCommands = ({ status, cancel_at_period_end: isEnding }: Subscriptio
   }
 };
 
-/** The plan of a running subscription can change unless another change is under way. */
+/** A running subscription's plan can change unless another change is in progress. */
 const isChangeable = ({ status, pending_change: pending }: Subscription): boolean =>
   (status === 'active' || status === 'trialing') && pending === null;
 
-/** The change of the plan that the user may withdraw: not while the outcome of its payment is unknown. */
+/** True if the user may withdraw the plan change. Not possible while its payment outcome is unknown. */
 export const mayWithdraw = (subscription: Subscription): boolean =>
   subscription.pending_change?.status !== 'processing' && (mayManage(subscription) || may('subscriptions:operate'));
 
 export const commandsFor = (subscription: Subscription): readonly Command[] => {
   const fitting = fittingCommands(subscription);
   if (mayManage(subscription)) return isChangeable(subscription) ? ['change', ...fitting] : fitting;
-  // With the scope a user may cancel any subscription and set its price, but may not change those of others otherwise.
+  // The scope allows users to cancel any subscription, and to set the price of other payers' subscriptions.
   if (!may('subscriptions:operate')) return [];
   const isOwn = organizations.value.some(({ id }) => id === subscription.organization_id);
   return [

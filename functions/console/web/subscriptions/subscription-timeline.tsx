@@ -72,7 +72,7 @@ const planInShort = ({ product_id: product, quantity, total_cents: total }: Plan
     .filter(Boolean)
     .join(', ');
 
-/** The plan before and after a change, and what the change cost. */
+/** The plan before and after a change, with the charge. */
 const ChangedPlan = ({ change, currency }: { readonly change: PlanChange; readonly currency: string }) => {
   const { from, to, lines, due_cents: due } = change;
   return (

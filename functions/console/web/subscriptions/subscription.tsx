@@ -1,7 +1,4 @@
-/**
- * @module The page of one subscription, with its plan, the state of its dunning, the payments of its periods, and its
- * timeline.
- */
+/** @module The page of one subscription, with its plan, dunning state, period payments and timeline. */
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api, nextCursor } from '../api/client.ts';
@@ -25,7 +22,7 @@ import { showSubscriptionChange } from './subscription-timeline.tsx';
 
 interface SubscriptionFile {
   readonly subscription: Subscription;
-  /** The charge attempts of the latest payment, if the subscription is past due. */
+  /** The charge attempts of a past-due subscription's latest payment. */
   readonly dunning: Dunning | undefined;
   readonly timeline: readonly SubscriptionTimelineEntry[];
 }
@@ -51,7 +48,7 @@ const readSubscription = async (id: string): Promise<SubscriptionFile> => {
   return { subscription: { ...data, ...payers }, dunning, timeline };
 };
 
-/** Reads the number of the last attempt and the reason of its failure from the timeline of the unpaid payment. */
+/** Reads the last attempt's number and failure reason from the unpaid payment's timeline. */
 const readDunning = async (paymentId: string): Promise<Dunning> => {
   const call = api.GET('/payments/{id}/timeline', { params: { path: { id: paymentId } } });
   const { data: entries } = (await answerOf(call)).data;
@@ -220,7 +217,7 @@ const TextFacts = ({ subscription }: { readonly subscription: Subscription }) =>
   );
 };
 
-/** The code, and the price from its end on. */
+/** The discount code, and the price after it ends. */
 const discountLine = ({ discount }: Subscription): readonly (readonly [string, number])[] => {
   if (discount === null) return [];
   const { code, periods_left: left, full } = discount;
@@ -246,7 +243,7 @@ const Prices = ({ subscription }: { readonly subscription: Subscription }) => {
   );
 };
 
-/** Requests a list of payments that the caller may read and that includes those of the subscription. */
+/** Requests a payment list that the caller may read and that includes the subscription's payments. */
 const askPayments = (subscription: Subscription, cursor: string | undefined) => {
   const { created_at: from, organization_id, user_id } = subscription;
   const organization = organization_id ?? undefined;
@@ -259,7 +256,7 @@ const askPayments = (subscription: Subscription, cursor: string | undefined) => 
   return api.GET('/payments', { params: { query } });
 };
 
-/** The payments of the subscription, filtered from those of its owner, because no route lists them. */
+/** The subscription's payments, filtered from the owner's payments, because no route lists them. */
 const readPayments = async (subscription: Subscription, cursor: string | undefined): Promise<PageOf<Payment>> => {
   const call = askPayments(subscription, cursor);
   const { data } = await answerOf<{ data?: Payment[]; meta?: Record<string, unknown> }>(call);

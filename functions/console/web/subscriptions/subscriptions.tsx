@@ -1,6 +1,6 @@
 /**
- * @module The page with the list of subscriptions. Staff and platform admins see the subscriptions of all owners. Other
- * users see their own and those of their organizations.
+ * @module The page with the list of subscriptions. Staff and platform admins see all owners. Other users see their own
+ * subscriptions and those of their organizations.
  */
 
 import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Problem } from '../api/problem.ts';
 import { asProblem } from './load.ts';
 
-/** A command of a button. It never runs twice at the same time, and it keeps the problem of its last run. */
+/** A button's command. It never runs twice at the same time, and keeps the problem of its last run. */
 export interface Action {
   readonly isBusy: boolean;
   readonly problem: Problem | undefined;
@@ -31,17 +31,17 @@ export const useAction = (command: () => Promise<unknown>): Action => {
   return { isBusy, problem, run: () => void run() };
 };
 
-/** Refusals that say nothing about an earlier request under the same key. */
+/** Refusals that prove nothing about an earlier request under the same key. */
 const BEFORE_THE_KEY: readonly number[] = [401, 403, 429];
 
-/** True if the response shows that the command, also as sent before under the same key, has not been carried out. */
+/** True if the response proves that no request under this key has taken effect. */
 const isDefinite = ({ status, code }: Problem): boolean =>
   status >= 400 && status < 500 && !BEFORE_THE_KEY.includes(status) && code !== 'IDEMPOTENCY_IN_PROGRESS';
 
 /**
- * An action whose command sends an Idempotency-Key. Two clicks, and a second try after a lost response, have the same
- * key. After a definite response, the next click is another command and has another key.
- * @param of names the request, if the form sends one of several
+ * An action whose command sends an Idempotency-Key. A double click or a retry after a lost response reuses the key.
+ * After a definite response, the next click gets a new key.
+ * @param of identifies the request if the form can send several
  */
 export const useKeyedAction = (command: (key: string) => Promise<unknown>, of = ''): Action => {
   const sent = useRef({ of, key: '' });
@@ -57,7 +57,7 @@ export const useKeyedAction = (command: (key: string) => Promise<unknown>, of = 
   });
 };
 
-/** Delays of further reads, because events and deliveries follow a command after a moment. */
+/** Delays of further reads, because events and deliveries arrive shortly after a command. */
 const LATER_MS = [1_200, 3_500, 8_000];
 
 export const useFollow = (reload: () => void): (() => void) => {
@@ -73,5 +73,5 @@ export const useFollow = (reload: () => void): (() => void) => {
   };
 };
 
-/** One idempotency key per form, so that sending the form twice creates one record. */
+/** One idempotency key per form, so sending the form twice creates one record. */
 export const newKey = (): string => crypto.randomUUID();

@@ -1,33 +1,33 @@
-/** @module The columns of a table, and the way in which they share the room of the screen. */
+/** @module The columns of a table, and their layout for each screen width. */
 
 import type { ComponentChildren } from 'preact';
 
 /**
- * The place of a column in the two lines of a row on a phone: `name` and below it `note` at the start of the row,
- * `figure` and below it `state` at its end.
+ * The column's place in the two lines of a row on a phone. `name` with `note` below is on the left, and `figure` with
+ * `state` below on the right.
  */
 type PhonePlace = 'name' | 'note' | 'figure' | 'state';
 
 export interface Column<Row> {
   readonly title: string;
-  /** Null or undefined if the row has no such value. */
+  /** Null or undefined for a row without the value. */
   readonly cell: (row: Row) => ComponentChildren;
-  /** True if the cells are times. The title then names their zone. */
+  /** True if the cells are times. The title then shows the time zone. */
   readonly isTime?: true;
   /** `end` for amounts and numbers. */
   readonly align?: 'end';
-  /** On screens below 1,440 pixels this column is the second line of the column with this title. */
+  /** On screens below 1,440 pixels, this column moves below the column with this title. */
   readonly below?: string;
-  /** True if it is the second line on wider screens too, because it needs more room than it is worth. */
+  /** True if the column stays below on wide screens too, because it would take too much width. */
   readonly isAlwaysBelow?: true;
-  /** A phone shows the columns with a place. The page of the record shows the others. */
+  /** A phone shows only columns with a place. The record's page shows the others. */
   readonly phone?: PhonePlace;
 }
 
-/** Columns that stand one below the other. */
+/** Columns stacked in one cell. */
 interface Stack<Row> {
   readonly first: Column<Row>;
-  /** The second line. */
+  /** The columns in the second line. */
   readonly second: readonly Column<Row>[];
 }
 
@@ -43,7 +43,7 @@ export const stacksIn = <Row>(columns: readonly Column<Row>[], isWide: boolean):
 const isSecond = ({ below, isAlwaysBelow }: Pick<Column<never>, 'below' | 'isAlwaysBelow'>, isWide: boolean): boolean =>
   below !== undefined && (!isWide || isAlwaysBelow === true);
 
-/** The columns at the start and at the end of a line of a phone. */
+/** The columns on the left and right of a line on a phone. */
 type PhoneLine<Row> = readonly [start: readonly Column<Row>[], end: readonly Column<Row>[]];
 
 export const phoneLinesIn = <Row>(

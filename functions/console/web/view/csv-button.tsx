@@ -11,7 +11,7 @@ interface CsvButtonProps {
   readonly ask: Parameters<typeof readCsv>[0];
 }
 
-/** Downloads the whole result of the filter, over all its pages. */
+/** Downloads all pages of the filtered list. */
 export const CsvButton = ({ file, ask }: CsvButtonProps) => {
   const [rows, setRows] = useState<number>();
   const [problem, setProblem] = useState<Problem>();

@@ -4,7 +4,7 @@ import type { Action } from './action.ts';
 
 interface DialogProps {
   readonly title: string;
-  /** A sheet covers the lower part of a phone. */
+  /** True for a sheet, which covers the lower part of a phone. */
   readonly kind?: 'sheet';
   readonly onClose: () => void;
   readonly children: ComponentChildren;
@@ -29,18 +29,18 @@ interface DialogActionsProps {
   /** The label of the button that closes the dialog without a change. */
   readonly back: string;
   readonly onBack: () => void;
-  /** The label of the button that acts, and its label while it is busy. */
+  /** The label of the confirming button, and its label while it is busy. */
   readonly act: readonly [name: string, whileBusy: string];
   readonly action: Pick<Action, 'isBusy' | 'run'>;
   readonly kind?: 'primary' | 'danger';
-  /** True while the form lacks what the act needs. */
+  /** True while required fields are missing. */
   readonly isIncomplete?: boolean;
 }
 
-/** The time in which a button that acts takes no click, so that a double click never confirms an unread question. */
+/** The delay before a confirming button accepts clicks. A double click then never confirms an unread question. */
 const READING_MS = 500;
 
-/** The buttons of a question. The act stands at the left, away from the button that led here. */
+/** The buttons of a question. The confirming button is on the left, away from the button that opened the dialog. */
 export const DialogActions = (props: DialogActionsProps) => {
   const { back, onBack, act, action, kind = 'primary', isIncomplete = false } = props;
   const [name, whileBusy] = act;
@@ -74,7 +74,10 @@ interface FormActionsProps {
   readonly isBusy?: boolean;
 }
 
-/** The buttons of a form in a dialog. Nothing is final yet, or the form itself is what the user has just filled in. */
+/**
+ * The buttons of a form in a dialog. They need no delay, because a further step or the entered form confirms the
+ * action.
+ */
 export const FormActions = ({ onClose, act: [name, whileBusy], isBusy = false }: FormActionsProps) => (
   <div class="dialog-actions">
     <button type="button" onClick={onClose}>

@@ -1,7 +1,4 @@
-/**
- * @module Filters of a list. The values of these native fields are in the address bar, so that a view can be sent to a
- * colleague.
- */
+/** @module The filter fields of a list. Their values are in the address bar, so users can share a view. */
 
 import { place, setQuery } from './route.tsx';
 import { isLocalZone } from './zone.ts';
@@ -39,7 +36,7 @@ export const SelectFilter = ({ label, name, choices, none = 'Any' }: SelectFilte
   </label>
 );
 
-/** The days of the API are UTC days, so the label says so while times are in another zone. */
+/** The API's days are UTC days, so the label says UTC while times use another zone. */
 export const DateFilter = ({ label, name }: FieldProps) => (
   <label class="field">
     <span>{isLocalZone.value ? `${label} (UTC)` : label}</span>

@@ -1,6 +1,6 @@
 /**
  * @module Formats money and times in the browser's language. Amounts are integers in ISO 4217 minor units. Days are UTC
- * days, as in the API; times are in the zone that the user chose.
+ * days, as in the API. Times are in the chosen zone.
  */
 
 import { currencyDigits, majorUnits } from '../../../../shared/core/money.ts';
@@ -8,7 +8,7 @@ import { isLocalZone } from './zone.ts';
 
 const TEN = 10;
 
-/** For some currencies, Intl has other digits than ISO 4217 (0 for HUF), so both limits are set. */
+/** Intl differs from ISO 4217 for some currencies (0 digits for HUF), so both limits are set. */
 export const money = (cents: number, currency: string): string => {
   const digits = currencyDigits(currency);
   return new Intl.NumberFormat(undefined, {
@@ -39,7 +39,7 @@ const formatOfTime = (styles: TimeStyles): ((iso: string) => string) => {
   return (iso) => (isLocalZone.value ? inBrowserZone : inUtc).format(new Date(iso));
 };
 
-/** Without the zone, for columns that name it. */
+/** Without the zone, for columns whose title shows the zone. */
 export const timeText = formatOfTime({ dateStyle: 'medium', timeStyle: 'short' });
 export const secondsText = formatOfTime({ dateStyle: 'medium', timeStyle: 'medium' });
 /** With seconds and the zone. */
@@ -64,7 +64,7 @@ export const shortDay = (iso: string): string => DAY.format(new Date(iso));
 
 export const count = (value: number): string => new Intl.NumberFormat().format(value);
 
-/** Names that a person reads under another word. */
+/** Names whose displayed word differs. */
 const WORDS: Readonly<Record<string, string>> = {
   requires_capture: 'Authorized',
   requires_payment_method: 'Needs method',
@@ -97,10 +97,10 @@ export const duration = (ms: number): string => {
   return parts.join(' ') || 'under a minute';
 };
 
-/** Digits for `1.25K` of a currency without decimals. */
+/** Digits for `1.25K` in a currency without decimals. */
 const AXIS_DIGITS = 2;
 
-/** An amount without its currency, short enough for an axis, such as `1.2K`. */
+/** A short amount without its currency for an axis, such as `1.2K`. */
 export const wholeMoney = (cents: number, currency: string): string =>
   new Intl.NumberFormat(undefined, {
     notation: 'compact',

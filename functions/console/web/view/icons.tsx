@@ -1,4 +1,4 @@
-/** @module The signs on buttons without a word. The buttons have their names as labels. */
+/** @module The icons of buttons without text. The buttons have labels for screen readers. */
 
 const Icon = ({ path }: { readonly path: string }) => (
   <svg class="icon" viewBox="0 0 24 24" aria-hidden={true}>

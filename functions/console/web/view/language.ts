@@ -1,7 +1,7 @@
 /**
- * @module Replaces a browser language that Intl refuses with `en`. With the locale POSIX, a browser has the invalid
- * language `en-US@posix`, and the chart library passes the browser's language to Intl when it is loaded. So this file
- * is loaded first.
+ * @module Replaces a browser language that Intl rejects with `en`. With the locale POSIX, a browser reports the invalid
+ * language `en-US@posix`. The chart library passes this language to Intl when it is loaded, so this file is loaded
+ * first.
  */
 
 const isTaken = (language: string): boolean => {

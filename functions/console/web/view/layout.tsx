@@ -1,4 +1,4 @@
-/** @module The frame of every page, with the banner, the navigation, and the page itself. */
+/** @module The frame of every page, with banner, navigation and content. */
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -16,13 +16,13 @@ import { browserZone, chooseZone, isLocalZone } from './zone.ts';
 export interface NavigationItem {
   readonly path: string;
   readonly name: string;
-  /** What stands beside the name. */
+  /** The content next to the name. */
   readonly badge?: ComponentChildren;
 }
 
 interface LayoutProps {
   readonly items: readonly NavigationItem[];
-  /** The search field in the head. */
+  /** The search field at the top. */
   readonly search: ComponentChildren;
   readonly children: ComponentChildren;
 }
@@ -50,10 +50,10 @@ export const Layout = ({ items, search, children }: LayoutProps) => {
   );
 };
 
-/** Users of a keyboard or a screen reader start at the heading of the page that they come to. */
+/** Moves the focus to the heading of a new page, for keyboard and screen reader users. */
 const useFocusOnHeading = (): void => {
   const arrival = arrivals.value;
-  // Before the paint, so that the next key finds the focus there.
+  // Runs before the paint, so the next key press finds the focus there.
   useLayoutEffect(() => {
     if (arrival > 0) document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
   }, [arrival]);
@@ -104,9 +104,9 @@ interface DrawerProps extends Pick<LayoutProps, 'items'> {
 const Drawer = ({ items, onClose }: DrawerProps) => {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => element.current?.showModal(), []);
-  // Before the link opens its page, because the page behind an open dialog cannot take the focus.
+  // Closes the menu before the link opens its page, because a page behind an open dialog cannot take the focus.
   const closeBeforeChoice = ({ target }: MouseEvent): void => {
-    // A click on the backdrop has the dialog itself as its target.
+    // A click on the backdrop has the dialog as its target.
     if (target instanceof Element && (target === element.current || target.closest('a'))) element.current?.close();
   };
   return (

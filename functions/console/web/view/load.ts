@@ -1,17 +1,14 @@
-/**
- * @module Hooks that read data from the API, for one record or for a list page by page. A response to an outdated
- * request is dropped.
- */
+/** @module Hooks that read one record or a paged list from the API. A response to an outdated request is dropped. */
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Problem } from '../api/problem.ts';
 
-/** Data that a page reads, with the states that every page shows. */
+/** Loaded data, with the states that every page shows. */
 export interface Loaded<Data> {
   readonly data: Data | undefined;
   readonly isLoading: boolean;
   readonly problem: Problem | undefined;
-  /** Reads again. The old data stays on the page until the response arrives. */
+  /** Reads again. The old data stays visible until the response arrives. */
   readonly reload: () => void;
 }
 
@@ -27,7 +24,7 @@ interface LoadState<Data> {
   readonly problem?: Problem | undefined;
 }
 
-/** Reads when the page appears and when the key changes. A response for an earlier key is dropped. */
+/** Reads when the page opens and when the key changes. A response for an earlier key is dropped. */
 export const useLoaded = <Data>(key: string, load: () => Promise<Data>): Loaded<Data> => {
   const [state, setState] = useState<LoadState<Data>>({ key, isLoading: true });
   const latest = useRef({ load, turn: 0 });
@@ -62,7 +59,7 @@ export const useLoaded = <Data>(key: string, load: () => Promise<Data>): Loaded<
 
 /** A list that is read page by page. */
 export interface LoadedPages<Row> {
-  /** While another filter loads, the rows of the filter before. */
+  /** While a new filter loads, the rows of the previous filter. */
   readonly rows: readonly Row[];
   readonly isLoading: boolean;
   readonly problem: Problem | undefined;
@@ -83,11 +80,11 @@ interface PagesState<Row> extends PageOf<Row> {
   readonly problem?: Problem | undefined;
 }
 
-/** Reads further pages until this many rows are found, because a page of a filtered list may have few or no rows. */
+/** Reads further pages until this many rows are found, because a page can have few or no matching rows. */
 const FEWEST_ROWS = 20;
 const MOST_PAGES_AT_ONCE = 12;
 
-/** Reads the first page when the list appears and when the key (the filter) changes. */
+/** Reads the first page when the list opens and when the key (the filter) changes. */
 export const usePages = <Row>(
   key: string,
   load: (cursor: string | undefined) => Promise<PageOf<Row>>,

@@ -1,4 +1,4 @@
-/** @module A button that opens a menu of commands, for the mouse and the keyboard. */
+/** @module A button with a menu of commands, for mouse and keyboard. */
 
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
@@ -6,7 +6,7 @@ export interface MenuItem {
   readonly name: string;
   readonly run: () => void;
   readonly isBusy?: boolean;
-  /** What the command does, for the tooltip. */
+  /** The tooltip of the command. */
   readonly hint?: string;
 }
 
@@ -33,14 +33,14 @@ export const Menu = ({ name, items, align = 'start' }: MenuProps) => {
   const list = (): readonly HTMLElement[] => [
     ...(frame.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? []),
   ];
-  // Before the paint, so that the next key finds the focus there.
+  // Runs before the paint, so the next key press finds the focus there.
   useLayoutEffect(() => {
     if (isOpen) list()[0]?.focus();
   }, [isOpen]);
   useOutside(frame, isOpen, () => setOpen(false));
   const close = (): void => {
     setOpen(false);
-    // A dialog that the command opens gives the focus back to this button.
+    // A dialog opened by the command returns the focus to this button.
     button.current?.focus();
   };
   const move = (event: KeyboardEvent): void => {
@@ -110,7 +110,7 @@ const beginningWith = (typed: string, items: readonly HTMLElement[], at: number)
     item.innerText.toLowerCase().startsWith(typed.toLowerCase()),
   );
 
-/** Calls when the user clicks or moves the focus outside, or presses Escape, also if no item has the focus any more. */
+/** Calls `call` on a click or focus outside the menu, and on Escape even if no item has the focus. */
 const useOutside = (frame: { readonly current: HTMLElement | null }, isOn: boolean, call: () => void): void => {
   useEffect(() => {
     if (!isOn) return;

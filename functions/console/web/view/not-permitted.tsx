@@ -2,11 +2,11 @@ import type { Scope } from '../api/types.ts';
 
 interface NotPermittedProps {
   readonly scope: Scope;
-  /** The records in words, with a capital letter. */
+  /** The records in words, with an initial capital. */
   readonly what: string;
 }
 
-/** In place of records that the user may not see, so that they are not taken for absent. */
+/** Replaces records that the user may not see, so they do not seem to be missing. */
 export const NotPermitted = ({ scope, what }: NotPermittedProps) => (
   <p class="quiet">
     {what} are not shown, because your role lacks the scope <code>{scope}</code>.

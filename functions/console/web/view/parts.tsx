@@ -1,4 +1,4 @@
-/** @module Small parts that every page uses. */
+/** @module Small components that every page uses. */
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -34,7 +34,7 @@ export const Status = ({ of: status }: { readonly of: string }) => (
   <span class={`status status-${TONES[status] ?? 'plain'}`}>{inWords(status)}</span>
 );
 
-/** One line of text. It is cut only if the column has no more room. */
+/** One line of text, cut only if the column is too narrow. */
 export const Cut = ({ title, children }: { readonly title?: string; readonly children: ComponentChildren }) => (
   <span class="cut" title={title}>
     <span>{children}</span>
@@ -49,21 +49,21 @@ interface TimeProps {
   readonly at: string;
   /** True if the time has seconds. */
   readonly exact?: boolean;
-  /** True if the time is exact and names its zone, because no title near it does. */
+  /** True if the time is exact and shows its zone, because no title nearby does. */
   readonly zoned?: boolean;
 }
 
-/** A time in the chosen zone, which the bar, the title of a column or the head of a record names. */
+/** A time in the chosen zone. The bar, the column title or the record's head shows the zone. */
 export const Time = ({ at, exact = false, zoned = false }: TimeProps) => (
   <time dateTime={at} title={zonedTimeText(at)}>
     {zoned ? zonedTimeText(at) : (exact ? secondsText : timeText)(at)}
   </time>
 );
 
-/** A time that the service keeps by the hour, in the chosen zone. */
+/** A time with hourly precision, in the chosen zone. */
 export const Hour = ({ at }: { readonly at: string }) => <time dateTime={at}>{hourText(at)}</time>;
 
-/** An id, which can be selected as a whole and copied. */
+/** An id that can be selected as a whole and copied. */
 export const Id = ({ children }: { readonly children: string }) => {
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
@@ -124,11 +124,11 @@ const LOADING_LINES = 3;
 
 interface LoadingProps {
   readonly what: string;
-  /** The number of lines that the data is likely to take, so that the page keeps its layout. */
+  /** The expected number of lines, to keep the layout stable. */
   readonly lines?: number;
 }
 
-/** Holds the place of data while it loads. */
+/** A placeholder while data loads. */
 export const Loading = ({ what, lines = LOADING_LINES }: LoadingProps) => (
   <div class="loading">
     <p class="unseen" role="status">
@@ -151,7 +151,7 @@ interface PageHeadProps {
   readonly children?: ComponentChildren;
 }
 
-/** The heading of a page, with its actions. The heading takes the focus when the user comes to the page. */
+/** The heading of a page, with its actions. It takes the focus when the user opens the page. */
 export const PageHead = ({ title, tab, children }: PageHeadProps) => {
   setTabTitle(tab);
   return (
@@ -164,7 +164,7 @@ export const PageHead = ({ title, tab, children }: PageHeadProps) => {
 
 interface FactProps {
   readonly name: string;
-  /** True if the value is a time, whose zone the name states. An exact time states its zone itself. */
+  /** True if the value is a time and the name should show the zone. An exact time shows its zone itself. */
   readonly isTime?: boolean;
   readonly children: ComponentChildren;
 }
@@ -178,14 +178,14 @@ export const Fact = ({ name, isTime = false, children }: FactProps) => (
 );
 
 interface ChoiceProps {
-  /** The name of the choices. One of them is chosen. */
+  /** The label of the choices. */
   readonly of: string;
   readonly isChosen: boolean;
   readonly onChoose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** One of several choices, as a radio button. */
+/** A radio button for one of several choices. */
 export const Choice = ({ of: name, isChosen, onChoose, children }: ChoiceProps) => (
   <label class="choice">
     <input type="radio" name={name} checked={isChosen} onChange={onChoose} />
@@ -193,7 +193,7 @@ export const Choice = ({ of: name, isChosen, onChoose, children }: ChoiceProps) 
   </label>
 );
 
-/** JSON, as the service stored it. It is no landmark, because a page may show the same payload twice. */
+/** JSON as stored by the service. It is not a landmark, because a page can show the same payload twice. */
 export const Json = ({ value, name }: { readonly value: unknown; readonly name: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: the block scrolls, and keys scroll what has the focus
   // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form fields, and a section is a landmark

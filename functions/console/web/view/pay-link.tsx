@@ -27,11 +27,11 @@ const makeLink = async ({ kind, id }: OfRecord): Promise<MadeLink> => {
 
 interface PayLink {
   readonly action: RecordAction;
-  /** The link, for browsers that copy nothing, or why there is none. */
+  /** The link, if the browser cannot copy it, or the reason why there is no link. */
   readonly note: ComponentChildren;
 }
 
-/** Makes a link to the hosted page of the record and copies it. */
+/** Creates a link to the record's hosted page and copies it. */
 export const usePayLink = (of: OfRecord): PayLink => {
   const [link, setLink] = useState<MadeLink & { readonly isCopied: boolean }>();
   const make = useAction(async () => {

@@ -1,15 +1,15 @@
-/** @module The actions of a record: the main one as a button, further ones in the menu "More". */
+/** @module The actions on a record, with the main action as a button and the others in the menu "More". */
 
 import { Menu, type MenuItem } from './menu.tsx';
 
 export interface RecordAction extends MenuItem {
-  /** True for the action that users come for. It stands out by its color. */
+  /** True for the most used action, which has a highlighted color. */
   readonly isMain?: boolean;
-  /** The name while the action runs. */
+  /** The label while the action runs. */
   readonly whileBusy?: string;
 }
 
-/** @param actions in the order of their importance; the first one is the button */
+/** @param actions in order of importance; the first becomes the button */
 export const RecordActions = ({ actions }: { readonly actions: readonly RecordAction[] }) => {
   const [first, ...more] = actions;
   if (!first) return null;

@@ -1,4 +1,4 @@
-/** @module The page of one record, with the link back to its list, its head, its actions, and the loading states. */
+/** @module The page of one record, with a link to its list, its head, its actions, and the loading states. */
 
 import type { ComponentChildren } from 'preact';
 import { useFollow } from './action.ts';
@@ -8,21 +8,21 @@ import { Link } from './route.tsx';
 
 interface RecordPageProps<Data> {
   readonly id: string;
-  /** The path and the name of the list that contains the record. */
+  /** The path and name of the record's list. */
   readonly list: readonly [path: string, name: string];
   /** The record in words, such as "the payment", for the message while it loads. */
   readonly what: string;
   /** The heading, which is also the title of the browser tab unless `tab` is set. */
   readonly title: (data: Data | undefined) => string;
   readonly tab?: string;
-  /** The status, which is a part of the heading. */
+  /** The status, as part of the heading. */
   readonly status?: (data: Data) => ComponentChildren;
   /** Further marks beside the heading. */
   readonly marks?: (data: Data) => ComponentChildren;
   /** The line below the heading, such as the payer and the date. */
   readonly about?: (data: Data) => ComponentChildren;
   readonly read: () => Promise<Data>;
-  /** The actions on the record. `follow` reads the record now and again shortly after, because changes arrive later. */
+  /** The actions on the record. `follow` reads the record now and again shortly after, because changes arrive late. */
   readonly actions: (data: Data, follow: () => void) => ComponentChildren;
   readonly children: (data: Data, follow: () => void) => ComponentChildren;
 }

@@ -1,13 +1,13 @@
 /**
- * @module The room that the screen has, by its width. Tables, filters and the frame take their form from it. The
- * stylesheets have the same limit for phones.
+ * @module The screen's width class. Tables, filters and the frame adapt to it. The stylesheets use the same limit for
+ * phones.
  */
 
 import { signal } from '@preact/signals';
 
 /**
- * `phone` below 800 pixels; `tablet` below 1,088, where the navigation leaves a table the room of two-line rows; `wide`
- * from 1,440 on.
+ * `phone` is below 800 pixels. `tablet` is below 1,088, where tables have two-line rows next to the navigation. `wide`
+ * starts at 1,440.
  */
 type Room = 'phone' | 'tablet' | 'desk' | 'wide';
 
@@ -31,8 +31,8 @@ for (const width of [PHONE, TABLET, WIDE]) {
 
 export const isPhone = (): boolean => room.value === 'phone';
 
-/** True if the rows of tables are two lines, each with a start and an end. */
+/** True if table rows have two lines, each with a left and a right part. */
 export const hasTwoLineRows = (): boolean => room.value === 'phone' || room.value === 'tablet';
 
-/** True if tables have room for every column. */
+/** True if every column fits. */
 export const isWide = (): boolean => room.value === 'wide';

@@ -1,15 +1,15 @@
 /**
- * @module The router of the console. The address bar is the state. The path below /console names the page, and the
- * query has its filters.
+ * @module The router of the console. The address bar is the state. The path below /console selects the page, and the
+ * query holds its filters.
  */
 
 import { batch, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-// Removes a session ID from the address before this module reads the address.
+// This import comes first, because it removes a session ID from the address before this module reads the address.
 import '../api/sign-in-return.ts';
 import { site } from '../api/site.ts';
 
-/** The address of a page, made of the path below /console and the query, which has the filters of the page. */
+/** The address of a page, with the path below /console and the query of its filters. */
 interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -22,7 +22,7 @@ const placeNow = (): Place => ({
 
 export const place = signal<Place>(placeNow());
 
-/** Counts the pages that the user came to after the first one, also by Back. A change of filters does not count. */
+/** Counts the pages opened after the first page, including with Back. Filter changes do not count. */
 export const arrivals = signal(0);
 
 const move = (to: Place, isArrival: boolean): void => {
@@ -36,7 +36,7 @@ const addressOf = ({ path, query }: Place): string => withQuery(path, query);
 
 addEventListener('popstate', () => {
   const to = placeNow();
-  // A change of the fragment, such as a jump to the content, stays on the page.
+  // A fragment change, such as a jump to the content, stays on the page.
   move(to, addressOf(to) !== addressOf(place.value));
 });
 

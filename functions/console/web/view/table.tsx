@@ -1,4 +1,4 @@
-/** @module A table of records with its loading, empty and failed states, and with more pages. */
+/** @module A table of records with paging and its loading, empty and failed states. */
 
 import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -15,9 +15,9 @@ export interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly pages: LoadedPages<Row>;
   readonly keyOf: (row: Row) => string;
-  /** The path of the page of a row, below /console. The first cell links to it. */
+  /** The path of a row's page, below /console. The first cell links to it. */
   readonly pageOf?: ((row: Row) => string | undefined) | undefined;
-  /** The content of an empty table, with a hint about what to do. */
+  /** The content of an empty table, with advice. */
   readonly empty: ComponentChildren;
 }
 
@@ -64,7 +64,7 @@ interface Title {
   readonly content: ComponentChildren;
 }
 
-/** The table as the room of the screen permits it. */
+/** The table, laid out for the screen width. */
 interface Form<Row> {
   readonly titles: readonly Title[];
   readonly cells: (row: Row, page: string | undefined) => readonly ComponentChildren[];
@@ -100,7 +100,7 @@ const formOf = <Row,>(columns: readonly Column<Row>[]): Form<Row> => {
   };
 };
 
-/** One column with two lines, each with a start and an end, so that each row shares its own width. */
+/** One column with two lines. Each line has a left and a right part and shares the width per row. */
 const phoneForm = <Row,>(columns: readonly Column<Row>[]): Form<Row> => {
   const [first, second] = phoneLinesIn(columns);
   const lines = [first, second];
@@ -149,7 +149,7 @@ const Titles = ({ titles }: { readonly titles: readonly Title[] }) => (
 
 const EMPTY_ROWS = 8;
 
-/** Holds the place of the rows until the first page arrives, so that the page keeps its layout. */
+/** A placeholder until the first page arrives, to keep the layout stable. */
 const EmptyRows = ({ form: { titles, isTall } }: { readonly form: Form<never> }) => (
   <div class="table-box" aria-hidden={true}>
     <table class={isTall ? 'tall' : ''}>
@@ -181,7 +181,7 @@ const TableRow = <Row,>({ row, form: { titles, cells }, page }: RowProps<Row>) =
     if (page !== undefined && !isOnControl && getSelection()?.toString() === '') go(page);
   };
   return (
-    // The link in the first cell handles the keyboard.
+    // Mouse only, because the link in the first cell handles the keyboard.
     <tr class={page === undefined ? '' : 'opens'} onClick={open}>
       {cells(row, page).map((cell, index) => (
         <td key={titles[index]?.key} class={titles[index]?.align}>
@@ -199,7 +199,7 @@ interface ValuesProps<Row> {
   readonly columns: readonly Column<Row>[];
 }
 
-/** The values of columns in one line. Absent values take no room. */
+/** The values of columns in one line. Missing values take no space. */
 const Joined = <Row,>({ row, columns }: ValuesProps<Row>) => {
   const shown = columns
     .map(({ title, cell }) => ({ title, value: cell(row) }))
@@ -216,7 +216,7 @@ const Joined = <Row,>({ row, columns }: ValuesProps<Row>) => {
   );
 };
 
-/** Each value in a line of its own, so that a long one does not cut the others. */
+/** One line per value, so a long value does not cut the others. */
 const Lines = <Row,>({ row, columns }: ValuesProps<Row>) => (
   <>
     {columns.map(({ title, cell }) => {
@@ -253,7 +253,7 @@ const useArrowKeys = (body: { readonly current: HTMLTableSectionElement | null }
   }, [body]);
 };
 
-/** True if the arrow keys move in the table. Selects, text areas and date fields use the arrow keys themselves. */
+/** True if the arrow keys move within the table. Selects, text areas and date fields need the arrow keys themselves. */
 const takesArrows = (focused: Element | null): boolean => {
   if (document.querySelector('dialog[open]')) return false;
   if (focused === null || focused === document.body) return true;

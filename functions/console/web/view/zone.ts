@@ -1,7 +1,4 @@
-/**
- * @module The time zone of the times that the console shows, which is UTC or the zone of the browser. The browser
- * remembers the choice.
- */
+/** @module The time zone of displayed times, either UTC or the browser's zone. The browser remembers the choice. */
 
 import { signal } from '@preact/signals';
 
@@ -12,7 +9,7 @@ const isLocalStored = (): boolean => {
   try {
     return localStorage.getItem(KEY) === LOCAL;
   } catch {
-    // A browser may block the storage. Times are UTC then.
+    // A browser may block the storage. Times are then in UTC.
     return false;
   }
 };
@@ -29,5 +26,5 @@ export const chooseZone = (isLocal: boolean): void => {
   else localStorage.removeItem(KEY);
 };
 
-/** The title of a column or a field with times, with their zone, such as `Created (UTC)`. */
+/** The title of a column or field with times, including the zone, such as `Created (UTC)`. */
 export const withZone = (title: string): string => `${title} (${isLocalZone.value ? browserZone : 'UTC'})`;

@@ -1,9 +1,11 @@
-/** @module The requests of the page. Each sends the token, and the service decides what it opens. */
+/**
+ * @module The requests of the hosted page. Each request sends the token, and the service decides what the token allows.
+ */
 
 import { site } from './site.ts';
 import type { PageState } from './state.ts';
 
-/** A refusal of the service. Status 0: no response, so the outcome of the request is unknown. */
+/** A refusal of the service. With status 0 there was no response, so the outcome is unknown. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -27,7 +29,7 @@ export const isTooMany = (reason: unknown): boolean => reason instanceof Refusal
 
 const isLost = (reason: unknown): boolean => reason instanceof Refusal && reason.status === 0;
 
-/** True if the request may have taken effect, or another one like it is being carried out. */
+/** True if the request may have taken effect, or if a request under the same key is in progress. */
 export const isUnknown = (reason: unknown): boolean =>
   !(reason instanceof Refusal) || reason.status === 0 || reason.status === CONFLICT || reason.status >= SERVER_ERROR;
 
@@ -64,7 +66,7 @@ export const readState = (token: string): Promise<PageState> => ask({ token, pat
 
 const AGAIN_MS = 1_000;
 
-/** A command whose answer is lost is sent once more under its key, so it takes effect once. @throws Refusal */
+/** Retries a command with a lost response once under its key, so it takes effect once. @throws Refusal */
 export const postState = async (
   token: string,
   path: 'confirm' | 'method' | 'cancel' | 'keep',

@@ -1,4 +1,4 @@
-/** @module Reads the state again and again while a payment is on its way. The service, not the address, says what became of it. */
+/** @module Polls the state while a payment is in progress. The service decides the outcome, not the return URL. */
 
 const EVERY_MS = 2_000;
 const LONGEST_MS = 60_000;
@@ -8,12 +8,12 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 interface Followed<State> {
   readonly read: () => Promise<State | undefined>;
   readonly isOver: (state: State) => boolean;
-  /** False once nothing shows the state any more. */
+  /** False once the page no longer shows the state. */
   readonly isAwaited: () => boolean;
   readonly longestMs?: number;
 }
 
-/** @returns the state that ended the wait; undefined after a minute without one */
+/** @returns the final state; undefined if none arrived in time (one minute by default) */
 export const follow = async <State>(of: Followed<State>): Promise<State | undefined> => {
   const ends = Date.now() + (of.longestMs ?? LONGEST_MS);
   while (of.isAwaited() && Date.now() < ends) {

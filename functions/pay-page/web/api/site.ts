@@ -2,12 +2,12 @@
 const { base = '', scripts = '{}', name = '', color = '' } = document.body.dataset;
 
 export const site = {
-  /** Prefix of every route of the service, empty or like `/payments`. */
+  /** Prefix of every route of the service; empty or, for example, `/payments`. */
   basePath: base,
-  /** The addresses of the vendors' scripts, by provider slot. */
+  /** The URLs of the vendors' scripts, by provider slot. */
   scripts: JSON.parse(scripts) as Readonly<Record<string, string>>,
   sellerName: name,
   color,
-  /** Where a vendor sends the payer back to. */
+  /** The URL to which a vendor returns the payer. */
   ownAddress: `${location.origin}${base}/pay`,
 } as const;

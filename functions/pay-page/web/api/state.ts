@@ -1,4 +1,4 @@
-/** @module What `GET /pay/state` says, as far as the page reads it. */
+/** @module The fields of `GET /pay/state` that the page reads. */
 
 export type Provider = 'stripe' | 'paypal' | 'square' | 'braintree';
 
@@ -73,7 +73,7 @@ export interface LinkState extends Common {
 
 export type PageState = PaymentState | SubscriptionState | LinkState;
 
-/** What may end in a payment's page: the payment of the page, or the open payment of a subscription. */
+/** The statuses in which a payment counts as paid. */
 const PAID = ['succeeded', 'requires_capture'];
 
 export const isPaid = (status: string): boolean => PAID.includes(status);

@@ -1,13 +1,13 @@
 /**
- * @module The token of the page. It arrives in the fragment of the address, which reaches no server. The tab keeps it, so that
- * a payer who returns from a vendor or reloads the page still has it, and the address loses it.
+ * @module The token of the page. It arrives in the URL fragment, which reaches no server. The tab stores the token and
+ * removes it from the address. A payer who reloads or returns from a vendor still has it.
  */
 
 const FORM = /^#(plk_[\w-]+)$/;
 const KEPT = 'pay-token';
 const LEFT = 'pay-left';
 
-/** Of a browser that keeps nothing for this site. */
+/** Replaces sessionStorage if the browser blocks it. */
 const memory = new Map<string, string>();
 
 const keep = (name: string, value: string | undefined): void => {
@@ -28,24 +28,24 @@ const kept = (name: string): string | undefined => {
   }
 };
 
-/** What the address said when the page was loaded. */
+/** The data from the address at page load. */
 export interface Arrival {
   readonly token: string | undefined;
-  /** The status of the payment when its payer left for the vendor's page; undefined unless the payer has just returned. */
+  /** The payment's status when the payer left for the vendor's page; undefined unless the payer has just returned. */
   readonly leftAs: string | undefined;
-  /** True if the address names an approval of PayPal. */
+  /** True if the address contains a PayPal approval. */
   readonly isApproval: boolean;
 }
 
 export const keepToken = (token: string): void => keep(KEPT, token);
 
-/** Notes that the payer leaves for a vendor's page, and the status of the payment then. */
+/** Stores the payment's current status, and opens the vendor's page. */
 export const leaveFor = (url: string, status: string): void => {
   keep(LEFT, status);
   location.assign(url);
 };
 
-/** Reads the address, and takes the token and the vendor's parameters out of it. */
+/** Reads the address, and removes the token and the vendor's parameters from it. */
 export const arrive = (): Arrival => {
   const [, sent] = FORM.exec(location.hash) ?? [];
   const query = new URLSearchParams(location.search);
@@ -60,7 +60,7 @@ export const arrive = (): Arrival => {
 
 const STARTED = 'pay-start';
 
-/** The key of a start. A repeat has the same key while the outcome is unknown. */
+/** The idempotency key of a start. A retry reuses the key while the outcome is unknown. */
 export const keyOfStart = (body: string): string => {
   const [key = '', of] = (kept(STARTED) ?? '').split('\n', 2);
   if (of === body && key !== '') return key;

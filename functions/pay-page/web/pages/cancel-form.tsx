@@ -6,14 +6,14 @@ const REASONS = ['too_expensive', 'missing_features', 'switched', 'unused', 'oth
 const LONGEST_COMMENT = 500;
 
 interface CancelFormProps {
-  /** The end of the period; undefined if the subscription ends at once. */
+  /** The end of the period; undefined for an immediate cancellation. */
   readonly endsAt: string | undefined;
   readonly isBusy: boolean;
   readonly onBack: () => void;
   readonly onCancel: (body: { readonly reason?: string; readonly comment?: string }) => void;
 }
 
-/** Asks why, before a subscription is canceled. Both answers are free to leave out. */
+/** Requests a reason and a comment before a cancellation. Both are optional. */
 export const CancelForm = ({ endsAt, isBusy, onBack, onCancel }: CancelFormProps) => {
   const first = useRef<HTMLSelectElement>(null);
   useEffect(() => first.current?.focus(), []);

@@ -1,4 +1,7 @@
-/** @module A payment link: who pays, how many, and by which provider. Its start makes the payment. */
+/**
+ * @module The page of a payment link. The payer enters contact data, quantity and provider, and the start creates the
+ * payment.
+ */
 
 import type { TargetedEvent } from 'preact';
 import { useState } from 'preact/hooks';
@@ -42,7 +45,7 @@ const FIELDS: Readonly<Record<string, readonly [field: string, text: 'badEmail' 
   discount_code: ['code', 'badCode'],
 };
 
-/** The problems that the service names, by field of the form; undefined if the form has none of them. */
+/** The service's problems by form field; undefined if none belongs to the form. */
 const refusedFields = (reason: unknown): Problems | undefined => {
   if (!(reason instanceof Refusal)) return undefined;
   if (reason.code === 'DISCOUNT_INVALID') return { code: say('badCode') };
@@ -74,7 +77,7 @@ const useStart = ({ token, state, onStarted, onGone, onSpent }: LinkPageProps) =
   const [problem, setProblem] = useState<string>();
   const [isBusy, run] = useBusy();
   const refused = (reason: unknown): void => {
-    // A start with an unknown outcome is sent again with the same key.
+    // After an unknown outcome, a start is retried with the same key.
     if (isSpent(reason) || !isUnknown(reason)) forgetStart();
     if (isSpent(reason)) onSpent();
     else if (isGone(reason)) onGone();
@@ -183,7 +186,7 @@ const Text = ({ label, hint, problem, ...input }: TextProps) => (
 
 const NAMES = { stripe: 'card', square: 'card', paypal: 'PayPal', braintree: 'card' } as const;
 
-/** What a payer calls the provider. Two providers of cards differ by their names. */
+/** The provider's name for payers. Two card providers have different names. */
 const nameOf = ({ provider }: ProviderOption, all: readonly ProviderOption[]): string => {
   const name = NAMES[provider];
   if (name !== 'card') return name;

@@ -1,4 +1,4 @@
-/** @module The pages on which a payer has nothing left to do. */
+/** @module The pages after the payer's last step. */
 
 import { useEffect } from 'preact/hooks';
 import { isPaid, type PageState } from '../api/state.ts';
@@ -8,7 +8,7 @@ import { say } from '../words/words.ts';
 
 const RETURN_AFTER_MS = 3_000;
 
-/** The seller's page, with the payment and its status in the query. */
+/** The seller's return URL, with payment and status in the query. */
 const returnAddress = ({ return_url: url, status }: PageState, paymentId: string | undefined): string | undefined => {
   if (!url) return undefined;
   const address = new URL(url);
@@ -19,9 +19,9 @@ const returnAddress = ({ return_url: url, status }: PageState, paymentId: string
 
 interface ReturnProps {
   readonly state: PageState;
-  /** Absent on the page of a subscription. */
+  /** Undefined on the page of a subscription. */
   readonly paymentId?: string;
-  /** True if the payer has paid just now, so the page goes on by itself. */
+  /** True if the payer has just paid. The page then redirects automatically. */
   readonly isAutomatic: boolean;
 }
 
@@ -68,7 +68,7 @@ export type End = 'gone' | 'spent' | 'received' | 'unreachable';
 
 interface EndPageProps {
   readonly end: End;
-  /** True without a record beside it. */
+  /** True on a page without a record. */
   readonly isAlone: boolean;
 }
 

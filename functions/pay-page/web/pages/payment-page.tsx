@@ -1,4 +1,4 @@
-/** @module One payment: the form that pays it, and what became of it. */
+/** @module The page of one payment, with the form and the outcome. */
 
 import type { PaymentState } from '../api/state.ts';
 import type { CardField, Entered } from '../vendors/card-field.ts';

@@ -1,4 +1,4 @@
-/** @module What a payer does about a payment, and what becomes of it. The service's status decides over a vendor's. */
+/** @module The payer's steps for a payment and their outcomes. The service's status overrides the vendor's. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isGone, isTooMany, isUnknown, postState, Refusal } from '../api/calls.ts';
@@ -12,13 +12,13 @@ import { say } from '../words/words.ts';
 
 export interface PaymentPageProps extends Shown {
   readonly state: PaymentState;
-  /** The status in which the payer left for a vendor's page; undefined unless the payer has just returned from it. */
+  /** The payment's status when the payer left for the vendor's page; undefined unless the payer has just returned. */
   readonly leftAs: string | undefined;
 }
 
 type Phase = 'paid' | 'processing' | 'authenticate' | 'pay';
 
-/** True if only the provider's script can ask its question. */
+/** True if only the provider's script can start the authentication. */
 const asksInBrowser = ({ providers = [] }: PaymentState): boolean =>
   providers.some(({ confirms_in }) => confirms_in === 'browser');
 
@@ -31,22 +31,22 @@ const phaseOf = (state: PaymentState): Phase => {
   return next?.url ? 'pay' : 'processing';
 };
 
-/** True while the page waits for the secret with which the provider's script pays. */
+/** True while the page waits for the client secret that the provider's script needs. */
 export const needsSecret = (state: PaymentState): boolean =>
   asksInBrowser(state) && !state.client_secret && ['pay', 'authenticate'].includes(phaseOf(state));
 
 const isOnItsWay = ({ status }: PageState): boolean => isPaid(status) || status === 'processing';
 
-/** A payer whose approval the provider has not reported by then may try again. */
+/** If the provider reports no approval within this time, the payer can retry. */
 const APPROVAL_MS = 10_000;
-/** A provider reports a decline within a moment. */
+/** How long to wait for the provider's report of a decline. */
 const REPORT_MS = 20_000;
 const PAYMENT_REQUIRED = 402;
 
-/** The payer's step, in addition to the service's status. `late` after a minute without news. */
+/** The payer's step, in addition to the service's status. `late` means no news for a minute. */
 type Step = 'idle' | 'confirming' | 'late';
 
-/** Learns the outcome of a try, and says what it was. */
+/** Waits for the outcome of an attempt, and shows it. */
 const useOutcome = ({ token, state, leftAs, show, onGone }: PaymentPageProps) => {
   const [step, setStep] = useState<Step>(leftAs === undefined ? 'idle' : 'confirming');
   const [decline, setDecline] = useState<Decline | undefined>(declineOf(state));
@@ -59,13 +59,13 @@ const useOutcome = ({ token, state, leftAs, show, onGone }: PaymentPageProps) =>
     setProblem(undefined);
     setDecline(undefined);
   };
-  /** The provider has taken the payment, and the service learns it in a moment. */
+  /** The provider has accepted the payment, and the service learns it shortly after. */
   const expectPaid = async (): Promise<void> => {
     setStep('confirming');
     const now = await wait(isOnItsWay);
     setStep(now ? 'idle' : 'late');
   };
-  /** The try may have reached the service, or not. If it has not by then, the payer may try again. */
+  /** The attempt may have reached the service. If it has not after the wait, the payer can retry. */
   const expectAny = async (before: string, longestMs?: number): Promise<void> => {
     setStep('confirming');
     const isNews = (next: PageState): boolean => isOnItsWay(next) || (next.status === 'failed' && before !== 'failed');
@@ -76,7 +76,7 @@ const useOutcome = ({ token, state, leftAs, show, onGone }: PaymentPageProps) =>
     if (declined) setDecline(declined);
     else setProblem(say('unknown'));
   };
-  /** The vendor's script says that the card was declined. The service may know better, and later has advice. */
+  /** The vendor's script reports a decline. The service may know a later status, and gets the advice later. */
   const expectDecline = async (message: string): Promise<void> => {
     const now = await read();
     if (now && isOnItsWay(now)) return;
@@ -142,7 +142,7 @@ export const usePayment = (props: PaymentPageProps) => {
       hasPaid.current = true;
       await finish(await enter());
     });
-  /** Each approval has its own address. After a decline the service makes a new one. */
+  /** Each approval has its own URL. The service creates a new one after a decline. */
   const approve = (): void =>
     run(async () => {
       try {

@@ -1,4 +1,4 @@
-/** @module One subscription: its card, its end, and the payment that it waits for. */
+/** @module The page of one subscription, with its card, its end and its open payment. */
 
 import { useState } from 'preact/hooks';
 import { isGone, isTooMany, isUnknown, postState, Refusal } from '../api/calls.ts';
@@ -22,7 +22,7 @@ type Opened = 'none' | 'card' | 'cancel';
 const PAYMENT_REQUIRED = 402;
 const FOLLOW_MS = 20_000;
 
-/** The bank's question that waits for the payer, about a new card or about the open payment. */
+/** The client secret for a pending authentication of a new card or of the open payment. */
 const secretOf = (state: PageState): string | undefined => {
   if (state.kind !== 'subscription') return undefined;
   const { client_secret: ofSetup, open_payment: open } = state;
@@ -44,7 +44,7 @@ const useSubscription = ({ token, state, show, onGone }: SubscriptionPageProps) 
     }
     setProblem(say(isTooMany(reason) ? 'tooMany' : isUnknown(reason) ? 'unreachable' : 'refused'));
   };
-  /** @returns true if the service did it */
+  /** @returns true if the service executed the command */
   const send = async (
     ...[path, body]: readonly [path: 'method' | 'cancel' | 'keep', body?: Body]
   ): Promise<boolean> => {
@@ -75,7 +75,7 @@ const useSubscription = ({ token, state, show, onGone }: SubscriptionPageProps) 
     if (!card) return;
     const entered = await authenticateAtStripe(card, secret);
     const now = await wait((next) => secretOf(next) !== secret);
-    // The card is set a moment after its set-up has ended.
+    // The card is set shortly after its set-up has ended.
     void wait(() => false, FOLLOW_MS);
     if (entered.end === 'done') setSaved(now !== undefined);
     else if (entered.end === 'declined') setDecline({ message: entered.message });
@@ -158,7 +158,7 @@ const CardPart = ({ state, page }: PartProps) => {
   );
 };
 
-/** Where the subscription stands: when it is charged next, when it ends, or what it owes. */
+/** The next charge, the end or the amount due of the subscription. */
 const Standing = ({ state }: { readonly state: SubscriptionState }) => {
   const { status, next_billing_date: next, cancel_at_period_end: ends, amount_cents: cents, currency } = state;
   const amount = money(cents ?? 0, currency ?? '');

@@ -1,10 +1,10 @@
-/** @module The form in which a payer enters a card. The vendor's script shows it, so the number never reaches this page. */
+/** @module The card form. The vendor's script shows it, so the card number never reaches this page. */
 
 import type { ProviderOption } from '../api/state.ts';
 
 /**
- * What the vendor's script says of a payment or of a card. With `unknown` the provider may have been reached, so only
- * the service knows. `message` is the vendor's own, in the payer's language.
+ * The result of the vendor's script for a payment or card. After `unknown`, only the service knows the outcome, because
+ * the request may have reached the provider. `message` is the vendor's text in the payer's language.
  */
 export type Entered =
   | { readonly end: 'done' }
@@ -16,19 +16,19 @@ export type Entered =
 export interface CardField {
   mount(place: HTMLElement): Promise<void>;
   destroy(): void;
-  /** Pays the payment, or makes a token that the service charges. */
+  /** Pays the payment, or creates a token for the service to charge. */
   pay(): Promise<Entered>;
-  /** Makes a token of the card that the service saves. */
+  /** Creates a token for the service to save. */
   save(): Promise<Entered>;
 }
 
-/** What a card is entered for. */
+/** The purpose of the card. */
 export interface CardPurpose {
   readonly option: ProviderOption;
-  /** The address of the vendor's script. */
+  /** The URL of the vendor's script. */
   readonly script: string;
   readonly amountCents: number;
   readonly currency: string;
-  /** Set if the card pays a payment that the browser confirms. */
+  /** Set if the browser confirms the payment. */
   readonly clientSecret?: string | undefined;
 }

@@ -6,7 +6,7 @@ const load = (address: string): Promise<void> =>
     script.src = address;
     script.onload = () => resolve();
     script.onerror = () => {
-      // The next try loads it again.
+      // The next attempt loads the script again.
       loaded.delete(address);
       script.remove();
       reject(new Error(`${address} cannot be loaded`));

@@ -1,4 +1,7 @@
-/** @module Cards at Square, by the Web Payments SDK. Its token carries the bank's answer, so there is no second token. */
+/**
+ * @module Cards at Square, with the Web Payments SDK. The card token includes the bank's authentication, so no
+ * verification token is needed.
+ */
 
 import { majorUnits } from '../../../../shared/core/money.ts';
 import { language } from '../words/words.ts';
@@ -37,7 +40,7 @@ export const squareCard = async (purpose: CardPurpose): Promise<CardField> => {
   await loadScript(script);
   const { Square } = window as unknown as { readonly Square: Square };
   const payments = await Square.payments(option.application_id ?? '', option.location_id ?? '');
-  // A language that Square lacks leaves its own choice.
+  // If Square lacks the language, Square chooses another.
   await payments.setLocale?.(language).catch(() => undefined);
   const card = await payments.card();
   const always = { billingContact: {}, customerInitiated: true, sellerKeyedIn: false };

@@ -1,4 +1,4 @@
-/** @module Cards at Stripe, by the Payment Element of Stripe.js. */
+/** @module Cards at Stripe, with the Payment Element of Stripe.js. */
 
 import { site } from '../api/site.ts';
 import { language } from '../words/words.ts';
@@ -43,7 +43,7 @@ const openStripe = async ({ script, option }: Pick<CardPurpose, 'script' | 'opti
   return make(option.publishable_key ?? '', { locale: language });
 };
 
-/** The Element has the colors of the page. */
+/** Gives the Element the colors of the page. */
 const appearance = () => {
   const style = getComputedStyle(document.documentElement);
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
@@ -70,7 +70,7 @@ const endOf = ({ error, paymentIntent, setupIntent }: Result): Entered => {
     : { end: 'done' };
 };
 
-/** If the answer to a confirmation was lost, Stripe itself knows best what became of it. */
+/** After a lost response to a confirmation, Stripe is asked for the status. */
 const settled = async (stripe: Stripe, entered: Entered, clientSecret: string): Promise<Entered> => {
   if (entered.end !== 'unknown') return entered;
   const read = await stripe.retrievePaymentIntent(clientSecret).catch(() => ({}) as Result);
@@ -115,7 +115,7 @@ export const stripeCard = async (purpose: CardPurpose): Promise<CardField> => {
   };
 };
 
-/** Asks the bank's question of a payment or of a saved card. */
+/** Starts the bank's authentication for a payment or a saved card. */
 export const authenticateAtStripe = async (
   at: Pick<CardPurpose, 'script' | 'option'>,
   clientSecret: string,

@@ -12,7 +12,7 @@ const VENDORS = { stripe: 'Stripe', square: 'Square' } as const;
 
 type Opened = 'opening' | 'open' | 'failed';
 
-/** The vendor's field in `place`, opened again if the purpose has another client secret. */
+/** The vendor's field in `place`. It is opened again if the client secret changes. */
 const useCardField = (purpose: CardPurpose) => {
   const place = useRef<HTMLDivElement>(null);
   const field = useRef<CardField | undefined>(undefined);
@@ -77,7 +77,7 @@ export const CardForm = ({ purpose, label, whileBusy, isBusy, onSubmit }: CardFo
   );
 };
 
-/** The provider of the list whose cards the page can take, with its script. */
+/** The first listed provider whose cards the page supports, with its script. */
 export const cardOption = (
   providers: readonly ProviderOption[] = [],
 ): { readonly option: ProviderOption; readonly script: string } | undefined => {

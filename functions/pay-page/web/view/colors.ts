@@ -1,4 +1,4 @@
-/** @module The seller's color, with an ink on it that can be read. */
+/** @module The seller's color, with a readable text color on it. */
 
 const CHANNEL = /[0-9a-f]{2}/gi;
 const DARK_INK = '#000000';
@@ -18,11 +18,11 @@ const contrast = (one: string, other: string): number => {
   return (high + 0.05) / (low + 0.05);
 };
 
-/** The ink with the higher contrast: at least 4.5 on every color. */
+/** The text color with the higher contrast, which is at least 4.5 on every color. */
 const inkOn = (color: string): string =>
   contrast(color, LIGHT_INK) >= contrast(color, DARK_INK) ? LIGHT_INK : DARK_INK;
 
-/** Sets the color by script, because the page's policy allows no style attribute. */
+/** Sets the color by script, because the content security policy forbids style attributes. */
 export const setColor = (color: string): void => {
   if (!/^#[0-9a-f]{6}$/i.test(color)) return;
   const { style } = document.documentElement;

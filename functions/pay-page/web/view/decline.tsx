@@ -2,7 +2,7 @@ import type { PageState } from '../api/state.ts';
 import { say } from '../words/words.ts';
 import { Alert } from './parts.tsx';
 
-/** A declined try: what may help, or what the vendor said of it. */
+/** A declined attempt, with the service's advice or the vendor's message. */
 export interface Decline {
   readonly advice?: string | undefined;
   readonly message?: string | undefined;
@@ -16,13 +16,13 @@ const ADVICE = {
   contact_bank: 'contact_bank',
 } as const;
 
-/** What may help; nothing beside a vendor's message that the service has no advice to. */
+/** The advice, or a general text without advice; undefined if only the vendor's message is shown. */
 const adviceOf = ({ advice, message }: Decline): string | undefined => {
   if (advice && advice in ADVICE) return say(ADVICE[advice as keyof typeof ADVICE]);
   return message ? undefined : say('noAdvice');
 };
 
-/** The decline that the state shows; undefined if the payment was not declined, or not since it was paid. */
+/** The decline in the state; undefined without a decline, or if the payment was paid later. */
 export const declineOf = ({ status, decline }: PageState): Decline | undefined =>
   decline || status === 'failed' ? { advice: decline?.advice ?? undefined } : undefined;
 

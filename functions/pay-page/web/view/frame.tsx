@@ -11,7 +11,9 @@ interface FrameProps {
   readonly children: ComponentChildren;
 }
 
-/** The page: what is paid to whom, then what the payer does about it. One column on a phone, two on a wide screen. */
+/**
+ * The page with amount and seller first, then the payer's step. It has one column on a phone and two on a wide screen.
+ */
 export const Frame = ({ state, children }: FrameProps) => (
   <>
     {state?.test ? <aside class="test">{say('test')}</aside> : null}

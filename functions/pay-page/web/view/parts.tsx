@@ -4,11 +4,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 interface ButtonProps {
   readonly children: ComponentChildren;
   readonly kind?: 'primary' | 'plain' | 'danger';
-  /** True while it works. It keeps the focus, and takes no click. */
+  /** True while the command runs. The button keeps the focus and ignores clicks. */
   readonly isBusy?: boolean;
-  /** Its label while it works. */
+  /** The label while the command runs. */
   readonly whileBusy?: string | undefined;
-  /** Absent on the button that sends a form. */
+  /** Undefined on a submit button. */
   readonly onClick?: (() => void) | undefined;
 }
 
@@ -73,7 +73,7 @@ const PATHS = {
   gone: 'M10.5 10.5l11 11M21.5 10.5l-11 11',
 } as const;
 
-/** What a payment has come to. It takes the focus, so that keyboards and screen readers begin there. */
+/** The outcome of a payment. It takes the focus, so keyboards and screen readers start there. */
 export const News = ({ icon, title, isAlone = false, children }: NewsProps) => {
   const Heading = isAlone ? 'h1' : 'h2';
   const heading = useRef<HTMLHeadingElement>(null);
@@ -92,7 +92,7 @@ export const News = ({ icon, title, isAlone = false, children }: NewsProps) => {
   );
 };
 
-/** A button's command. It never runs twice at the same time. */
+/** A button's command, which never runs twice at the same time. */
 export const useBusy = (): readonly [isBusy: boolean, run: (command: () => Promise<void>) => void] => {
   const [isBusy, setBusy] = useState(false);
   const isRunning = useRef(false);
@@ -110,7 +110,7 @@ export const useBusy = (): readonly [isBusy: boolean, run: (command: () => Promi
   return [isBusy, (command) => void run(command)];
 };
 
-/** True until the part of the page is taken away. */
+/** True until the component is removed. */
 export const useIsShown = (): (() => boolean) => {
   const isShown = useRef(true);
   useEffect(() => {

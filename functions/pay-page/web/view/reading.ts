@@ -3,14 +3,14 @@ import { follow } from '../api/follow.ts';
 import type { PageState } from '../api/state.ts';
 import { useIsShown } from './parts.tsx';
 
-/** How a page reads and shows its record. */
+/** How a page reads and shows its state. */
 export interface Shown {
   readonly token: string;
   readonly show: (state: PageState) => void;
   readonly onGone: () => void;
 }
 
-/** `read` shows what the service says now. `wait` reads until it is over, for a minute by default. */
+/** `read` shows the current state once. `wait` polls until the condition holds, by default for a minute. */
 export const useReading = ({ token, show, onGone }: Shown) => {
   const isShown = useIsShown();
   const read = async (): Promise<PageState | undefined> => {

@@ -1,4 +1,4 @@
-/** The texts of the page in English. `{name}` stands for a value. The other languages have the same keys. */
+/** The texts of the page in English. `{name}` is a placeholder. The other languages have the same keys. */
 export const en = {
   pay: 'Pay {amount}',
   payWithPaypal: 'Pay with PayPal',
@@ -66,7 +66,7 @@ export const en = {
   yearly: '{amount} per year',
   nextPayment: 'Next payment on {date}',
   endsOn: 'Ends on {date}',
-  ending: 'Ends with the period that is paid',
+  ending: 'Ends with the paid period',
   ended: 'Your subscription has ended.',
   owed: 'The last payment failed. Change the card, and {amount} is charged now.',
   paymentMethod: 'Payment method',

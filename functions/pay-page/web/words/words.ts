@@ -1,4 +1,4 @@
-/** @module The texts, amounts and dates of the page in the first language of the browser that the page knows. */
+/** @module The page's texts, amounts and dates, in the first supported language of the browser. */
 
 import { currencyDigits, majorUnits } from '../../../../shared/core/money.ts';
 import { de } from './de.ts';
@@ -10,7 +10,7 @@ import { pt } from './pt.ts';
 
 const TEXTS: Readonly<Record<string, Words>> = { en, de, fr, es, it, pt };
 
-/** A locale such as POSIX gives a browser a language that Intl refuses. */
+/** True if Intl accepts the language. A browser with the locale POSIX has an invalid language. */
 const isTaken = (language: string): boolean => {
   try {
     return Intl.getCanonicalLocales(language).length > 0;
@@ -21,20 +21,20 @@ const isTaken = (language: string): boolean => {
 
 const codeOf = (language: string): string => language.slice(0, 2).toLowerCase();
 
-/** With its region, because that decides how amounts and dates look. */
+/** Includes the region, because the region decides the format of amounts and dates. */
 export const language = navigator.languages.find((one) => isTaken(one) && Object.hasOwn(TEXTS, codeOf(one))) ?? 'en';
 
 const words: Words = TEXTS[codeOf(language)] ?? en;
 
-/** The text in the language of the page, with its values filled in. */
+/** The text in the page's language, with its placeholders filled in. */
 export const say = (key: keyof Words, values: Readonly<Record<string, string>> = {}): string =>
   words[key].replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
 
-/** The text of a name from the API; the name itself if the page does not know it. */
+/** The text for a name from the API; the name itself if the page has no text for it. */
 export const sayName = (name: string, values?: Readonly<Record<string, string>>): string =>
   name in words ? say(name as keyof Words, values) : name;
 
-/** For some currencies, Intl has other digits than ISO 4217 (0 for HUF), so both limits are set. */
+/** Intl differs from ISO 4217 for some currencies (0 digits for HUF), so both limits are set. */
 export const numberOf = (cents: number, currency: string): string => {
   const digits = currencyDigits(currency);
   return new Intl.NumberFormat(language, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(
@@ -42,13 +42,13 @@ export const numberOf = (cents: number, currency: string): string => {
   );
 };
 
-/** `25.00 USD`, with the number as the language writes it. */
+/** Formats `25.00 USD`, with the number in the page's language. */
 export const money = (cents: number, currency: string): string => `${numberOf(cents, currency)} ${currency}`;
 
 export const dateText = (iso: string): string =>
   new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(iso));
 
-/** The unit of an interval, and how many of it one interval has. */
+/** The unit of an interval, and the number of units per interval. */
 const UNITS: Readonly<Record<string, readonly [unit: string, count: number]>> = {
   daily: ['day', 1],
   weekly: ['week', 1],

@@ -8,7 +8,7 @@ export const braintree: Vendor = {
   adapter: 'braintree',
   operations: CUSTOMER_OPERATIONS,
   webhooks: { retriesForDays: 0, headersOf: () => ({}), envelope: ({ object }) => object, eventsOf: () => [] },
-  // The form of Braintree's own private keys.
+  // The format of Braintree's own private keys.
   looksLive: (privateKey) => /^[0-9a-f]{32}$/.test(privateKey),
   identify: (call, slots) => {
     const secret = basicPassword(call);

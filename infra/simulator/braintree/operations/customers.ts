@@ -94,7 +94,7 @@ const readFields = (call: Call): Fields => {
   }
 };
 
-/** Keeps absent fields and removes empty fields. */
+/** Absent fields keep their value. Empty fields are removed. */
 const applied = (customer: LedgerCustomer, sent: Fields): LedgerCustomer => {
   if (sent.email && !z.email().safeParse(sent.email).success) {
     throw invalidField('email', '81604', 'Email is an invalid format.');

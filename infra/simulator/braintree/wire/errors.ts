@@ -9,7 +9,7 @@ export const xmlAnswer = (status: number, name: string, value: XmlValue): Answer
   began: true,
 });
 
-/** A field that Braintree does not accept gets 422, with the field's error number. */
+/** The response to an invalid field: 422 with the field's error number. */
 export const invalidField = (attribute: string, code: string, message: string): Refused =>
   new Refused(
     xmlAnswer(422, 'api-error-response', {

@@ -1,4 +1,4 @@
-/** Braintree's XML, with dashes in names, a type on every value except text, and `nil` for null. */
+/** Braintree's XML: names have dashes, every value except text has a type, and null is `nil`. */
 export type XmlValue =
   | string
   | number
@@ -30,7 +30,7 @@ const element = (name: string, value: XmlValue): string => {
 
 const isList = (value: object): value is readonly XmlItem[] => Array.isArray(value);
 
-/** Characters that XML cannot represent are left out. */
+/** Omits characters that XML cannot represent. */
 const escaped = (text: string): string =>
   text
     .toWellFormed()

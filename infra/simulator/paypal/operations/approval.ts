@@ -5,7 +5,7 @@ import { readPayPalOrderWire } from '../views/payment-views.ts';
 import { DEFAULT_PAYER, methodOfTestValue } from '../wire/tokens.ts';
 
 /**
- * A payer at PayPal approves an order, which moves no money, or cancels, which changes nothing. A canceled order may
+ * A payer at PayPal approves an order, which moves no money, or cancels, which changes nothing. A canceled order can
  * still be approved later.
  */
 export const takeApproval = (
@@ -23,7 +23,7 @@ export const takeApproval = (
   return { after: approved, backTo: withToken(return_url, waiting.id) };
 };
 
-/** If a saved method required the payer's approval, the approval applies to that method. */
+/** If a saved method required approval, the approval is for that method. */
 const methodOfPayer = (unit: Unit, order: LedgerPayment, payer: string | undefined): LedgerMethod | undefined => {
   const asked = unit.documents.methods.get(unit.slot, order.methodId ?? '');
   return payer === undefined && asked ? asked : methodOfTestValue(unit, payer ?? DEFAULT_PAYER);

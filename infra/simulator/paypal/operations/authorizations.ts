@@ -75,7 +75,7 @@ interface Capture {
   /** False if further captures may follow. */
   readonly isFinal: boolean;
   readonly invoiceId?: string | undefined;
-  /** The most that may be captured now. */
+  /** Maximum amount of this capture. */
   readonly most: number;
 }
 
@@ -97,7 +97,7 @@ const captureAuthorized = (unit: Unit, held: LedgerCharge, capture: Capture): Le
     return captureFurther(unit, { payment: order, held, amount, stillHeld, wire: { ...wire, ...further } });
   }
   const isDelayed = delaysCapture(unit, order);
-  // The ledger delays only a last capture.
+  // The ledger can delay only a final capture.
   if (isDelayed && stillHeld > 0) throw new Refused({ ...paypalError(404), headers: NOT_OFFERED });
   const asked = unit.documents.charges.put({
     ...held,
@@ -112,7 +112,7 @@ const captureAuthorized = (unit: Unit, held: LedgerCharge, capture: Capture): Le
 /** By PayPal's documents, all captures of an authorization together may reach 115 % of its amount. */
 const OVERAGE_PERCENT = 115;
 
-/** The seller captures on PayPal's site. @throws Refused */
+/** A capture by the seller on PayPal's site. @throws Refused */
 export const captureOnSite = (unit: Unit, order: LedgerPayment, { amount, isFinal }: SiteCapture): LedgerCharge => {
   const held = unit.documents.charges.get(unit.slot, order.latestChargeId ?? '');
   if (!held) throw paypalNotFound();
@@ -142,10 +142,10 @@ const requireCapturable = (unit: Unit, held: LedgerCharge, order: LedgerPayment)
   throw refused(order.cancellationReason === EXPIRED ? 'AUTHORIZATION_EXPIRED' : NOT_CAPTURABLE[status]);
 };
 
-/** The ledger's reason for the end of a hold by the clock. */
+/** The ledger's reason for an expired hold. */
 const EXPIRED = 'automatic';
 
-/** The bank pays nothing, and the authorization stays as it was. */
+/** The bank pays nothing, and the authorization stays unchanged. */
 const declined = (unit: Unit, { stillHeld: _, ...held }: LedgerCharge, amount: number): LedgerCharge => {
   const id = unit.newId('charge');
   const wire: CaptureWire = { declined_of: held.id };
@@ -182,7 +182,7 @@ const voidAuthorization = (request: PayPalRequest): Answer => {
   return wantsRepresentation(call) ? answer(200, authorizationView(unit, find(request))) : noContent;
 };
 
-/** What was captured stays captured. */
+/** Captured amounts stay captured. */
 const voidRest = (unit: Unit, held: LedgerCharge): void => {
   const wire: CaptureWire = { voided: true };
   releaseRest(unit, { ...held, wire: { ...held.wire, ...wire } });

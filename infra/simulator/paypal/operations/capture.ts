@@ -9,7 +9,10 @@ import { answer, type CustomerReference, type PayPalRequest, wantsRepresentation
 import { isCard, methodOfTestValue } from '../wire/tokens.ts';
 import { customerNamed } from './customers.ts';
 
-/** Money moves or is held only here. A saved method is charged immediately, whichever call names it, unless its payer must act. */
+/**
+ * The only place that moves or holds money. A saved method is charged immediately, whichever call names it, unless its
+ * payer must act.
+ */
 export const charge = (
   request: PayPalRequest,
   order: LedgerPayment,
@@ -39,7 +42,7 @@ interface Vaulting {
   readonly vault?: object | undefined;
 }
 
-/** A method to be stored belongs to a customer. */
+/** A method can only be stored for a customer. */
 export const vaulting = (unit: Unit, { customer, vault }: Vaulting, field: string) => {
   const holder = customer?.id !== undefined || vault ? customerNamed(unit, customer, field).id : null;
   return { customerId: holder, saveMethod: vault ? ('off_session' as const) : null };
@@ -57,7 +60,7 @@ interface ReturnUrls {
   readonly cancel_url?: string | undefined;
 }
 
-/** Stores the URLs to which the payer of a card returns after authentication. */
+/** Stores the URLs for a card's payer to return to after authentication. */
 const returningTo = (order: LedgerPayment, urls: ReturnUrls | undefined): LedgerPayment =>
   urls === undefined
     ? order
@@ -83,7 +86,7 @@ const savedMethod = (unit: Unit, id: string): LedgerMethod => {
   return fresh;
 };
 
-/** A test requests a failure by this header, as in PayPal's sandbox. */
+/** A test uses this header to request a failure, as in PayPal's sandbox. */
 const mockedIssue = ({ call }: PayPalRequest): boolean =>
   call.headers.get('paypal-mock-response')?.includes('INSTRUMENT_DECLINED') ?? false;
 

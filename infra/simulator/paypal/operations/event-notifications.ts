@@ -1,4 +1,4 @@
-/** @module PayPal's list of the event notifications that it has made, newest first. A link leads to the next page. */
+/** @module PayPal's list of created event notifications, newest first. A link leads to the next page. */
 
 import * as z from 'zod';
 import type { LedgerEvent } from '../../ledger/documents.ts';
@@ -14,7 +14,7 @@ export const eventNotificationRoutes: readonly PayPalRoute[] = [
 
 const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
-/** The last fields are those of PayPal's own links to other pages. */
+/** The last fields occur only in PayPal's own page links. */
 const listQuery = z.strictObject({
   page_size: z.coerce.number().int().min(1).default(10),
   start_time: time.optional(),

@@ -41,7 +41,7 @@ export const paypalOrderRoutes: readonly PayPalRoute[] = [
   { method: 'POST', path: `${ORDER}/capture`, run: (request) => capture(request) },
 ];
 
-/** The payer has three hours to reach PayPal and three to approve. An order that is not charged then expires. */
+/** The payer has three hours to reach PayPal and three to approve. Then an uncharged order expires. */
 const EXPIRES_MS = 6 * 3_600_000;
 
 /** An authorization holds the amount for 29 days. */
@@ -65,7 +65,7 @@ const create = (request: PayPalRequest): Answer => {
   const { amount, currency } = readPayPalPrice(purchase?.amount);
   const order = newOrder(unit, sent, { amount, currency });
   unit.announce({ kind: 'payment.created', payment: order });
-  // If the request names a saved method, it is charged here.
+  // Charge now if the request names a saved method.
   const reply = charge(request, order, sent.payment_source);
   return reply ?? answer(201, shown(request, order));
 };
@@ -111,7 +111,7 @@ const newOrder = (
   return unit.documents.payments.put(withPayer(unit, order, sent.payment_source));
 };
 
-/** A PayPal account without a saved method, so the payer must approve at PayPal. */
+/** For a PayPal account without a saved method. The payer must approve at PayPal. */
 const withPayer = (unit: Unit, order: LedgerPayment, source: PaymentSource | undefined): LedgerPayment => {
   const paypal = source?.paypal;
   if (!paypal || paypal.vault_id !== undefined) return order;

@@ -50,7 +50,7 @@ export const paypal: Vendor = {
   execute: (call, caller, unit) => execute(call, caller, unit),
   takeCustomerStep: takeApproval,
   captureOnSite,
-  // The payer of an order without a payment source reaches PayPal through the order's `approve` link.
+  // If an order has no payment source, its payer reaches PayPal through the `approve` link.
   awaitsApproval: ({ status, latestChargeId }) => status === 'requires_payment_method' && latestChargeId === null,
   methodOf: (unit, testValue) => {
     const method = methodOfTestValue(unit, testValue);
@@ -70,11 +70,11 @@ export const paypal: Vendor = {
         .update(JSON.stringify([call.path, call.body]))
         .digest('hex'),
     keepMs: ({ path }) => (KEPT_HOURS.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 6) * HOUR_MS,
-    // PayPal does not compare requests, so a used key always returns the first response.
+    // PayPal does not compare requests, so a repeated key always returns the first response.
     reused: () => undefined,
     inUse: () => paypalError(409),
     replayHeaders: () => ({}),
-    // By its API description, PayPal repeats the status of the first response for a repeated refund.
+    // According to its API description, PayPal returns a repeated refund with its first status.
     replayStatus: (status, { path }) => (status === 201 && !path.startsWith(PAYMENTS) ? 200 : status),
   },
 };

@@ -81,7 +81,7 @@ const PROBLEMS: Readonly<Record<RefundProblem, Issue>> = {
   exceeds: 'REFUND_AMOUNT_EXCEEDED',
 };
 
-/** A capture can be refunded for 180 days. While it is disputed, only a full refund is possible. */
+/** A capture can be refunded for 180 days. During a dispute, only a full refund is possible. */
 const REFUNDABLE_MS = 180 * 86_400_000;
 
 const requireRefundable = (unit: Unit, charge: LedgerCharge, amount: number | undefined): void => {
@@ -108,7 +108,7 @@ const isInvoiceUsed = (unit: Unit, invoiceId: string): boolean =>
 const MOCK = 'PayPal-Mock-Response';
 const mockSchema = z.object({ mock_application_codes: z.string() });
 
-/** A test requests a refusal by this header, as in PayPal's sandbox. */
+/** A test uses this header to request a refusal, as in PayPal's sandbox. */
 const requireNoMock = (headers: Headers): void => {
   const mock = headers.get(MOCK);
   if (mock === null) return;

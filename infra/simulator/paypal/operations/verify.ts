@@ -1,6 +1,6 @@
 /**
- * @module PayPal's verification service. It verifies the bytes of `webhook_event` as they stand in the body, so a
- * caller that parses and rewrites the event gets FAILURE, as at PayPal.
+ * @module PayPal's verification service. It verifies the exact bytes of `webhook_event` in the body. A caller that
+ * parses and rewrites the event gets FAILURE, as at PayPal.
  */
 
 import * as z from 'zod';
@@ -34,7 +34,7 @@ const verifyRequest = z.looseObject({
   webhook_event: z.looseObject({}),
 });
 
-/** Responds 200 for a valid and for an invalid signature. */
+/** Responds 200 for valid and invalid signatures. */
 const verify = ({ call }: PayPalRequest): Answer => {
   const sent = readPayPalBody(call, verifyRequest);
   const transmission = { id: sent.transmission_id, time: sent.transmission_time, webhookId: sent.webhook_id };
@@ -47,7 +47,7 @@ const verify = ({ call }: PayPalRequest): Answer => {
   return answer(200, { verification_status: isGood ? 'SUCCESS' : 'FAILURE' });
 };
 
-/** The text of a field of the outermost object, byte for byte. The input is valid JSON. */
+/** The text of a top-level field, byte for byte. The input is valid JSON. */
 const rawField = (json: string, name: string): string | undefined => {
   const tokens = json.matchAll(/"(?:[^"\\]|\\.)*(?:"|\\?$)|[{}[\],:]/gs);
   let depth = 0;

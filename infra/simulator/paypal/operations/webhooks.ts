@@ -8,7 +8,7 @@ import { captureView, paymentTokenView, paypalOrderView } from '../views/payment
 import { paypalSignatureHeaders } from '../wire/signing.ts';
 import { isCard } from '../wire/tokens.ts';
 
-/** The first match applies. The event of a refunded or reversed capture holds its refund. */
+/** The first match wins. A refunded or reversed capture's event contains the refund. */
 const RESOURCES: readonly (readonly [prefix: string, type: string, version: string])[] = [
   ['PAYMENT.CAPTURE.REFUNDED', 'refund', '2.0'],
   ['PAYMENT.CAPTURE.REVERSED', 'refund', '2.0'],
@@ -47,11 +47,11 @@ export const paypalWebhooks: VendorWebhooks = {
   },
 };
 
-/** Except for captures and authorizations, PayPal sends no events for results that the caller gets in the response. */
+/** PayPal sends no events for results in the caller's response, except for captures and authorizations. */
 const eventOf = (change: Change, unit: Unit): VendorEvent | undefined => {
   switch (change.kind) {
     case 'payment.authorized':
-      // An approved order waits for its confirmation. A held amount has the event of its charge.
+      // Only an order that waits for confirmation has this event. For a hold, its charge has an event.
       return change.payment.status === 'requires_capture'
         ? undefined
         : orderEvent('CHECKOUT.ORDER.APPROVED', change.payment, unit);
@@ -135,7 +135,7 @@ const DISPUTE_TYPES: Readonly<Record<DisputeChange, string>> = {
   'dispute.closed': 'CUSTOMER.DISPUTE.RESOLVED',
 };
 
-/** The refund's status names the event. PayPal has no event of a canceled refund. */
+/** The refund's status decides the event. PayPal has no event for a canceled refund. */
 const refundEvent = (refund: LedgerRefund, unit: Unit): VendorEvent | undefined => {
   const reversed = refund.status === 'succeeded' && refund.wire['reversed'] === true;
   const type = reversed ? 'PAYMENT.CAPTURE.REVERSED' : REFUND_TYPES[refund.status];
@@ -156,8 +156,8 @@ const REFUND_TYPES: Readonly<Record<LedgerRefund['status'], string | undefined>>
 };
 
 /**
- * A wallet that is refused immediately leaves no capture. A pending capture becomes DENIED, and a card's capture or the
- * capture of an authorization DECLINED. PayPal has no event of a denied authorization.
+ * An immediately refused wallet payment leaves no capture. A pending capture becomes DENIED. A card's capture and an
+ * authorization's capture become DECLINED. PayPal has no event for a denied authorization.
  */
 const failureEvent = (charge: LedgerCharge, unit: Unit): VendorEvent | undefined => {
   if (!isCapture(unit, charge)) return undefined;
@@ -174,6 +174,6 @@ const mannerOfCharge = (unit: Unit, chargeId: string): string | undefined => {
   return charge && mannerOf(charge);
 };
 
-/** The delivery that a test requests for the events of a payment, by `sim:dup` and similar marks in the description. */
+/** A test's chosen delivery for a payment's events, by `sim:dup` and similar marks in the description. */
 const mannerOf = ({ description }: { readonly description: string | null }): string | undefined =>
   /\bsim:([a-z]+)\b/.exec(description ?? '')?.[1];

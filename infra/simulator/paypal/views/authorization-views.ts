@@ -1,4 +1,4 @@
-/** @module Shows the holds of the ledger as PayPal's authorizations. The ledger's charge is a hold and its capture. */
+/** @module Shows the ledger's holds as PayPal's authorizations. One ledger charge is both a hold and its capture. */
 
 import * as z from 'zod';
 import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
@@ -9,7 +9,7 @@ import { API, type PayPalObject, processorResponse, readMerchantIds, timeView } 
 const AUTHORIZATION = 'A';
 const CAPTURE = 'C';
 
-/** An authorization and its capture have ids of their own at PayPal, and one charge in the ledger. */
+/** PayPal has separate ids for an authorization and its capture, but the ledger has one charge. */
 const authorizationIdOf = ({ id }: Pick<LedgerCharge, 'id'>): string => `${AUTHORIZATION}${id.slice(CAPTURE.length)}`;
 
 export const findAuthorized = (unit: Unit, authorizationId: string): LedgerCharge | undefined => {
@@ -18,12 +18,12 @@ export const findAuthorized = (unit: Unit, authorizationId: string): LedgerCharg
   return charge && isAuthorization(unit, charge) ? charge : undefined;
 };
 
-/** Fields of a charge that only a capture of an authorization has. */
+/** Fields of a charge that captures an authorization. */
 const captureWire = z.object({
   captured_at: z.int().optional(),
-  /** The charge of the authorization, set on a capture that the bank has declined. */
+  /** The authorization's charge, for a capture that the bank declined. */
   declined_of: z.string().optional(),
-  /** The charge of the authorization, set on a capture after the first. */
+  /** The authorization's charge, for a capture after the first. */
   captured_of: z.string().optional(),
   /** False if further captures of the authorization may follow. */
   final_capture: z.boolean().optional(),
@@ -33,7 +33,7 @@ const captureWire = z.object({
 export type CaptureWire = z.infer<typeof captureWire>;
 export const readCaptureWire = (charge: LedgerCharge): CaptureWire => captureWire.parse(charge.wire);
 
-/** A charge that was refused immediately is not shown. */
+/** An immediately refused charge is not shown. */
 const shownCharges = (unit: Unit, orderId: string): LedgerCharge[] =>
   unit.documents.charges
     .list(unit.slot, { holder: orderId, limit: 100 })
@@ -46,13 +46,13 @@ const isLater = (unit: Unit, { paymentId }: LedgerCharge): boolean =>
 const isAuthorization = (unit: Unit, charge: LedgerCharge): boolean =>
   isLater(unit, charge) && charge.wire['refused'] !== true && holdOf(charge) === undefined;
 
-/** The charge of the authorization, if another charge holds the amount. */
+/** The authorization's charge, if it is a separate charge. */
 const holdOf = (charge: LedgerCharge): string | undefined => {
   const { declined_of: declined, captured_of: captured } = readCaptureWire(charge);
   return declined ?? captured;
 };
 
-/** True unless the charge only holds an amount, or never held one. */
+/** False for a charge that only holds an amount, and for an immediately refused charge. */
 export const isCapture = (unit: Unit, charge: LedgerCharge): boolean =>
   charge.wire['refused'] !== true &&
   (!isLater(unit, charge) ||
@@ -70,11 +70,11 @@ export const authorizationsOf = (unit: Unit, orderId: string): LedgerCharge[] =>
 
 export const capturedAt = (charge: LedgerCharge): number => readCaptureWire(charge).captured_at ?? charge.createdAt;
 
-/** The authorization of a capture; undefined for a capture of an order. */
+/** A capture's authorization; undefined for a capture of an order. */
 export const authorizationOf = (unit: Unit, capture: LedgerCharge): string | undefined =>
   isLater(unit, capture) ? authorizationIdOf({ id: holdOf(capture) ?? capture.id }) : undefined;
 
-/** What was taken, or is to be taken. */
+/** The amount that was or will be captured. */
 export const takenBy = ({ captured, capturing, amountCaptured, amount }: LedgerCharge): number =>
   captured ? amountCaptured : (capturing ?? amount);
 

@@ -4,15 +4,15 @@ import type { LedgerCharge } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { isCard } from '../wire/tokens.ts';
 
-/** Fields and formats that all of PayPal's objects share. */
+/** Common fields and formats of PayPal's objects. */
 export type PayPalObject = Readonly<Record<string, unknown>>;
 
 export const API = 'https://api-m.paypal.com';
 
-/** PayPal's times have no fraction of a second. */
+/** PayPal's times have whole seconds. */
 export const timeView = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
-/** The merchant's own ids of an order, a capture or a refund. */
+/** The merchant's ids of an order, a capture or a refund. */
 const merchantIds = z.object({ custom_id: z.string().optional(), invoice_id: z.string().optional() });
 export const readMerchantIds = (document: { readonly wire: unknown }): z.infer<typeof merchantIds> =>
   merchantIds.parse(document.wire);
@@ -31,7 +31,7 @@ const RESPONSE_CODES: Partial<Record<DeclineReason, string>> = {
   account_closed: '5140',
   never_again: '5120',
 };
-/** The advice of the card network. */
+/** The card network's advice. */
 const ADVICE_CODES: Partial<Record<DeclineReason, string>> = {
   authorization_revoked: '21',
   payment_stopped: '03',
@@ -41,7 +41,7 @@ const ADVICE_CODES: Partial<Record<DeclineReason, string>> = {
 };
 const DO_NOT_HONOR = '0500';
 
-/** The reason of a declined card. PayPal gives none for a wallet. */
+/** The reason for a declined card. PayPal gives no reason for a wallet. */
 export const processorResponse = (unit: Unit, { failure, methodId }: LedgerCharge): PayPalObject =>
   failure && isCard(unit.documents.methods.get(unit.slot, methodId))
     ? {

@@ -1,4 +1,4 @@
-/** @module PayPal's refunds and disputes as PayPal shows them. */
+/** @module Shows the ledger's refunds and disputes as PayPal's objects. */
 
 import type { DisputeReason } from '../../ledger/behaviours.ts';
 import type { LedgerCharge, LedgerDispute, LedgerRefund } from '../../ledger/documents.ts';
@@ -25,7 +25,7 @@ export const minimalRefundView = (refund: LedgerRefund): PayPalObject => ({
   links: refundLinks(refund),
 });
 
-/** A refund without the merchant's own ids has those of its capture, as at PayPal. */
+/** Without merchant ids of its own, a refund has those of its capture, as at PayPal. */
 export const paypalRefundView = (unit: Unit, refund: LedgerRefund): PayPalObject => {
   const charge = unit.documents.charges.get(unit.slot, refund.chargeId);
   const { custom_id, invoice_id } = { ...(charge && readMerchantIds(charge)), ...readMerchantIds(refund) };
@@ -64,7 +64,7 @@ const refundedUntil = (unit: Unit, refund: LedgerRefund): number => {
     .reduce((sum, { amount }) => sum + amount, 0);
 };
 
-/** A capture's status counts the money that went back, not pending refunds. */
+/** A capture's status includes completed refunds, but not pending refunds. */
 export const refundedStatus = (unit: Unit, charge: LedgerCharge): string => {
   const back = refundsOf(unit, charge.paymentId)
     .filter(({ chargeId, status }) => chargeId === charge.id && status === 'succeeded')
@@ -107,7 +107,7 @@ export const disputeState = (dispute: LedgerDispute): string => STATES[disputeSt
 
 const isOpen = ({ status }: LedgerDispute): boolean => status === 'needs_response' || status === 'under_review';
 
-/** A dispute as PayPal lists it, without its transactions and its outcome. */
+/** A dispute in PayPal's list, without its transactions and its outcome. */
 export const disputeSummary = (dispute: LedgerDispute): PayPalObject => ({
   dispute_id: dispute.id,
   create_time: milliseconds(dispute.createdAt),

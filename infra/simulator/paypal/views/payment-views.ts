@@ -18,7 +18,7 @@ import {
 import { API, type PayPalObject, processorResponse, timeView } from './fields.ts';
 import { paypalRefundView, refundedStatus, refundsOf } from './money-back-views.ts';
 
-/** Fields of an order that only PayPal's protocol has. */
+/** Fields of an order specific to PayPal's protocol. */
 export const paypalOrderWire = z.object({
   reference_id: z.string(),
   custom_id: z.string().optional(),
@@ -32,7 +32,7 @@ export type PayPalOrderWire = z.infer<typeof paypalOrderWire>;
 export const readPayPalOrderWire = (document: { readonly wire: unknown }): PayPalOrderWire =>
   paypalOrderWire.parse(document.wire);
 
-/** The charges that the order shows. */
+/** The order's authorizations and captures. */
 const chargesOf = (unit: Unit, orderId: string): LedgerCharge[] => [
   ...authorizationsOf(unit, orderId),
   ...capturesOf(unit, orderId),
@@ -229,7 +229,7 @@ const receivableView = ({ amountCaptured: amount, currency }: LedgerCharge, fee:
   net_amount: moneyView(amount - fee, currency),
 });
 
-/** PayPal's id of the customer, and the merchant's id if the customer has one. */
+/** PayPal's customer id, and the merchant's id if there is one. */
 export const paypalCustomerView = (unit: Unit, id: string): PayPalObject => ({
   id,
   ...unit.documents.customers.get(unit.slot, id)?.wire,

@@ -1,6 +1,6 @@
 /**
- * @module Authentication. The client exchanges its id and secret for a token, and the token authorizes all other
- * calls. A token holds its slot and expiry, and is signed, so no token has to be stored.
+ * @module Authentication. The client exchanges its id and secret for a token, which authorizes all other calls. A token
+ * contains its slot and expiry and is signed, so tokens need not be stored.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -22,7 +22,7 @@ type Slots = readonly (readonly [ProviderSlot, SlotOptions])[];
 
 const claims = z.object({ slot: z.string(), until: z.int() });
 
-/** @returns the caller, or the refusal. `refusedToken` checks whether the token has expired. */
+/** @returns the caller, or the refusal. `refusedToken` checks the token's expiry. */
 export const identify = (call: Call, slots: Slots): VendorCaller | Answer => {
   const [scheme = '', value = ''] = (call.headers.get('authorization') ?? '').split(' ');
   const slot = call.path === TOKEN_PATH ? slotOfClient(scheme, value, slots) : slotOfToken(scheme, value, slots);
@@ -58,7 +58,7 @@ const claimsOf = (content: string): z.infer<typeof claims> | undefined => {
   }
 };
 
-/** Catches a mistaken adapter, not an attacker, since the signing key is no secret. */
+/** Detects adapter bugs, not attackers, because the signing key is public. */
 const sealOf = (content: string): string =>
   createHmac('sha256', 'simulated access token').update(content).digest('base64url');
 
@@ -83,7 +83,7 @@ const grant = ({ call, caller, unit }: PayPalRequest): Answer => {
   });
 };
 
-/** The refusal of an expired token. */
+/** The refusal for an expired token. */
 export const refusedToken = (call: Call, at: number): Answer | undefined => {
   if (call.path === TOKEN_PATH) return undefined;
   const token = (call.headers.get('authorization') ?? '').split(' ')[1] ?? '';

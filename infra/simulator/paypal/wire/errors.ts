@@ -45,7 +45,7 @@ export const paypalError = (
   return { status, body: JSON.stringify(body), began };
 };
 
-/** PayPal's own description of each issue that the simulator raises. */
+/** PayPal's own description of each issue in the simulator. */
 const ISSUES = {
   ORDER_NOT_APPROVED:
     "Payer has not yet approved the Order for payment. Please redirect the payer to the 'rel':'approve' url returned as part of the HATEOAS links within the Create Order call or provide a valid `payment_source` in the request.",
@@ -110,7 +110,7 @@ const ISSUES = {
 } as const;
 export type Issue = keyof typeof ISSUES;
 
-/** PayPal's names of issues that it describes in several ways. */
+/** PayPal's names for issues with several descriptions. */
 const NAMED: Partial<Record<Issue, string>> = {
   ORDER_NOT_APPROVED_TO_AUTHORIZE: 'ORDER_NOT_APPROVED',
   ORDER_REFUSED: 'TRANSACTION_REFUSED',

@@ -95,7 +95,7 @@ export const orderRequest = z.looseObject({
     )
     .length(1),
   payment_source: paymentSource.optional(),
-  /** The URLs to which PayPal sends the payer of an order without a payment source. */
+  /** The return URLs for the payer of an order without a payment source. */
   application_context: experience.optional(),
 });
 
@@ -111,8 +111,8 @@ export const readPayPalPrice = (sent: unknown) =>
   readPayPalMoney(paypalAmount.parse(sent), { at: '/purchase_units/0/amount', indivisible: 'DECIMAL_PRECISION' });
 
 /**
- * PayPal's own list of currencies, copied from its documentation independently of the service, so that tests find a
- * mistake in the service's table. Amounts are counted in the smallest unit that PayPal accepts.
+ * PayPal's currencies, copied from its documentation independently of the service, so that tests detect mistakes in the
+ * service's table. Amounts are in the smallest unit that PayPal accepts.
  */
 const CURRENCIES: ReadonlySet<string> = new Set(
   'AUD BRL CAD CNY CZK DKK EUR HKD HUF ILS JPY MYR MXN TWD NZD NOK PHP PLN GBP SGD SEK CHF THB USD'.split(' '),
@@ -121,7 +121,7 @@ const CURRENCIES: ReadonlySet<string> = new Set(
 /** "This currency does not support decimals." */
 const WITHOUT_DECIMALS: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD']);
 
-/** Currencies without decimals at PayPal that have two by ISO 4217. */
+/** Currencies with two decimals by ISO 4217 but without decimals at PayPal. */
 const HUNDREDTHS_BY_ISO: ReadonlySet<string> = new Set(['HUF', 'TWD']);
 
 /** PayPal accepts up to 999999999999999.99. */
@@ -132,7 +132,7 @@ const decimalsOf = (currency: string): number => (WITHOUT_DECIMALS.has(currency)
 interface MoneyPlace {
   /** JSON pointer of the amount. */
   readonly at: string;
-  /** The issue for decimals in a currency that has none. It differs by operation. */
+  /** The issue for decimals in a currency without decimals. It differs by operation. */
   readonly indivisible: 'DECIMAL_PRECISION' | 'DECIMALS_NOT_SUPPORTED';
 }
 
@@ -145,7 +145,7 @@ export const readPayPalMoney = (sent: z.output<typeof paypalAmount>, { at, indiv
     throw refused(decimalsOf(currency) === 0 ? indivisible : 'DECIMAL_PRECISION', `${at}/value`);
   }
   if (Number(value) >= ABOVE_MAX) throw refused('MAX_VALUE_EXCEEDED', `${at}/value`);
-  // Exact for every amount that a number can represent. Multiplying the fraction would not be exact.
+  // Exact for every representable amount. Multiplying the fraction would not be exact.
   const amount = Number(`${value}e${decimalsOf(currency)}`);
   if (!Number.isSafeInteger(amount)) throw refused('MAX_VALUE_EXCEEDED', `${at}/value`);
   if (amount <= 0) throw refused('CANNOT_BE_ZERO_OR_NEGATIVE', `${at}/value`);

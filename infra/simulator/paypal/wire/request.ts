@@ -71,7 +71,7 @@ const queryDetailOf = (issue: z.core.$ZodIssue, sent: Readonly<Record<string, st
   };
 };
 
-/** By default PayPal returns only id, status and links. */
+/** False by default. PayPal then returns only id, status and links. */
 export const wantsRepresentation = (call: Call): boolean => call.headers.get('prefer') === 'return=representation';
 
 export const vaultId = z
@@ -90,7 +90,7 @@ const merchantCustomerId = z
   .max(64)
   .regex(/^[0-9a-zA-Z\-_.^*$@#]+$/);
 
-/** The customer of a token, as PayPal's own id or the merchant's id stored with it. */
+/** A token's customer, by PayPal's id or by the merchant's id stored with the token. */
 export const customerReference = z.looseObject({
   id: customerId.optional(),
   merchant_customer_id: merchantCustomerId.optional(),

@@ -1,23 +1,22 @@
 /**
- * @module PayPal signs with RSA over the transmission's id, time and webhook and the CRC32 of the bytes sent. The key
- * pair is created at first use and lives in this process, because an event is signed as it is sent and verified a
- * moment later.
+ * @module PayPal signs the transmission's id, time, webhook and the CRC32 of the sent bytes with RSA. The key pair is
+ * created on first use and lives in this process, because events are verified moments after signing.
  */
 
 import { createSign, createVerify, generateKeyPairSync, type KeyPairKeyObjectResult, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Signing } from '../../protocol/vendor.ts';
 
-/** In the form of PayPal's URLs. No certificate is fetched, because the same process signs and verifies. */
+/** In the format of PayPal's URLs. No certificate is fetched, because the same process signs and verifies. */
 export const CERTIFICATE_URL = 'https://api.sandbox.paypal.com/v1/notifications/certs/CERT-simulated';
 export const ALGORITHM = 'SHA256withRSA';
 
-/** A retry of an event that was first sent ten minutes ago. */
+/** Age of a stale event, as if PayPal retried it after ten minutes. */
 const STALE_MS = 600_000;
 
 let made: KeyPairKeyObjectResult | undefined;
 const keyPair = () => {
-  // A short key suffices, and a longer key would delay the first call.
+  // A short key suffices. A longer key would delay the first call.
   made ??= generateKeyPairSync('rsa', { modulusLength: 1_024 });
   return made;
 };
@@ -48,7 +47,7 @@ export const paypalSignatureHeaders = ({ raw, slot, at, kind }: Signing): Record
 
 /**
  * PayPal documents that a signature starts with a letter or digit. One in 32 Base64 signatures does not, so another id
- * is signed then. The key differs in each process, so the id is chosen at random only once.
+ * is signed then. The number of tries depends on the process's key, so only the first id is random.
  */
 const signed = (about: Omit<Transmission, 'id'>, raw: string): { readonly id: string; readonly signature: string } => {
   const drawn = randomUUID();

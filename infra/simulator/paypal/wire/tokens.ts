@@ -13,7 +13,7 @@ import type { LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 
 /**
- * Our own test values for a vault id, a setup token or the payer of an approval; PayPal's sandbox has test accounts instead.
+ * Our own test values for a vault id, a setup token or an approval's payer. PayPal's sandbox has test accounts instead.
  * A value with a decline reason is a card, because PayPal gives a processor's reason only for cards.
  */
 interface TestSource {
@@ -64,14 +64,14 @@ const SOURCES: Readonly<Record<string, TestSource>> = {
   'SIM-TIMEOUT-AFTER': wallet({ kind: 'loses_connection', committed: true }),
 };
 
-/** Values such as `SIM-OK-3-THEN-LOST`, in addition to the listed values. */
+/** Also accepts values such as `SIM-OK-3-THEN-LOST`, beyond the listed values. */
 const sourceOf = (value: string): TestSource | undefined => {
   if (Object.hasOwn(SOURCES, value)) return SOURCES[value];
   const later = value.startsWith('SIM-') ? laterDecline(value.slice('SIM-'.length).toLowerCase()) : undefined;
   return later && (value.endsWith('-DECLINE') ? wallet(later) : card(later));
 };
 
-/** @returns a new method with the behavior of the test value; undefined if the value is no test value. */
+/** @returns a new method with the test value's behavior; undefined for other values. */
 export const methodOfTestValue = (unit: Unit, value: string): LedgerMethod | undefined => {
   const found = sourceOf(value);
   return found && newMethod(unit, value, found);
@@ -80,7 +80,7 @@ export const methodOfTestValue = (unit: Unit, value: string): LedgerMethod | und
 export const newMethod = (unit: Unit, token: string, made: TestSource): LedgerMethod =>
   unit.documents.methods.put({ ...drafted(unit, token, made), id: unit.newId('method') });
 
-/** Reads a test value as the token of a saved method, and stores nothing. */
+/** Reads a test value as a saved method's token, and stores nothing. */
 export const tokenOfTestValue = (unit: Unit, value: string): LedgerMethod | undefined => {
   const found = sourceOf(value);
   return found && drafted(unit, value, found);

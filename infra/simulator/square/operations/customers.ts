@@ -113,7 +113,7 @@ export const findSquareCustomer = (unit: Unit, id: string, field: string): Ledge
   return customer;
 };
 
-/** Removes fields that are null; absent fields stay. */
+/** Removes null fields. Absent fields stay. */
 const applied = (customer: LedgerCustomer, sent: Fields): LedgerCustomer => {
   checkForm(sent);
   const pick = (value: string | null | undefined, kept: unknown): string | null =>

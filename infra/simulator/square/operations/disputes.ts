@@ -4,7 +4,7 @@ import { squareNotFound } from '../wire/errors.ts';
 import { readSquareQuery, squarePage } from '../wire/lists.ts';
 import type { SquareReply, SquareRequest, SquareRoute } from '../wire/request.ts';
 
-/** Disputes, which the simulator's control routes and test cards raise. Evidence is not supported. */
+/** Disputes from the simulator's control routes and test cards. Evidence is not supported. */
 export const squareDisputeRoutes: readonly SquareRoute[] = [
   { method: 'GET', path: '/v2/disputes', run: (request) => list(request) },
   { method: 'GET', path: '/v2/disputes/:id', run: (request) => read(request) },

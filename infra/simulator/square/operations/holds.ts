@@ -1,4 +1,4 @@
-/** @module Payments that wait for the seller: change of the amount, completion, cancellation. */
+/** @module Payments that wait for the seller to change the amount, complete or cancel. */
 
 import * as z from 'zod';
 import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
@@ -11,7 +11,7 @@ import { key, money, readSquareBody, type SquareReply, type SquareRequest, type 
 import { findSquareOrder } from './orders.ts';
 import { findSquareCharge, shownPayment } from './payments.ts';
 
-/** The key in its body is not its own, but that of the request to cancel. */
+/** The body's idempotency key is the key of the payment's creation, not of this request. */
 export const CANCEL_BY_KEY = '/v2/payments/cancel';
 
 export const squareHoldRoutes: readonly SquareRoute[] = [
@@ -32,7 +32,7 @@ const CODES: Readonly<Record<string, string>> = {
   FAILED: 'DELAYED_TRANSACTION_FAILED',
 };
 
-/** @throws Refused unless the payment is APPROVED and of the version that the caller names */
+/** @throws Refused unless the payment is APPROVED and has the caller's version */
 const heldOf = (unit: Unit, id: string, token?: string | null): Held => {
   const charge = findSquareCharge(unit, id);
   const order = findSquareOrder(unit, charge.paymentId);
@@ -53,7 +53,7 @@ const updated = z.strictObject({
 });
 const completed = z.strictObject({ version_token: token });
 
-/** The order that Square made for the payment follows its amount. */
+/** Lowers the amount, also of the order that Square made for the payment. */
 const lower = ({ call, unit, id }: SquareRequest): SquareReply => {
   const { payment: sent } = readSquareBody(call, updated);
   const { charge, order } = heldOf(unit, id, sent.version_token);
@@ -95,7 +95,7 @@ const cancel = ({ unit, id }: SquareRequest): SquareReply => {
 const canceledByKey = z.strictObject({ idempotency_key: key });
 const MOST_SEARCHED = 100_000;
 
-/** Square also answers 200 if no payment has the key. */
+/** Square also returns 200 if no payment has the key. */
 const cancelByKey = ({ call, unit }: SquareRequest): SquareReply => {
   const { idempotency_key } = readSquareBody(call, canceledByKey);
   const charge = unit.documents.charges

@@ -1,4 +1,4 @@
-/** @module Orders, which are the ledger's payments before, while and after they are paid. */
+/** @module Orders: the ledger's payments before, during and after payment. */
 
 import * as z from 'zod';
 import type { LedgerPayment } from '../../ledger/documents.ts';
@@ -12,7 +12,7 @@ import { money, readSquareBody, type SquareRequest, type SquareRoute } from '../
 const lineItem = z.strictObject({
   uid: z.string().max(60).optional(),
   name: characters(512).optional(),
-  /** A whole number. A decimal number needs a `quantity_unit`, which the simulator does not offer. */
+  /** A whole number. Decimals need a `quantity_unit`, which the simulator does not support. */
   quantity: z.string().min(1).max(12).regex(/^\d+$/, 'must be a whole number of items'),
   base_price_money: money,
 });
@@ -67,7 +67,7 @@ interface NewOrder {
   readonly currency: string;
   readonly amount: number;
   readonly lines: SquareOrderWire['line_items'];
-  /** True if Square makes the order itself, for a payment that names none. */
+  /** True if Square creates the order for a payment without an order. */
   readonly isOfPayment?: true;
 }
 
@@ -141,7 +141,7 @@ export const checkOpen = (order: LedgerPayment): void => {
   throw invalidSquareRequest('BAD_REQUEST', `The order is not open: it is ${orderState(order)} or has a tender.`);
 };
 
-/** A sparse update of the version that the caller has read. The given lines replace the order's lines. */
+/** A sparse update. The caller names the version that it read, and the given lines replace the order's lines. */
 const update = ({ call, unit, id }: SquareRequest): LedgerPayment => {
   const { order: sent } = readSquareBody(call, changed);
   const order = findSquareOrder(unit, id);

@@ -26,7 +26,7 @@ const fields = z.strictObject({
   amount_money: money,
   autocomplete: z.boolean().default(true),
   delay_duration: z.string().optional(),
-  /** Square can also complete a payment by itself. */
+  /** Only CANCEL is supported. Square can also complete a payment on its own. */
   delay_action: z.enum(['CANCEL']).optional(),
   order_id: z.string().optional(),
   customer_id: z.string().optional(),
@@ -83,7 +83,7 @@ const list = ({ call, unit }: SquareRequest): SquareReply => {
 
 const MOST_LISTED = 100_000;
 
-/** Square's API cannot ask the customer, so it declines such a card unless the browser's page has verified it. */
+/** Square's API cannot authenticate the customer, so it declines such a card unless the browser page verified it. */
 const create = ({ call, unit }: SquareRequest): SquareReply => {
   const sent = readSquareBody(call, fields);
   const order = sent.order_id === undefined ? ownOrder(unit, sent) : findSquareOrder(unit, sent.order_id);

@@ -42,15 +42,15 @@ const create = ({ call, unit }: SquareRequest): LedgerRefund => {
 };
 
 /**
- * Finds our id, which the adapter writes at the end of the text, so that the ledger can show it. Square itself does not
- * know the id.
+ * Finds our id at the end of the text, where the adapter writes it, for the ledger's view. Square itself does not know
+ * the id.
  */
 const ourIdIn = (reason: string): Record<string, string> => {
   const [, id] = /\((ref_[0-9a-f]{24})\)$/.exec(reason) ?? [];
   return id === undefined ? {} : { refund_id: id };
 };
 
-/** @throws Refused with Square's code if the payment cannot be refunded by the amount */
+/** @throws Refused with Square's code if the payment cannot be refunded by this amount */
 const checkRefundable = (unit: Unit, charge: LedgerCharge, amount: number): void => {
   const problem = refundProblem(charge, amount);
   if (problem === 'not_paid' && charge.reserved && charge.status === 'pending') {
@@ -80,7 +80,7 @@ const checkRefundable = (unit: Unit, charge: LedgerCharge, amount: number): void
 
 const MOST_LISTED = 100_000;
 
-/** An inquiry takes no money back, and a dispute that the seller won returned the money. */
+/** True if a dispute took the money. Inquiries and disputes that the seller won do not count. */
 const isDisputed = (unit: Unit, charge: LedgerCharge): boolean =>
   unit.documents.disputes
     .list(unit.slot, { holder: charge.paymentId, limit: MOST_LISTED })

@@ -37,7 +37,7 @@ export const square: Vendor = {
   adapter: 'square',
   operations: ROUTES,
   webhooks: squareWebhooks,
-  // The form of Square's own tokens, which the simulator does not need.
+  // The format of Square's own tokens, which the simulator does not use.
   looksLive: (token) => /^(EAAA|sq0)/.test(token),
   identify: (call, slots) => {
     const [, token = ''] = /^Bearer (.+)$/.exec(call.headers.get('authorization') ?? '') ?? [];

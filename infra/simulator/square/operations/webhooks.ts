@@ -38,7 +38,7 @@ export const squareWebhooks: VendorWebhooks = {
   eventsOf: (change, unit) => eventsOf(change, unit),
 };
 
-/** A field that the update cleared is null in the event. */
+/** A cleared field is null in the event. */
 const updatedCustomer = ({ before, customer }: Extract<Change, { kind: 'customer.updated' }>): SquareObject => {
   const now = squareCustomerView(customer);
   const cleared = CONTACT.filter(
@@ -57,7 +57,7 @@ const signatureOf = ({ raw, slot, kind }: Signing): Record<string, string> => {
   return { 'x-square-hmacsha256-signature': signature };
 };
 
-/** `payment.updated` names its object `payment`, but `order.updated` names it `order_updated`. */
+/** `payment.updated` calls its object `payment`, but `order.updated` calls it `order_updated`. */
 const objectName = (type: string): string => {
   const [subject = type] = type.split('.');
   return subject === 'order' ? type.replace('.', '_') : subject;
@@ -70,7 +70,7 @@ const idIn = (object: unknown): string | undefined => {
   return id ?? order_id;
 };
 
-/** Only dispute events give the location next to `data`. */
+/** Only dispute events have the location next to `data`. */
 const locationIn = (object: unknown): string | undefined => located.catch({}).parse(object).location_id;
 
 const located = z.looseObject({ location_id: z.string().optional() });
@@ -115,7 +115,7 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
     case 'method.detached':
       return [cardEvent('card.disabled', { ...cardView(change.before), enabled: false }, change.method.id)];
     default:
-      // Square has no such events, or its payment events report the change.
+      // Square has no such events, or a payment event reports the change.
       return [];
   }
 };
@@ -139,7 +139,7 @@ const paymentEvent = (type: PaymentEventName, charge: LedgerCharge, unit: Unit):
   subject: charge.paymentId,
 });
 
-/** Square does not send a payment's refunds and disputes in order with its other events. */
+/** Square sends the events of refunds and disputes independently of the payment's other events. */
 const refundEvent = (type: string, refund: LedgerRefund, unit: Unit): VendorEvent => ({
   type,
   object: squareRefundView(refund, unit),

@@ -20,15 +20,15 @@ export const squareRefundStatus = (refund: LedgerRefund, unit: Unit): string => 
   }
 };
 
-/** The destination of the refund, in Square's name for the payment's source. */
+/** The refund's destination, in Square's terms. */
 export const squareSourceType = (refund: LedgerRefund, unit: Unit): string =>
   isBank(methodOfCharge(chargeOf(refund, unit), unit)) ? 'BANK_ACCOUNT' : 'CARD';
 
-/** The location of the payment that is refunded or disputed. */
+/** The location of the refunded or disputed payment. */
 export const squareLocationOf = (document: LedgerRefund | LedgerDispute, unit: Unit): string =>
   squareOrderWire.parse(chargeOf(document, unit).wire).location_id;
 
-/** The refund has its own order, which Square makes. */
+/** A refund has its own order, created by Square. */
 export const squareRefundView = (refund: LedgerRefund, unit: Unit): SquareObject => ({
   id: refund.id,
   status: squareRefundStatus(refund, unit),
@@ -48,7 +48,7 @@ const STATE: Readonly<Record<LedgerDispute['status'], string>> = {
   under_review: 'PROCESSING',
   won: 'WON',
   lost: 'LOST',
-  // Square has this state for inquiries only.
+  // Square has this state only for inquiries.
   closed: 'INQUIRY_CLOSED',
 };
 

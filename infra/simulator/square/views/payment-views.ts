@@ -1,6 +1,6 @@
 /**
- * @module Shows the ledger as Square's objects. The ledger's payment is an order here, and its charge a payment.
- * Fields without a value are left out.
+ * @module Shows the ledger as Square's objects. A ledger payment is a Square order, and its charge a Square payment.
+ * Fields without a value are omitted.
  */
 
 import * as z from 'zod';
@@ -12,16 +12,16 @@ import { isBank } from '../wire/tokens.ts';
 
 export type SquareObject = { readonly [field: string]: unknown };
 
-/** Fields of an order that only Square's protocol has. */
+/** Fields of an order specific to Square's protocol. */
 export const squareOrderWire = z.object({
   location_id: z.string(),
   version: z.int(),
   note: z.string().optional(),
-  /** True if Square made the order for a payment that named none. */
+  /** True if Square created the order for a payment without an order. */
   of_payment: z.literal(true).optional(),
-  /** The idempotency key of the request that made the payment. */
+  /** The idempotency key of the payment's creation. */
   payment_key: z.string().optional(),
-  /** When the payment was changed, in epoch ms. */
+  /** Time of the payment's last change, in epoch ms. */
   changed_at: z.int().optional(),
   line_items: z.array(
     z.object({ uid: z.string(), name: z.string().optional(), quantity: z.string(), amount: z.int() }),
@@ -152,7 +152,7 @@ export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = squ
 /** The capability of a payment that waits for its capture. */
 const EDITS_DOWN = 'EDIT_AMOUNT_DOWN';
 
-/** During the announcement of a cancellation, its time is not stored yet. */
+/** The time of a cancellation is not stored yet while it is announced. */
 const changeOf = ({ createdAt, paymentId, wire }: LedgerCharge, unit: Unit, status: string): number => {
   const changedAt = squareOrderWire.parse(wire).changed_at ?? createdAt;
   if (status !== 'CANCELED') return changedAt;
@@ -162,7 +162,7 @@ const changeOf = ({ createdAt, paymentId, wire }: LedgerCharge, unit: Unit, stat
 const DELAY_MS = 7 * 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** Every card payment shows a delay, also one that Square completes immediately. */
+/** Every card payment has a delay, even if Square completes it immediately. */
 const delayOf = ({ createdAt, holdEndsAt }: LedgerCharge): SquareObject => {
   const until = holdEndsAt ?? createdAt + DELAY_MS;
   const minutes = Math.floor((until - createdAt) / MINUTE_MS);
@@ -174,7 +174,7 @@ const delayOf = ({ createdAt, holdEndsAt }: LedgerCharge): SquareObject => {
   };
 };
 
-/** Another after every change of the payment. */
+/** Changes with every change of the payment. */
 export const versionToken = ({ id, amount, authorized }: LedgerCharge, status: string): string =>
   amount < authorized ? `${id}:${status}:${amount}` : `${id}:${status}`;
 
@@ -186,7 +186,7 @@ const feeView = ({ createdAt, currency }: LedgerCharge, fee: number): SquareObje
 
 const MOST_REFUNDS = 1_000;
 
-/** Refunds in every status, oldest first. A payment without refunds does not have the field. */
+/** Refunds of all statuses, oldest first. The field is absent if there are none. */
 const refundIds = (charge: LedgerCharge, unit: Unit): { readonly refund_ids?: readonly string[] } => {
   const refunds = unit.documents.refunds.list(unit.slot, { holder: charge.paymentId, limit: MOST_REFUNDS });
   const ids = refunds.filter(({ chargeId }) => chargeId === charge.id).map(({ id }) => id);
@@ -218,7 +218,7 @@ const cardDetails = (charge: LedgerCharge, method: LedgerMethod, status: string)
   };
 };
 
-/** A payment shows its card. Only a card on file has an id, a customer and a version. */
+/** The card of a payment or on file. Only a card on file has an id, a customer and a version. */
 export const cardView = (method: LedgerMethod, { inPayment = false } = {}): SquareObject => ({
   ...(inPayment
     ? { card_type: method.card.funding, prepaid_type: 'NOT_PREPAID', bin: '411111' }

@@ -35,10 +35,10 @@ export const invalidSquareRequest = (code: string, detail: string, field?: strin
 export const squareNotFound = (detail: string, field?: string): Refused =>
   refuse(404, { code: 'NOT_FOUND', detail, field });
 
-/** The caller names a version that is not the object's current version. */
+/** The caller's version is not the object's current version. */
 export const versionConflict = (detail: string): Refused => refuse(409, { code: 'CONFLICT', detail, field: 'version' });
 
-/** The caller names a version token that is not the payment's current one. */
+/** The caller's version token is not the payment's current token. */
 export const tokenMismatch = (): Refused =>
   refuse(409, {
     code: 'VERSION_MISMATCH',

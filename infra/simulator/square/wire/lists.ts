@@ -15,7 +15,7 @@ export const readSquareQuery = <T extends z.ZodType>(call: Call, schema: T): z.o
   if (issue?.code === 'unrecognized_keys') {
     const name = issue.keys[0] ?? '';
     const refusal = invalidSquareRequest('UNKNOWN_QUERY_PARAMETER', `Unknown query parameter '${name}'.`, name);
-    // Square may have the parameter, although the simulator does not.
+    // Square may support the parameter, although the simulator does not.
     throw new Refused({ ...refusal.answer, headers: NOT_OFFERED });
   }
   const field = issue?.path.join('.') ?? '';
@@ -37,7 +37,7 @@ export interface Paging {
   readonly cursor: string | undefined;
 }
 
-/** One page of the documents, in their order. The cursor names the last document of the page. */
+/** One page of the documents, in the same order. The cursor is the id of the page's last document. */
 export const squarePage = <T extends { readonly id: string }>(
   documents: readonly T[],
   { size, cursor }: Paging,

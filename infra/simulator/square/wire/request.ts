@@ -11,7 +11,7 @@ export interface SquareRequest {
   readonly id: string;
 }
 
-/** An object is returned with 200. An `answer` is an error that still commits (a declined charge). */
+/** An object is returned with 200. An `answer` is an error that still commits, such as a declined charge. */
 export type SquareReply = { readonly object: object } | { readonly answer: Answer };
 
 export interface SquareRoute {
@@ -36,7 +36,7 @@ export const readSquareBody = <T extends z.ZodType>(call: Call, schema: T): z.ou
   const [issue] = parsed.error.issues;
   const field = issue?.path.join('.') ?? '';
   const refusal = invalidSquareRequest(codeOf(issue), `${field || 'body'}: ${issue?.message}`, field || undefined);
-  // Square may have the parameter or the value, although the simulator does not.
+  // Square may support the parameter or the value, although the simulator does not.
   const isPerhapsOffered = issue?.code === 'unrecognized_keys' || issue?.code === 'invalid_value';
   throw isPerhapsOffered ? new Refused({ ...refusal.answer, headers: NOT_OFFERED }) : refusal;
 };
@@ -56,10 +56,10 @@ const codeOf = (issue: z.core.$ZodIssue | undefined): string => {
   }
 };
 
-/** The simulated seller's only location accepts this currency, counted in its smallest unit. */
+/** The currency of the simulated seller's only location. Amounts are in its smallest unit. */
 export const LOCATION_CURRENCY = 'USD';
 
-/** An amount in the location's currency, at least 1 of its smallest unit. */
+/** A positive amount in the location's currency, in its smallest unit. */
 export const money = z.strictObject({
   amount: z.int().min(1),
   currency: z.string().refine((code) => code === LOCATION_CURRENCY, {

@@ -1,7 +1,7 @@
 /**
  * @module Square's test values (`cnon:card-nonce-ok`, `ccof:customer-card-id-declined`, `bnon:bank-nonce-ok`) and our
- * own (`…sim-timeout-after`, also as `pm_sim_timeout_after`, `…sim-ok-3-then-lost`), with their behavior for any
- * prefix.
+ * own (`…sim-timeout-after`, also as `pm_sim_timeout_after`, `…sim-ok-3-then-lost`). The prefix does not change their
+ * behavior.
  */
 
 import { createHash } from 'node:crypto';
@@ -32,7 +32,7 @@ const CARDS: Readonly<Record<string, Behaviour>> = {
   'rejected-postalcode': declines('incorrect_postal_code'),
   'rejected-expiration': declines('expired_card'),
   'requires-verification': { kind: 'asks_customer', until: 'set_up' },
-  // The token of a card whose payer has authenticated in Square's page in the browser.
+  // A card whose payer authenticated on Square's browser page.
   'sim-verified': succeeds,
   'sim-fail-on-charge': attachesAndFails,
   'sim-processing-ok': { kind: 'settles_later', outcome: 'succeeded' },
@@ -63,7 +63,7 @@ const BANK_ACCOUNTS: Readonly<Record<string, Behaviour>> = {
 
 const SPENT = { 'already-used': 'CARD_TOKEN_USED', expired: 'CARD_TOKEN_EXPIRED' } as const;
 
-/** Every use of a test value makes a new method. @throws Refused if Square has no such source. */
+/** Every use of a test value creates a new method. @throws Refused if Square has no such source. */
 export const methodOfSource = (unit: Unit, source: string): LedgerMethod => {
   const stored = unit.documents.methods.get(unit.slot, source);
   if (stored) {
@@ -116,12 +116,12 @@ const newMethod = (
     setUp: false,
   });
 
-/** The form of the tokens that Square's page in the browser creates once the payer has authenticated. */
+/** The token format of Square's browser page after authentication. */
 const VERIFICATION = /^verf:[\w:-]+$/;
 
 /**
  * @returns true if the payer has authenticated
- * @throws Refused for a token that Square has not created
+ * @throws Refused for a token that Square did not create
  */
 export const isVerified = (token: string | undefined): boolean => {
   if (token === undefined) return false;
@@ -129,11 +129,11 @@ export const isVerified = (token: string | undefined): boolean => {
   throw invalidSquareRequest('INVALID_VALUE', 'The verification token is not valid.', 'verification_token');
 };
 
-/** True if the card waits for its payer's authentication. */
+/** True if the card still needs its payer's authentication. */
 export const asksVerification = ({ behaviour, setUp }: LedgerMethod): boolean =>
   behaviour.kind === 'asks_customer' && !setUp;
 
-/** A card on file may be charged for its own customer only. */
+/** A card on file may only be charged for its own customer. */
 export const checkHolder = (method: LedgerMethod, customerId: string | null): void => {
   if (method.customerId === null || method.customerId === customerId) return;
   throw invalidSquareRequest(

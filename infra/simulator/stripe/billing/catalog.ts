@@ -20,7 +20,7 @@ import {
 import type { StripeObject } from '../wire/request.ts';
 import { getRoute, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 
-/** Products and their recurring prices. Other prices are not offered. */
+/** Products and their recurring prices. Other prices are not supported. */
 export const catalogRoutes: readonly StripeRoute[] = [
   { method: 'POST', path: '/v1/products', run: (request) => ({ object: productView(createProduct(request)) }) },
   getRoute('/v1/products/:id', 'product', (unit) => ({ collection: unit.documents.products, view: productView })),

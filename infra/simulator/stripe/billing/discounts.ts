@@ -1,4 +1,4 @@
-/** @module Coupons, the discounts that subscriptions get from them, and tax rates. */
+/** @module Coupons, discounts of subscriptions from coupons, and tax rates. */
 import * as z from 'zod';
 import { addMonths } from '../../billing/calendar.ts';
 import type { LedgerCoupon, LedgerSubscription, LedgerTaxRate } from '../../ledger/billing-documents.ts';
@@ -79,7 +79,7 @@ const createCoupon = ({ call, unit }: StripeRequest): LedgerCoupon => {
   });
 };
 
-/** @throws Refused unless the coupon has exactly one kind of value, and months only if it is repeating. */
+/** @throws Refused unless the coupon has exactly one kind of value. A coupon has months if it is repeating. */
 const checkValue = (sent: CouponFields): void => {
   const { percent_off: percent, amount_off: amount, currency, duration, duration_in_months: months } = sent;
   if ((percent === undefined) === (amount === undefined)) {
@@ -147,7 +147,7 @@ type SentDiscounts = z.output<typeof discountsField>;
 
 type Discounted = Pick<LedgerSubscription, 'id' | 'customerId' | 'currency' | 'discountIds'>;
 
-/** @returns the ids of the subscription's discounts after the change. The sent list replaces the current list. */
+/** @returns the subscription's discount ids after the change. The sent list replaces the current list. */
 export const discountIdsFor = (unit: Unit, subscription: Discounted, sent: SentDiscounts | undefined): string[] => {
   if (sent === undefined) return subscription.discountIds;
   if (sent === '') return [];

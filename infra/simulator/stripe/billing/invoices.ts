@@ -120,7 +120,7 @@ const pay = (request: StripeRequest): StripeReply => {
   return paidReply(unit, collected);
 };
 
-/** @throws Refused unless the invoice is open or uncollectible, without a charge under way. */
+/** @throws Refused unless the invoice is open or uncollectible and no charge is running. */
 const checkPayable = (unit: Unit, invoice: LedgerInvoice): void => {
   if (invoice.status === 'paid') throw invalidStripeRequest({ message: 'Invoice is already paid' });
   if (invoice.status !== 'open' && invoice.status !== 'uncollectible') {

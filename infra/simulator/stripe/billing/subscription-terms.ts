@@ -1,4 +1,4 @@
-/** @module The parameters that the creation and the update of a subscription share. */
+/** @module The parameters shared by creating and updating a subscription. */
 import * as z from 'zod';
 import type { FirstCharge, Started } from '../../billing/subscriptions.ts';
 import type { LedgerPrice, LedgerSubscription } from '../../ledger/billing-documents.ts';
@@ -63,7 +63,7 @@ export const firstCharge = (
   }: Pick<Sent, 'payment_behavior' | 'off_session'>,
 ): FirstCharge => ({ attempt: attemptOf(call), onSession: offSession !== true, outcome: OUTCOMES[behavior] });
 
-/** @throws Refused if the first charge had to succeed and did not. */
+/** @throws Refused if a required first charge did not succeed. */
 export const paidFor = ({ subscription, declined, asked }: Started, { outcome }: FirstCharge): LedgerSubscription => {
   if (outcome !== 'required' || (!declined && !asked)) return subscription;
   const error = {
@@ -73,7 +73,7 @@ export const paidFor = ({ subscription, declined, asked }: Started, { outcome }:
   throw new Refused(stripeError(402, error, true));
 };
 
-/** A repeated call is the same attempt. */
+/** Names the attempt. A repeated call is the same attempt. */
 export const attemptOf = (call: StripeRequest['call']): string =>
   `key:${call.headers.get('idempotency-key') ?? call.path}`;
 
@@ -115,7 +115,7 @@ export const futureTime = (unit: Unit, seconds: number, param: string): number =
 const TWO_YEARS_MS = 731 * 86_400_000;
 
 /**
- * Stripe documents two years from the anchor, and counts them from now, as stripe-ruby's issue 804 found.
+ * Stripe documents two years from the anchor but counts from now (stripe-ruby issue 804).
  * @throws Refused unless the trial ends in the future, at most two years from now
  */
 export const trialTime = (unit: Unit, seconds: number): number => {

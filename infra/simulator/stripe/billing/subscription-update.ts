@@ -1,6 +1,6 @@
 /**
- * @module The update of a subscription, as its owner makes it by the API or on the dashboard. A change of price or
- * quantity needs `proration_behavior: none`, because the simulator has no prorations; it offers no other behaviour.
+ * @module Updates of a subscription by its owner, through the API or the dashboard. A change of price or quantity needs
+ * `proration_behavior: none`, because the simulator has no prorations.
  */
 import * as z from 'zod';
 import { changeTerms, type TermsChange } from '../../billing/subscription-changes.ts';
@@ -80,7 +80,7 @@ export const updateStripeSubscription = (request: StripeRequest): LedgerSubscrip
 
 const INCOMPLETE: readonly LedgerSubscription['status'][] = ['incomplete', 'incomplete_expired'];
 
-/** @throws Refused if the subscription is incomplete or has ended, because only its metadata can change then. */
+/** @throws Refused if the subscription is incomplete or has ended, because then only its metadata can change. */
 const checkChangeable = ({ status }: LedgerSubscription, sent: UpdateFields): void => {
   const others = Object.keys(sent).filter((field) => field !== 'metadata' && field !== 'expand');
   if (others.length === 0) return;
@@ -129,7 +129,7 @@ const itemChanges = (unit: Unit, before: LedgerSubscription, sent: UpdateFields)
   return { priceId: price.id, quantity, amount, unit: price.unit, count: price.count };
 };
 
-/** A trial has nothing to prorate. @param without the behaviour of a request that names none */
+/** A trial has nothing to prorate. @param without applies if the request omits `proration_behavior` */
 const requireNoProration = ({ proration_behavior: sent }: UpdateFields, without: 'none' | undefined): void => {
   if ((sent ?? without) === 'none') return;
   const { answer } = invalidStripeRequest({

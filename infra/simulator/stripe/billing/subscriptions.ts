@@ -1,5 +1,5 @@
 /**
- * @module Subscriptions of one item, collected automatically, with all of Stripe's payment behaviors except pending
+ * @module Automatically collected subscriptions of one item, with all of Stripe's payment behaviors except pending
  * updates.
  */
 import * as z from 'zod';
@@ -76,7 +76,7 @@ type CreateFields = z.output<typeof createFields>;
 const create = ({ call, unit }: StripeRequest): LedgerSubscription => {
   const sent = readParameters(call, createFields);
   const wanted = newSubscription(unit, sent);
-  // A price of 0 is not charged. Any other amount must satisfy the rules of charges.
+  // A price of 0 is not charged. Any other amount must be valid for a charge.
   if (wanted.amount > 0) checkCharge(wanted.amount, wanted.currency);
   const first = firstCharge(call, sent);
   const needsMethod = first.outcome !== 'awaited' && wanted.trialEnd === null && wanted.amount > 0;

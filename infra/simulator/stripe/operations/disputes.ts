@@ -54,7 +54,7 @@ const disputeOf = ({ unit, id }: StripeRequest): LedgerDispute => {
   return found;
 };
 
-/** Evidence that wins and loses Stripe's test disputes (docs.stripe.com/testing, "Disputes"). */
+/** Evidence that wins or loses Stripe's test disputes (docs.stripe.com/testing, "Disputes"). */
 const ENDS: ReadonlyMap<unknown, LedgerDispute['status']> = new Map([
   ['winning_evidence', 'won'],
   ['losing_evidence', 'lost'],

@@ -29,7 +29,7 @@ type Kind =
   | 'discount'
   | 'discount.source'
   | 'coupon'
-  /** Absent, because no coupon here is for certain products only. */
+  /** Absent, because coupons here apply to all products. */
   | 'coupon.applies_to'
   /** Not an object itself, but its fields can be expanded. */
   | 'invoice_payment.payment'
@@ -74,7 +74,7 @@ export const expanded = (object: StripeObject, paths: readonly string[], unit: U
 interface Expansion {
   readonly path: string;
   readonly unit: Unit;
-  /** The kind of the object, if the object itself does not name it. */
+  /** The object's kind, if the object does not name it. */
   readonly within?: Kind | undefined;
 }
 

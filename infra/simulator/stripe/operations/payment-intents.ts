@@ -203,7 +203,7 @@ const capturesOf = (payment: LedgerPayment, sent: UpdateFields['capture_method']
   return sent === 'manual' ? 'later' : 'at_once';
 };
 
-/** A change of the amount or the method requires a new confirmation. */
+/** Changing the amount or the method requires a new confirmation. */
 const withMethod = (unit: Unit, payment: LedgerPayment, sent: UpdateFields): LedgerPayment => {
   const given = methodOf(unit, sent);
   const methodId = sent.payment_method === null ? null : (given?.id ?? payment.methodId);
@@ -230,7 +230,7 @@ const confirm = (request: StripeRequest): StripeReply => {
 interface Confirmation {
   readonly payment: LedgerPayment;
   readonly sent: ConfirmFields;
-  /** Names the attempt, so that it loses its connection only once. */
+  /** Identifies the attempt, so that it loses its connection only once. */
   readonly name: string | undefined;
 }
 

@@ -9,7 +9,7 @@ export const paymentMethodDomainRoutes: readonly StripeRoute[] = [
 
 const ACTIVE = { status: 'active' } as const;
 
-/** Registering a known domain changes nothing. */
+/** Registering a known domain again changes nothing. */
 const registerDomain = ({ call }: StripeRequest): StripeObject => {
   const { domain_name: name, enabled = true } = readParameters(
     call,

@@ -55,7 +55,7 @@ const listRefunds = (request: StripeRequest): StripeObject => {
   return untaken.length === 0 ? listed : { ...listed, data: [listed['data'], ...untaken].flat() };
 };
 
-/** In an old version, the refunds of what was never captured, of one payment or charge. */
+/** In an old API version: the refunds of uncaptured amounts of one payment or charge. */
 const untakenOf = (
   { unit, call }: StripeRequest,
   {
@@ -162,7 +162,7 @@ const update = (request: StripeRequest): LedgerRefund => {
   return refund;
 };
 
-/** Stripe cancels only refunds that wait for a step of the payer. No card refund does. */
+/** Always refuses. Stripe cancels only refunds that wait for the payer, which card refunds never do. */
 const cancel = (request: StripeRequest): never => {
   readParameters(request.call, none);
   const { id, status } = refundOf(request);

@@ -1,6 +1,6 @@
 /**
- * @module The part of Stripe's search that finds a payment by its metadata. A query is clauses `field:'value'` or
- * `metadata['key']:'value'`, joined by AND. Stripe's index lags by up to a minute, but this one does not.
+ * @module Stripe's search, limited to finding a payment by metadata. A query is clauses `field:'value'` or
+ * `metadata['key']:'value'`, joined by AND. Stripe's index lags by up to a minute; this index does not.
  */
 
 import * as z from 'zod';

@@ -15,7 +15,7 @@ import { API_VERSION, announcesRefunds } from '../wire/versions.ts';
 /** Older than the 300 s that a receiver tolerates. */
 const STALE_MS = 600_000;
 
-/** A paid invoice and a changed refund have two events, as at Stripe. */
+/** Event types per change. As at Stripe, a paid invoice and a changed refund have two events. */
 const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
   'payment.created': 'payment_intent.created',
   'payment.requires_action': 'payment_intent.requires_action',
@@ -114,7 +114,7 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
   return 'charge' in change ? [...events, ...untakenEvents(change.charge, unit, about)] : events;
 };
 
-/** In an old version, the end of a hold without a capture of the whole amount refunds the rest. */
+/** In an old API version, ending a hold without a full capture refunds the rest. */
 const untakenEvents = (
   charge: LedgerCharge,
   unit: Unit,
@@ -134,11 +134,11 @@ const untakenEvents = (
 const eventsVersionOf = (unit: Unit): string => unit.endpoint().apiVersion ?? API_VERSION;
 
 /**
- * Stripe takes a disputed amount back when the dispute starts, except for an inquiry, and returns it when the seller
- * wins.
+ * The event of moved funds. Stripe takes a disputed amount when the dispute starts, except for an inquiry, and returns
+ * it when the seller wins.
  */
 const typesOf = (change: Change): readonly string[] => {
-  // Only a refund of captured money counts.
+  // Skip refunds of uncaptured money.
   if ('charge' in change && change.kind === 'charge.refunded' && change.charge.amountRefunded === 0) return [];
   if (!('dispute' in change)) return [TYPES[change.kind]].flat();
   const moved = fundsEvent('before' in change ? change.before : undefined, change.dispute);
@@ -153,7 +153,7 @@ const fundsEvent = (before: LedgerDispute | undefined, dispute: LedgerDispute): 
 
 const isHeldBack = ({ status, inquiry }: LedgerDispute): boolean => !inquiry && status !== 'won' && status !== 'closed';
 
-/** The events of a payment and its charges are sent in order, and so are those of a subscription and its invoices. */
+/** Keeps a payment's events in order with its charges', and a subscription's with its invoices'. */
 const lane = (document: LedgerPayment | LedgerCharge, paymentId: string): string =>
   typeof document.wire['subscription'] === 'string' ? document.wire['subscription'] : paymentId;
 
@@ -200,7 +200,7 @@ const shown = (change: Change, unit: Unit): Shown => {
   }
   const { customer } = change;
   const before = 'before' in change ? { before: stripeCustomerView(change.before) } : {};
-  // The event of a deletion shows the customer as it was before.
+  // A deletion's event shows the customer before the deletion.
   return {
     view: stripeCustomerView({ ...customer, deleted: false }),
     ...before,

@@ -1,4 +1,4 @@
-/** @module Stripe's balance transactions of charges and refunds. A charge has one once its money has arrived. */
+/** @module Stripe's balance transactions of charges and refunds. A charge gets one when its money arrives. */
 
 import type { LedgerCharge, LedgerRefund } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
@@ -30,10 +30,10 @@ interface Moved {
   readonly fee: number | null;
 }
 
-/** Units of the settlement currency for one unit of another. */
+/** Exchange rate: units of the settlement currency per unit of any other. */
 const RATE = 0.9;
 
-/** The currency that the method of the charge settles in, if it is another than the charge's. */
+/** The settlement currency of the charge's method, if it differs from the charge's currency. */
 const settledIn = (unit: Unit, source: LedgerCharge | LedgerRefund): string | undefined => {
   const charge = 'chargeId' in source ? unit.documents.charges.get(unit.slot, source.chargeId) : source;
   const behaviour = charge && unit.documents.methods.get(unit.slot, charge.methodId)?.behaviour;

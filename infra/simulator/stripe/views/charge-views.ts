@@ -6,7 +6,7 @@ import { API_VERSION, refundsUntaken } from '../wire/versions.ts';
 import { chargeTransactionId } from './balance-views.ts';
 import { billingView, checksOf, lower, NO_ADDRESS, seconds, walletView } from './payment-views.ts';
 
-/** @param version the version of Stripe's API. It decides whether a released part counts as refunded */
+/** @param version the API version. It decides whether a released part counts as refunded */
 export const chargeView = (charge: LedgerCharge, unit: Unit, version = API_VERSION): StripeObject => {
   const refunded = charge.amountRefunded + (refundsUntaken(version) ? charge.released : 0);
   const method = unit.documents.methods.get(unit.slot, charge.methodId);
@@ -58,7 +58,7 @@ export const chargeView = (charge: LedgerCharge, unit: Unit, version = API_VERSI
   };
 };
 
-/** At Stripe, reserved or released money is a charge that succeeded but is not captured. */
+/** At Stripe, reserved or released money is a succeeded charge that is not captured. */
 const statusOf = (charge: LedgerCharge): 'succeeded' | 'pending' | 'failed' => {
   if (charge.status === 'failed') return 'failed';
   return charge.status === 'pending' && !charge.reserved ? 'pending' : 'succeeded';

@@ -134,7 +134,7 @@ const failureView = (failure: LedgerFailure | null, unit: Unit): StripeObject | 
   };
 };
 
-/** Here a failed authentication has its own code. */
+/** A failed authentication has a separate code for setup intents. */
 const setupFailureView = (failure: LedgerFailure | null, unit: Unit): StripeObject | null => {
   const view = failureView(failure, unit);
   if (view === null || failure?.reason !== 'authentication_failed') return view;

@@ -6,7 +6,7 @@ import { taxRateView } from './catalog-views.ts';
 import { lower, seconds } from './payment-views.ts';
 import { findPrice, itemIdOf, orNull } from './subscription-views.ts';
 
-/** In the newest API version's shape, in which `parent` has the subscription and the payments are a separate list. */
+/** In the newest API version's format: `parent` has the subscription, and payments are a separate list. */
 export const invoiceView = (invoice: LedgerInvoice, unit: Unit): StripeObject => ({
   ...UNUSED,
   ...amountsView(invoice),
@@ -94,7 +94,7 @@ const customerView = ({ customerId }: LedgerInvoice, unit: Unit): StripeObject =
   };
 };
 
-/** An invoice that is issued while its collection is paused is uncollectible from the start. */
+/** An invoice issued while its collection is paused is uncollectible from the start. */
 const whyUncollectible = ({ createdAt, uncollectibleAt }: LedgerInvoice): StripeObject => ({
   uncollectible: { reason: createdAt === uncollectibleAt ? 'subscription_paused' : 'user_forgiven' },
 });
@@ -149,7 +149,7 @@ interface NumberedLine {
   readonly index: number;
 }
 
-/** The invoice's discounts and taxes show on its first line. */
+/** The invoice's discounts and taxes are on its first line. */
 const lineView = (invoice: LedgerInvoice, { line, index }: NumberedLine, unit: Unit): StripeObject => {
   const subscription = subscriptionOf(invoice, unit);
   const price = findPrice(line.priceId ?? subscription?.priceId ?? '', unit);

@@ -29,7 +29,7 @@ export const stripeRefundView = (refund: LedgerRefund): StripeObject => ({
   transfer_reversal: null,
 });
 
-/** An open inquiry of the bank has its own statuses. `prevented` means settled before it became a chargeback. */
+/** An open inquiry has its own statuses. `prevented` means settled before a chargeback. */
 const statusOf = ({ status, inquiry }: LedgerDispute): string => {
   if (status === 'won' || status === 'lost') return status;
   if (inquiry) return `warning_${status}`;

@@ -1,6 +1,5 @@
 /**
- * @module Shows the ledger as Stripe's objects. Other objects appear by their id; `expand` replaces the id with the
- * object.
+ * @module Shows the ledger as Stripe's objects. Other objects appear as ids, which `expand` replaces with the objects.
  */
 
 import type { LedgerCustomer, LedgerMethod } from '../../ledger/documents.ts';

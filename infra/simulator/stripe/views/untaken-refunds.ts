@@ -1,11 +1,11 @@
-/** @module The refunds of amounts that were never taken, which only old versions of Stripe's API show. */
+/** @module Refunds of uncaptured amounts, which only old versions of Stripe's API show. */
 
 import type { LedgerCharge } from '../../ledger/documents.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { refundsUntaken } from '../wire/versions.ts';
 import { stripeRefundView } from './money-back-views.ts';
 
-/** The refund of what was held and never captured; undefined if everything was captured, or in a new version. */
+/** The refund of a hold's uncaptured part; undefined if everything was captured, or in a new API version. */
 export const untakenRefund = (charge: LedgerCharge, version: string): StripeObject | undefined => {
   if (charge.released === 0 || !refundsUntaken(version)) return undefined;
   return {
@@ -30,5 +30,5 @@ const REFUND = 're_';
 
 const untakenIdOf = ({ id }: Pick<LedgerCharge, 'id'>): string => `${REFUND}${id.slice(CHARGE.length)}`;
 
-/** The id of the charge whose rest the refund gives back. */
+/** The id of the charge whose uncaptured part is refunded. */
 export const chargeIdOfUntaken = (refundId: string): string => `${CHARGE}${refundId.slice(REFUND.length)}`;

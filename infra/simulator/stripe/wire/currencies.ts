@@ -1,6 +1,6 @@
 /**
- * @module Stripe's own rules for currencies and amounts, copied from its documentation independently of the service,
- * so that tests find a mistake in the service's table. Amounts are in Stripe's units.
+ * @module Stripe's rules for currencies and amounts, copied from its documentation independently of the service, so
+ * that tests detect mistakes in the service's table. Amounts are in Stripe's units.
  */
 
 import { invalidStripeRequest } from './errors.ts';
@@ -12,16 +12,16 @@ const TWO_DECIMALS = `
   rub sar sbd scr sek sgd shp sle sos srd szl thb tjs top try ttd twd tzs uah uyu uzs wst xcd xcg yer zar zmw`;
 /** Stripe's amount 1 is one whole unit of the currency. */
 const ZERO_DECIMALS = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf';
-/** Zero decimals today, but still written with two decimals, which must be 00. */
+/** Without decimals today, but still written with two decimals, which must be 00. */
 const ALWAYS_00 = 'isk ugx';
 /** Three decimals. The last must be 0. */
 const THREE_DECIMALS = 'bhd jod kwd omr tnd';
 
 interface Rule {
-  /** One unit of the currency in Stripe's units. */
+  /** Stripe's units per unit of the currency. */
   readonly perUnit: number;
   readonly multipleOf: number;
-  /** One unit of the currency in ISO 4217 minor units. */
+  /** ISO 4217 minor units per unit of the currency. */
   readonly minorPerUnit: number;
 }
 

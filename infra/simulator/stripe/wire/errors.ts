@@ -45,8 +45,8 @@ export const missingReturnUrl = (intent: 'PaymentIntent' | 'SetupIntent'): Refus
 const PATH_PARAMETERS: readonly string[] = ['id', 'intent'];
 
 /**
- * `kind` is Stripe's name, such as payment_intent, PaymentMethod or customer. A missing object is a 400 in a parameter
- * and a 404 in the path.
+ * `kind` is Stripe's name, such as payment_intent, PaymentMethod or customer. A missing object is a 400 if a parameter
+ * names it and a 404 if the path does.
  */
 export const stripeNotFound = (kind: string, id: string, param: string): Refused =>
   invalidStripeRequest(
@@ -62,7 +62,7 @@ interface Decline {
   readonly decline_code?: string;
   /** The code of the card network, if the issuer declined. */
   readonly network_decline_code?: string;
-  /** What Stripe and the card network advise. */
+  /** Advice from Stripe and the card network. */
   readonly advice_code?: 'confirm_card_data' | 'do_not_try_again' | 'try_again_later';
   readonly network_advice_code?: string;
   readonly message: string;
@@ -127,7 +127,7 @@ const DECLINES: Readonly<Record<DeclineReason, Decline>> = {
   wrong_data: { ...cardDeclined('do_not_honor', '05'), advice_code: 'confirm_card_data', network_advice_code: '01' },
 };
 
-/** The payment waits for its customer, but the operation needs it to succeed. */
+/** The payment waits for its customer, but the operation requires its success. */
 export const actionRequired = (of: 'subscription' | 'invoice'): ErrorFields => ({
   type: 'card_error',
   code: `${of}_payment_intent_requires_action`,

@@ -30,7 +30,7 @@ const common = {
   expand: expand.optional(),
 };
 
-/** Stripe refuses a whole descriptor for cards, and every payment of the simulator may be paid with a card. */
+/** Stripe refuses a full descriptor for cards, and every simulated payment may be paid by card. */
 const descriptors = {
   statement_descriptor: text(22)
     .refine(() => false, {

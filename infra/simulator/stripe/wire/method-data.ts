@@ -1,4 +1,4 @@
-/** @module Payment methods in requests, as an id, test value, token, or card number, which a test account allows. */
+/** @module Payment methods in requests: an id, test value, token, or card number (allowed in test accounts). */
 
 import * as z from 'zod';
 import type { LedgerCustomer, LedgerMethod } from '../../ledger/documents.ts';
@@ -60,7 +60,7 @@ export const methodFromData = (unit: Unit, data: MethodData): LedgerMethod => {
   return addMethod(unit, known, data);
 };
 
-/** Every use of a test value makes a new method, as at Stripe. */
+/** Every use of a test value creates a new method, as at Stripe. */
 export const findMethod = (unit: Unit, id: string, param: string): LedgerMethod => {
   const card = cardOfMethodId(id);
   if (card) return addMethod(unit, card, {});

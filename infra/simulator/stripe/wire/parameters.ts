@@ -13,9 +13,9 @@ const problem = (code: string, message: (input: unknown) => string) => ({
   params: { code },
 });
 
-/** A string that cannot be unset. */
+/** A string that cannot be cleared. */
 export const text = (max = LONG) => characters(max).min(1);
-/** A string that an empty string unsets. */
+/** A string that an empty string clears. */
 export const clearable = (max = LONG) => characters(max).transform((value) => (value === '' ? null : value));
 
 export const whole = z
@@ -160,7 +160,7 @@ const refusalOf = (form: StripeForm, issue: z.core.$ZodIssue | undefined) => {
   return issue.code === 'invalid_value' ? perhapsOffered(refusal) : refusal;
 };
 
-/** Stripe may have the parameter or the value, although the simulator does not. */
+/** Stripe may support the parameter or the value, although the simulator does not. */
 const perhapsOffered = ({ answer }: Refused): Refused => new Refused({ ...answer, headers: NOT_OFFERED });
 
 const messageOf = (issue: z.core.$ZodIssue, param: string, given: FormValue): string => {

@@ -17,13 +17,13 @@ export interface StripeRequest {
   readonly id: string;
 }
 
-/** An object is returned with 200. An `answer` is an error that still commits (a declined charge). */
+/** An object is returned with 200. An `answer` is an error that still commits, such as a declined charge. */
 export type StripeReply = { readonly object: StripeObject } | { readonly answer: Answer };
 
 export interface StripeRoute {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** True if the route may be called with the publishable key. */
+  /** True if the publishable key may call the route. */
   readonly browser?: boolean;
   readonly run: (request: StripeRequest) => StripeReply;
 }

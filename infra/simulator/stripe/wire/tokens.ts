@@ -10,7 +10,7 @@ import {
   succeeds,
 } from '../../ledger/behaviours.ts';
 
-/** Stripe's test values and our own (`pm_sim_…`), with the card of each and its behavior. */
+/** Stripe's test values and our own (`pm_sim_…`), with their cards and behaviors. */
 export interface TestCard {
   /** Without its prefix `pm_card_`, `pm_` or `tok_`. */
   readonly token: string;
@@ -37,7 +37,7 @@ const visa = (token: string, number: string, behaviour: Behaviour): TestCard => 
   behaviour,
 });
 
-/** The token of a card that is no test value. */
+/** The token of a card without a test value. */
 const ANY_NUMBER = 'number';
 
 const OWN_NUMBER = '4000007777770006';
@@ -113,7 +113,7 @@ export const cardOfMethodId = (id: string): TestCard | undefined => {
 export const cardOfToken = (token: string): TestCard | undefined =>
   token.startsWith('tok_') ? cardNamed(token.slice('tok_'.length)) : undefined;
 
-/** Any valid card number. A number that is no test value is a card that succeeds. */
+/** Any valid card number. Without a test value, the card succeeds. */
 export const cardOfNumber = (number: string): TestCard | undefined =>
   BY_NUMBER.get(number) ??
   (passesLuhn(number) ? { ...visa(ANY_NUMBER, number, succeeds), brand: brandOf(number) } : undefined);
@@ -136,7 +136,7 @@ const passesLuhn = (number: string): boolean => {
   return sum % 10 === 0;
 };
 
-/** Equal for equal cards; derived from no secret and from no whole number. */
+/** Equal for equal cards. It uses no secret and no full card number. */
 export const fingerprintOf = ({ token, brand, number }: TestCard): string =>
   createHash('sha256')
     .update(token === ANY_NUMBER ? `${brand}:${number.slice(0, 6)}:${number.slice(-4)}` : token)

@@ -1,4 +1,4 @@
-/** @module The versions of Stripe's API that change what the simulator shows. */
+/** @module The versions of Stripe's API that change the simulator's output. */
 
 import type { Call } from '../../protocol/vendor.ts';
 
@@ -10,12 +10,12 @@ const DATE_LENGTH = '2025-03-31'.length;
 const isBefore = (version: string, date: string): boolean => version.slice(0, DATE_LENGTH) < date;
 
 /**
- * True if Stripe makes a refund of what was held and never captured (docs.stripe.com/changelog/basil, 2025-03-31,
- * "Partially capturing or canceling payments no longer creates a Refund").
+ * True if Stripe refunds a hold's uncaptured part (docs.stripe.com/changelog/basil, 2025-03-31, "Partially capturing or
+ * canceling payments no longer creates a Refund").
  */
 export const refundsUntaken = (version: string): boolean => isBefore(version, '2025-03-31');
 
-/** True if `refund.created` is sent for every refund (docs.stripe.com/changelog/acacia/2024-10-28). */
+/** True if every refund sends `refund.created` (docs.stripe.com/changelog/acacia/2024-10-28). */
 export const announcesRefunds = (version: string): boolean => !isBefore(version, '2024-10-28');
 
 export const stripeVersionOf = ({ headers }: Pick<Call, 'headers'>): string =>

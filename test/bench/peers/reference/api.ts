@@ -45,7 +45,7 @@ interface Problem {
 export const failure = (statusCode: number, problem: Problem): Error =>
   createError(statusCode, JSON.stringify({ success: false, ...problem }));
 
-/** @throws 400 with every problem of the body. */
+/** @throws 400 with every problem of the body */
 export const validated = <T extends z.ZodType>(schema: T, body: unknown): z.infer<T> => {
   const result = schema.safeParse(body);
   if (result.success) return result.data;

@@ -1,4 +1,4 @@
-/** @module POST /payments/confirm/{id}: claims the payment, confirms its intent at Stripe, and stores the outcome. */
+/** @module POST /payments/confirm/{id} claims the payment, confirms its intent at Stripe, and stores the outcome. */
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import Stripe from 'stripe';
@@ -14,7 +14,7 @@ const bodySchema = z.object({
   return_url: z.url({ protocol: /^https?$/ }).nullish(),
 });
 
-/** @throws 409 if another request was first, or if the method was saved in the meantime. */
+/** @throws 409 if another request came first, or if the payment method was saved in the meantime */
 const claim = async (payment: Payment, method: string): Promise<void> => {
   try {
     await table.send(

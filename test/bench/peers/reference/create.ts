@@ -39,7 +39,7 @@ const bodySchema = z
   );
 type Body = z.infer<typeof bodySchema>;
 
-/** With an Idempotency-Key the id follows from the key, so the first write decides who creates the payment. */
+/** With an Idempotency-Key, the id derives from the key, so only the first write creates the payment. */
 const idOf = (session: Session, key: string | undefined): string =>
   key === undefined
     ? randomUUID()
@@ -79,7 +79,7 @@ const draftOf = (id: string, session: Session, body: Body): Payment => {
   };
 };
 
-/** @returns whether this request is the first with its id */
+/** @returns whether this request was first with its id */
 const claim = async (payment: Payment): Promise<boolean> => {
   const Item = { ...paymentKey(payment.id), ...payment };
   try {

@@ -1,4 +1,7 @@
-/** @module One response per Idempotency-Key, as Powertools does it, with a record in progress, then the response. */
+/**
+ * @module Keeps one response per Idempotency-Key, as Powertools does. The record is first in progress, then holds the
+ * response.
+ */
 import { createHash } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -9,7 +12,7 @@ import { idempotencyKey, TableName, table } from './table.ts';
 
 const DAY_SECONDS = 86_400;
 
-/** Runs the work once per key, and returns the stored response to a repeat. Without a key the work simply runs. */
+/** Runs the work once per key and returns the stored response to repeats. Without a key, simply runs the work. */
 export const once = async (
   event: ApiEvent,
   session: Session,
@@ -33,7 +36,7 @@ export const once = async (
   return response;
 };
 
-/** A failure frees the key, so that the caller can try again. */
+/** A failure frees the key for a retry. */
 const finished = async (
   Key: ReturnType<typeof idempotencyKey>,
   work: () => Promise<APIGatewayProxyStructuredResultV2>,

@@ -1,4 +1,4 @@
-/** @module A payment as the reference functions store it. */
+/** @module The stored payment of the reference functions. */
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { failure } from './api.ts';
@@ -31,7 +31,7 @@ const paymentSchema = z.object({
 });
 export type Payment = z.infer<typeof paymentSchema>;
 
-/** @throws 404 if the payment does not exist or belongs to another user. */
+/** @throws 404 if the payment does not exist or belongs to another user */
 export const loadPayment = async (id: string, session: Session): Promise<Payment> => {
   const { Item } = await table.send(new GetCommand({ TableName, Key: paymentKey(id), ConsistentRead: true }));
   if (!Item || Item['user_id'] !== session.user_id)

@@ -1,4 +1,4 @@
-/** @module The session of a request, read from the identity service and cached for a minute. */
+/** @module Reads a request's session from the identity service and caches it for a minute. */
 import { createError } from '@middy/util';
 import * as z from 'zod';
 
@@ -9,7 +9,7 @@ const UNAUTHORIZED = { success: false, code: 'UNAUTHORIZED', error: 'Sign in fir
 const KEPT_MS = 60_000;
 const kept = new Map<string, { readonly session: Session; readonly until: number }>();
 
-/** @throws 401 without a valid session. */
+/** @throws 401 without a valid session */
 export const sessionOf = async (headers: Readonly<Record<string, string | undefined>>): Promise<Session> => {
   const id = headers['x-session-id'];
   if (!id) throw createError(401, JSON.stringify(UNAUTHORIZED));

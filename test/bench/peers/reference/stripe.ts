@@ -1,9 +1,9 @@
-/** @module Stripe's own SDK with its HTTP client for Node, which calls the simulator. */
+/** @module Stripe's SDK with its HTTP client for Node, set up to call the simulator. */
 import Stripe from 'stripe';
 
 const base = new URL(process.env['PROVIDER_A_BASE_URL'] ?? 'https://api.stripe.com');
 
-/** The SDK has options for the host, the port and the protocol, but none for the path in front of Stripe's own. */
+/** The SDK can replace host, port and protocol, but cannot add the path prefix of the simulator. */
 const behindPath = (path: string): Stripe.HttpClient => {
   const client = Stripe.createNodeHttpClient();
   const makeRequest = client.makeRequest.bind(client);
