@@ -19,7 +19,7 @@ describe('the data folder of npm start', () => {
   test('recreates the demo data if the previous start was stopped while creating it', async () => {
     const dataDir = await folder();
     const stopped = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
-    await vi.waitFor(() => expect(stopped.output()).toContain('Making demo data'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(stopped.output()).toContain('Making demo data'), { timeout: 60_000 });
     stopped.child.kill('SIGKILL');
     await ends(stopped);
     await vi.waitFor(async () => expect(await processesOf(dataDir)).toEqual([]), { timeout: 5_000 });
@@ -41,7 +41,7 @@ describe('the data folder of npm start', () => {
   test('prints no error and no demo data if it is stopped while it creates the demo data', async () => {
     const dataDir = await folder();
     const stopped = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
-    await vi.waitFor(() => expect(stopped.output()).toContain('Making demo data'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(stopped.output()).toContain('Making demo data'), { timeout: 60_000 });
     // A terminal sends Ctrl-C to the whole process group, and npm forwards its own signal.
     stopped.child.kill('SIGINT');
     stopped.child.kill('SIGINT');
@@ -70,7 +70,7 @@ describe('the data folder of npm start', () => {
     const dataDir = await folder();
     await startRefusal(start({ DATA_DIR: dataDir, DEMO_DATA: 'demo', PORT: await usedPort() }));
     const again = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
-    await vi.waitFor(() => expect(again.output()).toContain('Making demo data'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(again.output()).toContain('Making demo data'), { timeout: 60_000 });
   });
 
   test('exits with one line if the demo data cannot be created, and the next start clears the partial data', async () => {

@@ -37,7 +37,7 @@ export const spawnedCommand = (program: string, args: readonly string[], env?: N
 /** @returns the base URL, once the command says that it is ready. */
 export const listening = async (command: Command): Promise<string> => {
   await vi.waitFor(() => expect(command.output() + command.errors()).toMatch(/^curl/m), {
-    timeout: 10_000,
+    timeout: 60_000,
     interval: 10,
   });
   return /http:\/\/127\.0\.0\.1:\d+/.exec(command.output())?.[0] ?? '';

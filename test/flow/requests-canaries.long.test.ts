@@ -11,11 +11,11 @@ import { withHost } from './host.ts';
 import type { ParsedJson } from './routes.ts';
 
 /**
- * A thousand canaries. Every route receives secrets in every place of a request, payers use their own tokens and
- * addresses, and providers send events full of secrets. Then everything that was written, queued, put on the bus or
- * logged is searched for each canary.
+ * A thousand canaries. Every route receives secrets in every part of a request, payers use their own tokens and
+ * addresses, and provider events contain secrets. The test then searches all stored items, queue messages, bus events
+ * and logs for each canary.
  */
-type Kind = 'secret' | 'token' | 'card number' | 'e-mail' | 'description' | 'detail';
+type Kind = 'secret' | 'token' | 'card number' | 'e-mail' | 'description' | 'metadata' | 'detail';
 
 const canaries = new Map<string, { readonly kind: Kind; readonly planted: string }>();
 
@@ -27,12 +27,13 @@ const secret = (planted: string): string => keep('secret', planted, `canarysecre
 const token = (planted: string): string => keep('token', planted, `canarytoken${canaries.size}x`);
 const email = (planted: string): string => keep('e-mail', planted, `canary.mail.${canaries.size}@example.com`);
 const description = (planted: string): string => keep('description', planted, `canarytext${canaries.size}x`);
+const metadata = (planted: string) => ({ note: keep('metadata', planted, `canarymetadata${canaries.size}x`) });
 const detail = (planted: string): string => keep('detail', planted, `canarydetail${canaries.size}x`);
 const card = (planted: string): string =>
   keep('card number', planted, cardNumber(`400000${canaries.size}`.padEnd(15, '0')));
 
 const lines: string[] = [];
-/** The queue messages and bus events, which every worker except readers of the table's stream gets as input. */
+/** The queue messages and bus events that workers receive, except readers of the table's stream. */
 const handed: string[] = [];
 const byStream = new Set(triggers.filter(({ kind }) => kind === 'stream').map(({ id }) => id));
 const workers = new Set(triggers.map(({ id }) => id).filter((id) => !byStream.has(id)));
@@ -63,7 +64,7 @@ const listen = (): void => {
   }
 };
 
-/** Each route, with secrets in its path, query, headers and body, by an anonymous and by a signed-in caller. */
+/** Calls each route as an anonymous and as a signed-in caller, with secrets in path, query, headers and body. */
 const askEveryRoute = async (): Promise<void> => {
   const { session } = await signIn(service, { is_admin: true });
   for (const { id, method, path, body } of endpoints) {
@@ -90,7 +91,7 @@ const payAsUser = async (): Promise<void> => {
   const user = await signIn(service, { email: email('user') });
   keep('token', 'session', user.session);
   keep('token', 'bearer', user.token);
-  const texts = { description: description('payment'), metadata: { note: detail('metadata') } };
+  const texts = { description: description('payment'), metadata: metadata('payment') };
   const payment = await createIntent(service, user, texts);
   keep('secret', 'client secret', payment.client_secret);
   const options = { ...user.options, idempotencyKey: token('key of a confirm') };
@@ -112,12 +113,12 @@ const payAsGuest = async (): Promise<void> => {
   await service.get(`/payments/${body.id}?token=${body.guest_token}`);
 };
 
-/** Requests that fail at the provider, at the identity service and inside the service. */
+/** Requests that fail at the provider, at the identity service or in the service itself. */
 const askInTrouble = async (): Promise<void> => {
   const user = await signIn(service);
   for (const action of ['reset', 'error_500', 'malformed', 'rate_limit']) {
     await service.fault({ path: '/v1/payment_intents', times: 2, action });
-    const texts = { description: description(action), metadata: { note: detail(action) } };
+    const texts = { description: description(action), metadata: metadata(action) };
     await service.post('/payments/intents', intentBody({ ...texts, payment_method_id: VISA }), user.options);
     await service.clearFaults();
   }
@@ -151,7 +152,7 @@ const tellFromProviders = async (): Promise<void> => {
   }
 };
 
-/** Every kind of line that the work above writes. */
+/** Every kind of log line that this work writes. */
 const MESSAGES = [
   ...['request served', 'request failed', 'provider called', 'provider event applied', 'provider event refused'],
   ...['due work done', 'changes published', 'webhook dispatched', 'webhook delivered'],
@@ -178,37 +179,40 @@ afterAll(() => {
   vi.restoreAllMocks();
 });
 
-/** The canaries in a text, except kinds that belong there. */
+/** The canaries in a text, except the kinds that are allowed there. */
 const foundIn = (text: string, belongs: readonly Kind[] = []): string[] =>
   [...canaries]
     .filter(([value, { kind }]) => !belongs.includes(kind) && text.includes(value))
     .map(([value, { kind, planted }]) => `${kind} of ${planted}: ${value}`);
 
+/** Events of payments have the payer's e-mail address and the payment's metadata. */
+const OF_EVENTS: readonly Kind[] = ['e-mail', 'metadata'];
+
 describe('a planted secret, token, card number or address', () => {
   test('appears in no log line', () => {
     expect(canaries.size).toBeGreaterThanOrEqual(1_000);
-    expect(new Set([...canaries.values()].map(({ kind }) => kind)).size).toBe(6);
+    expect(new Set([...canaries.values()].map(({ kind }) => kind)).size).toBe(7);
     for (const message of MESSAGES) expect(lines.join('\n')).toContain(`"message":"${message}"`);
     expect(lines.length).toBeGreaterThan(endpoints.length);
     expect(foundIn(lines.join('\n'))).toEqual([]);
   });
 
-  test('appears in no queue message or bus event, except the payer fields in a payment’s events', async () => {
+  test('appears in no queue message or bus event, except payer fields in payment events', async () => {
     expect(handed.length).toBeGreaterThan(PEOPLE);
-    expect(foundIn(handed.join('\n'), ['e-mail'])).toEqual([]);
-    expect(foundIn(JSON.stringify(await service.busEvents()), ['e-mail'])).toEqual([]);
+    expect(foundIn(handed.join('\n'), OF_EVENTS)).toEqual([]);
+    expect(foundIn(JSON.stringify(await service.busEvents()), OF_EVENTS)).toEqual([]);
   });
 
-  test('appears only in table items where it belongs', async () => {
-    // A record has its owner's address, a payment its live client secret as well; a delivery has the content for its
-    // target.
+  test('appears only in the expected table items', async () => {
+    // A record contains its owner's address, and a payment also its live client secret.
+    // A delivery contains the payload for its target.
     const belongs: Readonly<Record<string, readonly Kind[]>> = {
-      DLV: ['e-mail'],
-      PAY: ['e-mail', 'description', 'detail'],
-      IDEM: ['e-mail', 'description', 'detail'],
+      DLV: OF_EVENTS,
+      PAY: ['e-mail', 'description', 'metadata', 'detail'],
+      IDEM: ['e-mail', 'description', 'metadata', 'detail'],
       CUS: ['e-mail', 'detail'],
-      // The provider stores the description too, and its events have it.
-      LOG: ['description'],
+      // The provider stores the description and includes it in its events.
+      LOG: ['description', 'metadata'],
     };
     const items: ParsedJson[] = (await itemsOf(service)).filter(({ sk }) => sk !== 'EVT');
     expect(items.length).toBeGreaterThan(PEOPLE * 5);

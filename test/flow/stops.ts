@@ -6,12 +6,12 @@ import type { Connection } from '../../shared/platform/connection.ts';
 import { startTestHost, type TestHost } from './host.ts';
 
 /**
- * A host whose functions reach the provider through a proxy, and the table through a connection of the same kind. Both
- * stop a function at its n-th call, either before the call is carried out or after it. Later calls of the function have
- * no effect, as after a crash. Streams, sweeps and projections go through untouched.
+ * A host with a proxy to the provider and a similar wrapper around the table connection. Both can stop a function at
+ * its n-th call, before or after the call is executed. Later calls of the function then have no effect, as after a
+ * crash. Streams, sweeps and projections are not affected.
  */
 export interface Stop {
-  /** Counted from 1, or the first call of that name. */
+  /** A position counted from 1, or the first call with this name. */
   readonly call: number | string;
   readonly executed: boolean;
 }
@@ -23,16 +23,15 @@ interface Overtaken {
 
 export interface Stoppable {
   readonly service: TestHost;
-  /** The calls that `act` makes, in order, by name. */
+  /** The names of the calls of `act`, in order. */
   watch(act: () => Promise<unknown>): Promise<string[]>;
-  /** Runs `act`, whose function ends at `stop`. */
+  /** Runs `act` and stops its function at `stop`. */
   stopped<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
-  /** Loses one call, which fails for its caller, and lets the others pass. */
+  /** Fails one call of `act`, and executes the others. */
   losing<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
   /**
-   * Runs `act`. The first call of that name is carried out, and its response waits until `meanwhile` ends. @param at
-   * the name, or the number of the call, counted from 1; and the stop of the function of `act`, counted from its next
-   * call
+   * Runs `act` and executes the call at `at`, but delays its response until `meanwhile` ends.
+   * @param at the call's name or position (from 1), optionally with a stop, whose position counts from the next call
    */
   overtaken<T>(at: string | number | Overtaken, meanwhile: () => Promise<unknown>, act: () => Promise<T>): Promise<T>;
 }
@@ -40,7 +39,7 @@ export interface Stoppable {
 interface Watch {
   readonly names: string[];
   readonly at?: Stop;
-  /** Everything after the stop is lost too. */
+  /** True if all calls after the stop fail too. */
   readonly forGood?: boolean;
   readonly hold?: {
     readonly name: string | number;
@@ -50,8 +49,8 @@ interface Watch {
 }
 
 /**
- * The epoch of the caches and the name of the table, which are read now and then, and the projection's writes of a
- * record's history, its list entry and beside its sums do not count.
+ * Calls that do not count: irregular reads of the cache epoch and table name, and the projection's writes of history,
+ * list entries and sums.
  */
 const NOT_COUNTED = [
   'CACHE#EPOCH',
@@ -59,6 +58,7 @@ const NOT_COUNTED = [
   'HIST#',
   'ALLPAY#',
   'ALLSUB#',
+  'CUSTOMERS#',
   'WORD#',
   'KEYUSE#',
   'EMAIL#',
@@ -130,7 +130,7 @@ const start = async (env: Env, onClose: (step: () => unknown) => void): Promise<
   };
 };
 
-/** Carries out one call of a function, or not, or tells its caller that it failed. */
+/** Executes a function's call, skips it, or reports a failure to the function. */
 type Call = <T>(name: string | undefined, carryOut: () => Promise<T>) => Promise<T>;
 
 class Lost extends Error {}
@@ -177,11 +177,11 @@ const openProxy = async () => {
   };
 };
 
-/** The calls that count are named as DynamoDB names them; queries and scans do not count. */
+/** Counted calls have DynamoDB's names. Queries and scans do not count. */
 const watched = (connection: Connection, call: Call): Connection => {
   const named = (name: string, about: unknown): string | undefined =>
     NOT_COUNTED.some((part) => JSON.stringify(about).includes(part)) ? undefined : name;
-  /** A projection looks for missing aliases, eventually consistent, and writes them on the condition that they are absent. */
+  /** True for a projection's repair of aliases, which is an eventually consistent read or a write if absent. */
   const isRepair = (about: unknown, only: string): boolean =>
     ['"REF#', only].every((part) => JSON.stringify(about).includes(part));
   return {
@@ -215,7 +215,7 @@ const fateOf = ({ names, at, forGood }: Watch, name: string | undefined): 'pass'
   return forGood ? 'lost before' : 'pass';
 };
 
-/** @returns 0 before the first call of that name. */
+/** @returns 0 before the first call with this name */
 const positionOf = ({ call }: Stop, names: readonly string[]): number =>
   typeof call === 'number' ? call : names.indexOf(call) + 1;
 
