@@ -12,16 +12,16 @@ import { guestTokenView } from '../../shared/http/guest-fields.ts';
 import { guestCreateLimits } from '../../shared/http/windows.ts';
 
 const none = z.object({});
-const byId = z.object({ id: idSchema.describe('Names the address, `addr_…`.') });
+const byId = z.object({ id: idSchema.describe('Id of the address, `addr_…`.') });
 const text = z.string().nullable();
 
 const addressViewSchema = z
   .looseObject({
     id: z.string().meta({
-      description: 'Names the address: `addr_` and 24 characters.',
+      description: 'Id of the address: `addr_` and 24 characters.',
       examples: ['addr_12e568398996437436c0325d'],
     }),
-    type: z.enum(ADDRESS_TYPES).describe('What the address is for.'),
+    type: z.enum(ADDRESS_TYPES).describe('The purpose of the address.'),
     country: z.string().meta({ description: 'The ISO 3166-1 alpha-2 code in upper case.', examples: ['DE'] }),
     line1: text.describe('Street and number; null if unknown.'),
     line2: text.describe('Further parts of the street address; null if the address has only one line.'),
@@ -133,8 +133,8 @@ export const updateAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'PUT',
   path: '/addresses/{id}',
   summary: 'Update an address',
-  description: `Changes the fields that are sent. The result must follow the rules of its kind: if you make a partial address full, send the fields
-    that it lacks. Records that are linked to the address show the change immediately; billing details at a provider do not change.`,
+  description: `Changes the fields that are sent. The result must follow the rules of its kind: if you make a partial
+    address full, send the missing fields. Records that are linked to the address show the change immediately; billing details at a provider do not change.`,
   body: updateAddressBody,
   sentBack: { changedBy: {} },
   response: () => addressViewSchema,

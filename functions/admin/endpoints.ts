@@ -1,6 +1,6 @@
 /**
- * @module The HTTP endpoints with which platform admins search, list all payments and all subscriptions, read the
- * summary of payments and refunds, and clear a cache.
+ * @module The HTTP endpoints for platform admins: search, the lists of all payments and subscriptions, the summary of
+ * payments and refunds, and clearing a cache.
  */
 
 import * as z from 'zod';
@@ -104,8 +104,8 @@ export const searchEndpoint = /* @__PURE__ */ endpoint(() => ({
     - any other text: the record with this id at a provider, else the user with this id and the user's newest records, else payments and
       subscriptions with this reference code, and the payment with this charge
 
-    A caller finds only records that its scopes permit it to read. Digits and charges are those of a payment's last attempt. A response holds at most 50 records. \`truncated\` is true if it may
-    lack some; \`GET /admin/payments?search=\` finds the rest.`,
+    A caller finds only records that its scopes permit it to read. Digits and charges are those of a payment's last attempt. A response holds at most 50 records. \`truncated\`
+    is true if some may be missing; \`GET /admin/payments?search=\` finds the rest.`,
   auth: 'platform-admin',
   params: none,
   query: searchQuery,
@@ -124,8 +124,9 @@ export const adminSummaryEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/admin/summary',
   summary: 'Sum up all payments and refunds by day, week or month',
   description: `Amounts and counts of all owners, per period and currency, read from stored counters, so the cost does not grow with
-    the number of payments. By currency the rows have first payments of payers, and fees and net by settlement currency, and \`meta\` has
-    the recurring revenue. \`meta.totals\` has the whole range beside the period before. A change counts within moments. More than 10,000 rows get 400 \`UNSUPPORTED_FILTER\`; request fewer days,
+    the number of payments. With \`group_by=currency\` the rows also have new payers, fees and net amounts, and \`meta\`
+    has the recurring revenue. \`meta.totals\` compares the whole range with the previous period. Changes appear within
+    moments. More than 10,000 rows get 400 \`UNSUPPORTED_FILTER\`; request fewer days,
     or CSV.`,
   auth: 'platform-admin',
   params: none,

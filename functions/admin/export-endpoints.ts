@@ -1,4 +1,4 @@
-/** @module The HTTP endpoints that list all customers, and export payments, refunds and what is stored about a person. */
+/** @module The HTTP endpoints that list all customers, and export payments, refunds and a person's stored data. */
 
 import * as z from 'zod';
 import { subjectOf } from '../../shared/access/caller.ts';
@@ -21,8 +21,8 @@ export const listEveryCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'GET',
   path: '/admin/customers',
   summary: 'Find customers of all owners, newest first',
-  description: `Lists the customers of every user, guest and organization. \`search\` compares whole values in any case. A new customer
-    appears within moments. A customer from before this route existed appears after its next change.`,
+  description: `Lists the customers of every user, guest and organization. \`search\` compares whole values (case-insensitive). A new customer
+    appears within moments. A customer created before this route existed appears after its next change.`,
   auth: 'platform-admin',
   params: none,
   query: everyCustomerQuery,
@@ -38,7 +38,7 @@ export const listEveryCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
 const TOTALS = `The header \`X-Totals\` has the sums of the page per settlement currency in minor units: \`USD fee=120 net=2380; EUR fee=0 net=500\`.
     With \`Accept: text/csv\` the list comes as CSV. A page may have no rows while more follow; the Link header leads to the next.`;
 
-/** Both exports are pages of rows for bookkeeping. */
+/** The fields that both bookkeeping exports share. */
 const exporting = {
   method: 'GET',
   auth: 'platform-admin',
@@ -58,8 +58,8 @@ export const exportPaymentsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.export-payments',
   path: '/admin/export/payments',
   summary: 'Export payments with fees, also as CSV',
-  description: `Lists payments for bookkeeping, by the date of creation, of success, or when the provider makes the money available, newest creation first. Without
-    \`from\`, the payments of the last 31 days. ${TOTALS}`,
+  description: `Lists payments for bookkeeping, newest created first. \`from\` and \`to\` select by the date of
+    creation, of success, or of the money's availability. Without \`from\`, the list covers the last 31 days. ${TOTALS}`,
   csv: { name: 'payments', columns: EXPORT_PAYMENT_COLUMNS },
 }));
 
@@ -68,7 +68,7 @@ export const exportRefundsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.export-refunds',
   path: '/admin/export/refunds',
   summary: 'Export refunds with fees, also as CSV',
-  description: `Lists refunds for bookkeeping, by the date of creation, of success, or when the provider books the refund, newest creation first. ${TOTALS}`,
+  description: `Lists refunds for bookkeeping, newest created first. \`from\` and \`to\` select by the date of creation, of success, or of the provider's booking. ${TOTALS}`,
   csv: { name: 'refunds', columns: EXPORT_REFUND_COLUMNS },
 }));
 
@@ -79,7 +79,7 @@ export const exportPersonEndpoint = /* @__PURE__ */ endpoint(() => ({
   summary: 'Export everything that is stored about a person',
   description: `Returns each record and each copy in logs, events and stored responses that an erasure of the person would change, without
     secrets. A page may be short or empty while \`has_more\` is true; continue with \`next_cursor\`. At most 5 exports per hour and caller;
-    further pages do not count. After an erasure it returns what stays.`,
+    further pages do not count. After an erasure it returns the remaining data.`,
   auth: 'platform-admin',
   params: personParams,
   query: personExportQuery,

@@ -10,10 +10,10 @@ export const importEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.import',
   method: 'POST',
   path: '/admin/imports',
-  summary: 'Import customers, methods and subscriptions that another integration has made',
-  description: `Reads what the provider holds for each customer, and stores it for its owner here: the customer, its cards and bank accounts and, at
-    Stripe, its running subscriptions, which Stripe goes on billing. Nothing is charged, canceled, paused or mailed; the only change at Stripe is our
-    id in the metadata of a subscription. The response says per record what was done. The same rows again are \`known\`. Begin with \`dry_run\`.`,
+  summary: 'Import customers, methods and subscriptions of another integration',
+  description: `Reads each customer at the provider and stores it here for its owner, with its cards and bank accounts
+    and, at Stripe, its running subscriptions. Stripe continues to bill them. Nothing is charged, canceled, paused or mailed; the only change at Stripe is our
+    id in the metadata of a subscription. The response has the outcome per record. Repeated rows are \`known\`. Begin with \`dry_run\`.`,
   auth: 'platform-admin',
   params: none,
   query: none,

@@ -18,7 +18,7 @@ export const createKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/admin/keys',
   summary: 'Create a service key',
-  description: `Creates a key with which a backend of yours calls, as \`Authorization: Bearer psk_…\`. The response shows the secret once; the
+  description: `Creates a key for one of your backends, which sends it as \`Authorization: Bearer psk_…\`. The response shows the secret once; the
     service stores only its hash. Only the session of a platform admin may manage keys.`,
   auth: 'platform-admin',
   params: none,
@@ -71,8 +71,8 @@ export const updateKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.update-key',
   method: 'PATCH',
   path: '/admin/keys/{id}',
-  summary: 'Change the name, scopes, addresses or end of a service key',
-  description: 'Other scopes hold within five seconds. A later end makes an expired key active again.',
+  summary: 'Change the name, scopes, addresses or expiry of a service key',
+  description: 'New scopes take effect within five seconds. A later expiry makes an expired key active again.',
   auth: 'platform-admin',
   params: keyParams,
   query: none,
@@ -90,8 +90,9 @@ export const rotateKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/admin/keys/{id}/rotate',
   summary: 'Make a new secret for a service key',
-  description: `Shows the new secret once. The present one stays valid for \`grace_seconds\`, so that you can deploy the new one first. At most two
-    former secrets are valid; a third rotation ends the oldest, and a rotation with \`grace_seconds\` 0 ends all of them.`,
+  description: `Shows the new secret once. The current secret stays valid for \`grace_seconds\`, so that you can deploy
+    the new secret first. At most two former secrets are valid; a third rotation ends the oldest, and a rotation with
+    \`grace_seconds\` 0 ends all former secrets.`,
   auth: 'platform-admin',
   params: keyParams,
   query: none,

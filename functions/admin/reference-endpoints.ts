@@ -1,6 +1,6 @@
 /**
- * @module The HTTP endpoints for products, projects, tiers, invites and discount codes, the reference records. Only platform admins may
- * use them.
+ * @module The HTTP endpoints for reference records: products, projects, tiers, invites and discount codes. Only
+ * platform admins may use them.
  */
 
 import * as z from 'zod';
@@ -18,13 +18,13 @@ const ofKind = z.object({ kind });
 const one = z.object({
   kind,
   id: idSchema.describe(
-    'Names the record. Other systems choose the id; the id of an invite is its token, that of a discount its code.',
+    "Names the record, as in the path of the request. Your systems choose it; an invite's id is its token, a discount's id is its code.",
   ),
 });
 const none = z.object({});
 const record = z
   .looseObject({
-    id: z.string().describe('Names the record.'),
+    id: z.string().describe('Names the record, as in the path of the request.'),
     created_at: timestamp.describe('When the record was first stored here.'),
     updated_at: timestamp.describe('When the record was last replaced.'),
     updated_by: z
@@ -46,12 +46,12 @@ export const putRecordEndpoint = /* @__PURE__ */ endpoint(() => ({
     call it whenever one changes. Existing payments and subscriptions keep their price.
 
     - \`products\`: \`name\`, \`total_cents\` and \`currency\` are required; \`billing_interval\` makes it a subscription's product, and
-      \`metadata.membership_type_id\` names the tier that it gives
+      \`metadata.membership_type_id\` names its tier
     - \`projects\`: \`name\` and \`slug\` are required
     - \`tiers\`: \`name\`, \`slug\` and \`entity_type\` are required
     - \`invites\`: \`project_id\`, \`inviter_name\`, \`role\`, \`email\` and \`expires_at\` are required
-    - \`discounts\`: the id is the code, 3 to 40 of A-Z, 0-9, - and _ in any case; \`name\` and either \`percent_bp\` or \`amounts\` are
-      required. A read adds \`reserved\` and \`redeemed\`, which are counted with \`max_redemptions\``,
+    - \`discounts\`: the id is the code, 3 to 40 of A-Z, 0-9, - and _ (case-insensitive); \`name\` and either \`percent_bp\` or \`amounts\` are
+      required. A read adds \`reserved\` and \`redeemed\`, counted only with \`max_redemptions\``,
   auth: 'platform-admin',
   params: one,
   query: none,

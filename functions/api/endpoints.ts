@@ -60,7 +60,7 @@ export const configEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...publicRoute,
   id: 'api.config',
   path: '/config',
-  summary: 'Show what a browser needs to take payments',
+  summary: 'Show the settings for browser payments',
   description: `Lists the providers that take payments, with their public ids and how a payer pays there. A page loads it before it shows a payment
     form. The response may be cached for 5 minutes.`,
   form: 'envelope',
@@ -73,8 +73,7 @@ export const meEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'GET',
   path: '/me',
   summary: 'Show the user of the session and its scopes',
-  description: `Shows who is signed in and what that user may do for the merchant, so that your program offers only actions that the service
-    accepts. A service key cannot call it.`,
+  description: `Shows the signed-in user and the user's scopes, so that your program offers only permitted actions. A service key cannot call it.`,
   auth: 'session',
   params: none,
   query: none,

@@ -19,7 +19,7 @@ import { guestTokenView } from '../../shared/http/guest-fields.ts';
 import { guestCreateLimits } from '../../shared/http/windows.ts';
 
 const none = z.object({});
-const byId = z.object({ id: idSchema.describe('Names the customer, `cust_…`.') });
+const byId = z.object({ id: idSchema.describe('Id of the customer, `cust_…`.') });
 
 const createdCustomerSchema = shownCustomerSchema
   .extend(guestTokenView)
@@ -30,8 +30,9 @@ export const createCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/customers',
   summary: 'Create a customer',
-  description: `Creates a customer at the provider and here. Payments and saved methods create a customer themselves, so create a customer only for a
-    subscription or to set its details. It becomes the customer that later requests of the owner at this provider use by default.`,
+  description: `Creates a customer at the provider and here. Payments and saved methods create their customer, so use
+    this route only for a subscription or to set the customer's details. Later requests of the owner at this provider
+    use this customer by default.`,
   auth: 'session-or-guest',
   access: {
     action: 'canManagePayments',
@@ -100,8 +101,8 @@ export const updateCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/customers/{id}',
   summary: 'Update a customer',
   description: `Changes the contact details. An e-mail address, name or phone number is sent to the provider first, if the
-    provider accepts such a field, and stored once the provider has accepted the change. A name that is too long for the provider is cut
-    there, and an unfit phone number or e-mail address is left out there; the record keeps both in full.`,
+    provider accepts such a field, and stored once the provider has accepted the change. The provider gets a long name
+    shortened, and no phone number or e-mail address that it does not accept; the record here keeps them in full.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: customerRecord },
   params: byId,

@@ -15,9 +15,10 @@ export const checkDiscountEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/discounts/check',
   summary: 'Check a discount code',
-  description: `Shows whether a code fits a purchase, and the price with it. Nothing is reserved: the create decides again, and may get
-    \`DISCOUNT_INVALID\`. The token of a payment link in \`X-Link-Token\` does in place of a session or \`guest_data\`. At most 20 checks
-    per minute; a create with a code that does not fit counts as a check.`,
+  description: `Shows whether a code can be used for a purchase, and the resulting price. Nothing is reserved, so the
+    create request may still get \`DISCOUNT_INVALID\`. The token of a payment link in \`X-Link-Token\` replaces a
+    session or \`guest_data\`. At most 20 checks
+    per minute; a create request with an unusable code counts as a check.`,
   auth: 'session-or-guest',
   access: {
     action: 'canManagePayments',

@@ -1,4 +1,4 @@
-/** @module The HTTP endpoints for memberships and their tiers. They only read. */
+/** @module The read-only HTTP endpoints for memberships and their tiers. */
 
 import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
@@ -23,7 +23,7 @@ export const listTiersEndpoint = /* @__PURE__ */ endpoint(() => ({
     z.array(
       z
         .looseObject({
-          id: z.string().describe('Names the tier; `metadata.membership_type_id` of a product refers to it.'),
+          id: z.string().describe('Id of the tier; `metadata.membership_type_id` of a product refers to it.'),
           name: z.string().describe('The name to show to people.'),
           slug: z.string().describe('A short name for URLs and code.'),
           description: z.string().nullable().describe('A description of the tier; null if it has none.'),
@@ -42,9 +42,9 @@ export const listTiersEndpoint = /* @__PURE__ */ endpoint(() => ({
 
 const membershipSchema = z
   .looseObject({
-    id: z.string().describe('Names the membership, `mbr_…`.'),
+    id: z.string().describe('Id of the membership, `mbr_…`.'),
     membership_type_id: z.string().describe('The tier that it gives, as `GET /memberships/tiers` lists it.'),
-    entity_type: z.enum(ENTITY_TYPES).describe('Whether a project, an organization or a user has the membership.'),
+    entity_type: z.enum(ENTITY_TYPES).describe('Whether `entity_id` is a user, an organization or a project.'),
     entity_id: z.string().describe('The project, organization or user that has the membership.'),
     subscription_id: z.string().describe('The subscription that gives the membership, `subs_…`.'),
     status: z.enum(MEMBERSHIP_STATUSES).meta({
@@ -58,7 +58,7 @@ const membershipSchema = z
     starts_at: timestamp
       .nullable()
       .describe(
-        'When the membership first became active; null before. A tier that a change of the plan brings starts with that change.',
+        'When the membership first became active; null before. A tier from a plan change starts with that change.',
       ),
     ends_at: timestamp.nullable().describe('The end of the paid time; a renewal extends it.'),
     created_at: timestamp.describe('When the membership was created.'),
@@ -66,7 +66,7 @@ const membershipSchema = z
   })
   .meta({
     id: 'Membership',
-    description: 'What a subscription gives: a tier, for a project, an organization or a user.',
+    description: 'A tier that a subscription gives to a project, an organization or a user.',
   });
 
 export const getMembershipEndpoint = /* @__PURE__ */ endpoint(() => ({
@@ -78,7 +78,7 @@ export const getMembershipEndpoint = /* @__PURE__ */ endpoint(() => ({
     extended by each renewal, and ends with the subscription.`,
   auth: 'session',
   access: { action: 'read', record: membershipRecord },
-  params: z.object({ id: idSchema.describe('Names the membership, `mbr_…`.') }),
+  params: z.object({ id: idSchema.describe('Id of the membership, `mbr_…`.') }),
   query: none,
   body: null,
   response: () => membershipSchema,

@@ -19,11 +19,11 @@ import { pagesMeta } from '../../shared/queries/list-meta.ts';
 
 const HOUR_SECONDS = 3_600;
 const none = z.object({});
-const organizationId = idSchema.describe('Names the organization, `org_…`.');
+const organizationId = idSchema.describe('Id of the organization, `org_…`.');
 const byId = z.object({ id: organizationId });
 const byMember = z.object({
   id: organizationId,
-  memberId: idSchema.describe('Names the member: `mem_…`, the `id` of a list entry.'),
+  memberId: idSchema.describe('Id of the member: `mem_…`, the `id` of a list entry.'),
 });
 
 const role = z.enum(ROLES).meta({
@@ -34,7 +34,7 @@ const role = z.enum(ROLES).meta({
     - \`member\`: read`,
 });
 const organizationFields = {
-  id: z.string().meta({ description: 'Names the organization, `org_…`.', examples: ['org_demo'] }),
+  id: z.string().meta({ description: 'Id of the organization, `org_…`.', examples: ['org_demo'] }),
   name: z.string().describe('The name to show to people.'),
   owner_user_id: z.string().describe('The user who owns the organization.'),
   business_email: z.string().nullable().describe('The e-mail address for business matters; null if not set.'),
@@ -49,14 +49,14 @@ const organizationSchema = z
   .meta({ id: 'Organization', description: 'A group of users that pays together, with a role for each member.' });
 
 const memberFields = {
-  id: z.string().describe('Names the member, `mem_…`.'),
-  user_id: z.string().describe('The user, as the identity service names them.'),
+  id: z.string().describe('Id of the member, `mem_…`.'),
+  user_id: z.string().describe('The id of the user at the identity service.'),
   role,
   created_at: timestamp.describe('When the user joined.'),
   updated_at: timestamp.describe('When the role last changed.'),
 };
 const memberSchema = z
-  .object({ ...memberFields, organization_id: z.string().describe('Which organization the user belongs to, `org_…`.') })
+  .object({ ...memberFields, organization_id: z.string().describe('The organization of the user, `org_…`.') })
   .meta({ id: 'Member', description: 'A user in an organization.' });
 const listedMemberSchema = z
   .object({
@@ -74,7 +74,7 @@ const listedMemberSchema = z
   })
   .meta({ id: 'ListedMember', description: 'A user in an organization, with the name to show.' });
 
-/** Fields of every route, which requires a session and returns its data in an envelope. */
+/** The fields of every route. Each requires a session and returns its data in an envelope. */
 const common = { auth: 'session', query: none, form: 'envelope' } as const;
 const reads = { status: 200, body: null, uses: ['table:read'] } as const;
 const writes = { status: 200, uses: ['table:read', 'table:put'] } as const;
@@ -166,7 +166,7 @@ export const deleteOrganizationEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'organizations.remove',
   method: 'DELETE',
   path: '/organizations/{id}',
-  summary: 'Delete an organization and what belongs to it',
+  summary: 'Delete an organization',
   description: `Cancels its live subscriptions, then ends the access of all members immediately and deletes its members, customers, payment methods and
     addresses. Payments stay as financial records. Only the owner may do it.
 
@@ -218,7 +218,7 @@ export const addMemberEndpoint = /* @__PURE__ */ endpoint(() => ({
   limits: [{ name: 'add-member', max: 30, windowSeconds: HOUR_SECONDS, by: ({ caller }) => subjectOf(caller) }],
 }));
 
-/** Fields of a listed member that the identity service owns. */
+/** The fields of a listed member that come from the identity service. */
 const USER_DETAILS = ['user_name', 'user_last_name', 'user_email', 'user_picture'];
 
 export const changeRoleEndpoint = /* @__PURE__ */ endpoint(() => ({
@@ -245,8 +245,8 @@ export const removeMemberEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'DELETE',
   path: '/organizations/{id}/members/{memberId}',
   summary: 'Remove a member from an organization',
-  description: `Ends the access of a member immediately. Payment methods of that member no longer pay for the organization. Its subscriptions that
-    used such a method become past due at their next charge, until another method is set.`,
+  description: `Ends the access of a member immediately. The member's payment methods no longer pay for the
+    organization. Subscriptions with such a method become past due at their next charge, until another method is set.`,
   access: byItsOwner,
   params: byMember,
   body: null,

@@ -23,7 +23,7 @@ export const payPageEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/pay',
   summary: 'Show the hosted page',
   description:
-    'The page that every link opens. The token stands in the fragment of the address, so this route does not see it. 404 with `HOSTED_PAGES=off`.',
+    'The page of every link. The token is in the fragment of the URL, so this route does not receive it. 404 with `HOSTED_PAGES=off`.',
   params: none,
   errors: ['ROUTE_NOT_FOUND'],
   uses: ['secrets:guest-tokens'],

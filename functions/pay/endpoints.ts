@@ -18,14 +18,14 @@ import { subscriptionRecord } from '../../shared/subscriptions/record/subscripti
 
 const none = z.object({});
 
-/** A page of any kind of record. */
+/** Widens the type, so one list can have the record kinds of all pages. */
 const anyRecord = (kind: RecordKind<PageRecord>): RecordKind<PageRecord> => kind;
 
 export const showPageEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'pay.state',
   method: 'GET',
   path: '/pay/state',
-  summary: 'Read what a hosted page shows',
+  summary: 'Read the state of a hosted page',
   description: `Shows the payment, payment link or subscription that the token opens. A page reads it again to learn the outcome of a payment.
 
     After 24 hours the \`client_secret\` of a payment is read from the provider, at most once a minute; it is null in between.`,
@@ -51,8 +51,8 @@ export const confirmPageEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/pay/confirm',
   summary: 'Pay on a hosted page',
-  description: `Charges a one-time token, or the method that the payment names, as \`POST /payments/confirm/{id}\` does for its payer. The response
-    is what the page shows then.
+  description: `Charges a one-time token or the payment's own method, as \`POST /payments/confirm/{id}\` does for a
+    payer. The response is the new state of the page.
 
     - 402 \`PAYMENT_DECLINED\`: \`details\` has \`decline_code\` and \`advice\`. The payer may try again.
     - 409 \`PAYMENT_IN_PROGRESS\`: an attempt is under way. Read \`GET /pay/state\`.`,
@@ -89,10 +89,10 @@ export const startPageEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/pay/start',
   summary: 'Start a payment of a payment link',
-  description: `Makes a payment of the payer with the price of the link, as a guest's create does, and returns the state of its page with a token
-    for it. Send an \`Idempotency-Key\` of at least 20 characters; a repeat returns the same payment. At most 10 starts per minute and network.
+  description: `Creates a payment at the price of the link, as a guest's create request does, and returns the state of
+    its page with a token for the page. Send an \`Idempotency-Key\` of at least 20 characters; a repeat returns the same payment. At most 10 starts per minute and network.
 
-    - 409 \`LINK_SPENT\`: all \`max_payments\` are paid or under way. One may come free later.
+    - 409 \`LINK_SPENT\`: all \`max_payments\` are paid or under way. A place may become free later.
     - 400 \`QUANTITY_INVALID\`: \`details\` names the bounds of the link.`,
   auth: 'link-token',
   access: { action: 'canManagePayments' },
@@ -156,16 +156,16 @@ export const changePageMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'pay.method',
   path: '/pay/method',
   summary: 'Set the method of a subscription on its page',
-  description: `Saves the method of the token for the owner of the subscription, and sets it. If a payment is open, it is charged with the method
-    first.
+  description: `Saves the token's method for the owner of the subscription, and sets it on the subscription. An open
+    payment is charged with this method first.
 
-    - 202: the payer must authenticate the method or the payment (\`next_action\`, or that of \`open_payment\`), or the provider has not
-      responded. The method is set once that has succeeded. Read \`GET /pay/state\`.
-    - 402 \`PAYMENT_DECLINED\`: the present method stays. \`details\` has \`decline_code\` and \`advice\`.
+    - 202: the payer must authenticate the method or the payment (\`next_action\` of the page or of \`open_payment\`),
+      or the provider has not responded. The method is set after that succeeds. Read \`GET /pay/state\`.
+    - 402 \`PAYMENT_DECLINED\`: the current method stays. \`details\` has \`decline_code\` and \`advice\`.
 
-    Send an \`Idempotency-Key\`, because the token of an earlier request without one may be a stored method since.`,
+    Send an \`Idempotency-Key\`, because an earlier request without a key may have stored the token's method.`,
   body: pageMethodBody,
-  accepted: 'The method is not set yet, because the payer or the provider has the next step.',
+  accepted: 'The method is not set yet. The payer must act, or the provider has not responded.',
   command: 'confirm',
   errors: [...SUBSCRIPTION_ERRORS, 'PROVIDER_MISMATCH', 'PAYMENT_DECLINED'],
   limits: pageMethodLimits,
@@ -187,8 +187,8 @@ export const keepPageEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...ofSubscription,
   id: 'pay.keep',
   path: '/pay/keep',
-  summary: 'Keep a subscription that was to end',
-  description: `Clears the scheduled cancellation with its reason and comment. Without one nothing changes, and the response is 200 too.`,
+  summary: 'Clear the scheduled cancellation of a subscription',
+  description: `Clears the scheduled cancellation with its reason and comment. If none is scheduled, nothing changes and the response is also 200.`,
   body: none,
   command: 'reactivate',
   errors: [...SUBSCRIPTION_ERRORS, 'PAYMENT_METHOD_REQUIRED'],

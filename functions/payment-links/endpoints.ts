@@ -33,8 +33,9 @@ export const createPaymentLinkEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/payment-links',
   summary: 'Create a payment link',
-  description: `Makes a page that sells a product or a price to everyone who has its URL. Each start makes a payment of a guest, with
-    \`payment_link_id\`. With \`max_payments\` an unpaid payment keeps its place for PLACE_HOLD_MINUTES, and is canceled then. ${OFF}`,
+  description: `Creates a page that sells a product or a price to everyone who has its URL. Each start creates a guest
+    payment with \`payment_link_id\`. If \`max_payments\` is set, an unpaid payment keeps its place for
+    PLACE_HOLD_MINUTES, and is then canceled. ${OFF}`,
   auth: 'platform-admin',
   params: none,
   query: none,
@@ -80,7 +81,7 @@ export const getPaymentLinkEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'GET',
   path: '/payment-links/{id}',
   summary: 'Get a payment link',
-  description: `Shows what the link sells, its URL, and how many payments are open and have succeeded. ${OFF}`,
+  description: `Shows the link's product or price, its URL, and the numbers of open and succeeded payments. ${OFF}`,
   body: null,
   response: paymentLinkSchemaView,
   status: 200,
@@ -94,8 +95,8 @@ export const updatePaymentLinkEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'PATCH',
   path: '/payment-links/{id}',
   summary: 'Change a payment link',
-  description: `Changes the fields that are sent. Product, prices and quantity are fixed once a payment exists (409 \`INVALID_STATE\`); payments that
-    were started keep what they were started with. ${OFF}`,
+  description: `Changes the fields that are sent. Product, prices and quantity are fixed once a payment exists (409 \`INVALID_STATE\`); existing
+    payments keep their values. ${OFF}`,
   body: updatePaymentLinkBody,
   sentBack: {
     moving: ['payments'],

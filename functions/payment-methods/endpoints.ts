@@ -22,7 +22,7 @@ import { paymentMethodRecord } from '../../shared/payment-methods/payment-method
 import { ownerPartition } from '../../shared/platform/keys.ts';
 
 const none = z.object({});
-const byId = z.object({ id: idSchema.describe('Names the payment method, `pmt_…`.') });
+const byId = z.object({ id: idSchema.describe('Id of the payment method, `pmt_…`.') });
 const tokenQuery = z.object({ token: tokenParameter });
 
 const text = z.string().nullable();
@@ -30,11 +30,11 @@ const text = z.string().nullable();
 const methodSchema = z
   .looseObject({
     id: z.string().meta({
-      description: 'Names the payment method: `pmt_` and 24 characters.',
+      description: 'Id of the payment method: `pmt_` and 24 characters.',
       examples: ['pmt_ff1f7d6ee53651bba2808e45'],
     }),
     provider_id: z.string().meta({ description: 'The provider slot that keeps the method.', examples: ['provider_a'] }),
-    provider_payment_method_id: z.string().describe('What the provider calls the method, such as `pm_…` at Stripe.'),
+    provider_payment_method_id: z.string().describe('The id of the method at the provider, such as `pm_…` at Stripe.'),
     type: z.enum(['card', 'bank_account']).describe('Whether the method is a card or a bank account.'),
     wallet_type: text
       .optional()
@@ -59,16 +59,16 @@ const methodSchema = z
       .enum(FUNDINGS)
       .nullable()
       .meta({
-        description: 'Whether the card is a credit, debit or prepaid card; null if the provider does not tell.',
+        description: 'Whether the card is a credit, debit or prepaid card; null if unknown.',
         examples: ['credit'],
       }),
     country: text.meta({
-      description: 'The country of the issuer (ISO 3166-1 alpha-2); null if the provider does not tell.',
+      description: 'The country of the issuer (ISO 3166-1 alpha-2); null if unknown.',
       examples: ['US'],
     }),
     fingerprint: text.meta({
       description:
-        'Equal for equal cards of one provider slot: `fp_` and 24 characters; null if the provider tells no fingerprint, as PayPal, or if fingerprints are off.',
+        'Equal for equal cards of one provider slot: `fp_` and 24 characters; null if the provider gives no fingerprint, as PayPal, or if fingerprints are off.',
       examples: ['fp_5f0c2d1e8a7b4c3d9e6f0a1b'],
     }),
     billing_address_id: text.describe('The billing address of the method, `addr_…`; null if it has none.'),
@@ -109,7 +109,7 @@ const linkedMethodSchema = methodSchema
       .boolean()
       .optional()
       .describe(
-        'True if the provider has accepted the billing details; absent if it was not called, because it keeps none or the request unlinked the address.',
+        'True if the provider has accepted the billing details; absent if it was not called, because it stores no billing details or the request unlinked the address.',
       ),
   })
   .meta({
@@ -124,9 +124,9 @@ const addressNamed = ({
 }): readonly NamedRecord[] => (id ? [{ kind: addressRecord, id }] : []);
 
 /**
- * Limits on saving, because the provider checks each saved method. An owner may save 20 methods per hour. Owners are
- * free to create, so all saves of a user for any owner share a window of three times that size, and so do all saves of
- * an address without a session. Users and organizations are counted after the access rule.
+ * Limits on saving, because the provider checks each saved method. An owner may save 20 methods per hour. All of a
+ * user's saves for organizations share a limit of 60, and so do all saves from an IP address without a session.
+ * Requests of users and organizations count only if the access rule allows them.
  */
 const HOUR_SECONDS = 3_600;
 const SAVING = { max: 20, windowSeconds: HOUR_SECONDS } as const;
@@ -162,7 +162,7 @@ export const createMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
     method. The first method of an owner creates the customer. Save a method that later payments or a subscription will charge; for a single payment, send the token with the payment.
 
     If the bank asks the payer to authenticate, the response has \`setup_status: requires_action\`, a \`next_action\` and a
-    \`client_secret\`. Before authentication the method cannot be charged or become the default, and after 24 hours without it the method is removed.
+    \`client_secret\`. Before authentication the method cannot be charged or become the default, and after 24 hours without authentication it is removed.
 
     402 \`PAYMENT_DECLINED\` means that the bank refused the card. After 403 \`RAW_CARD_DISABLED\`, send a token in place of card data.`,
   auth: 'session-or-guest',
@@ -201,7 +201,7 @@ export const getMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'GET',
   path: '/payment-methods/{id}',
   summary: 'Get a payment method',
-  description: `Shows one payment method. Read it to learn whether its set-up is done (\`setup_status\`).`,
+  description: `Shows one payment method. \`setup_status\` says whether its set-up is complete.`,
   auth: 'session-or-token',
   access: { action: 'read', record: paymentMethodRecord },
   params: byId,
@@ -219,7 +219,7 @@ export const listMethodsEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'GET',
   path: '/payment-methods',
   summary: 'List payment methods',
-  description: `Lists the personal methods of the caller, of an organization or of the guest of a token, newest first unless \`orderBy\` says
+  description: `Lists the personal methods of the caller, or those of an organization or of a guest with a token, newest first unless \`orderBy\` says
     otherwise.`,
   auth: 'session-or-token',
   access: { action: 'read', organization: 'personal by default' },
@@ -249,7 +249,7 @@ export const updateMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/payment-methods/{id}',
   summary: 'Update a payment method',
   description: `Changes alias, billing address and default. The card itself cannot change, so save another method and delete this method. A
-    method whose set-up is open cannot become the default; the request gets 409 \`INVALID_STATE\`.`,
+    method with an unfinished set-up cannot become the default; the request gets 409 \`INVALID_STATE\`.`,
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: updateMethodBody,
   sentBack: { changedBy: {} },
@@ -283,8 +283,8 @@ export const setDefaultMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/payment-methods/{id}/set-default',
   summary: 'Make a payment method the default',
-  description: `Marks the method as the default of its owner, in place of the previous default. A method whose set-up is open cannot
-    become the default; the request gets 409 \`INVALID_STATE\`.`,
+  description: `Marks the method as the default of its owner, in place of the previous default. A method with an
+    unfinished set-up cannot become the default; the request gets 409 \`INVALID_STATE\`.`,
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord },
   body: none,
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE'],

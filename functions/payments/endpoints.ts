@@ -33,7 +33,7 @@ import { cancelIntentEndpoint } from './hold-endpoints.ts';
 
 const MINUTE_SECONDS = 60;
 const none = z.object({});
-const byId = z.object({ id: idSchema.describe('Names the payment, `pay_…`.') });
+const byId = z.object({ id: idSchema.describe('Id of the payment, `pay_…`.') });
 
 const CREATE_ERRORS: readonly ErrorCode[] = [
   'VALIDATION_ERROR',
@@ -90,8 +90,8 @@ export const createIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     the \`client_secret\`, or your server confirms it with \`POST /payments/confirm/{id}\`.
 
     The status is \`created\` if the payment has a method, else \`requires_payment_method\`. A payment that is not confirmed within 24
-    hours is canceled. A guest gets a \`guest_token\`, which reads and confirms the payment later. An amount that is no multiple of the
-    provider's smallest unit gets 400, such as a fraction of a HUF or TWD at PayPal.
+    hours is canceled. A guest gets a \`guest_token\`, which reads and confirms the payment later. An amount must be a
+    multiple of the provider's smallest unit, else it gets 400: PayPal accepts no fraction of a HUF or TWD.
 
     Send an \`Idempotency-Key\`. After 504 \`PROVIDER_TIMEOUT\` the payment may exist at the provider. Repeat the request with the same
     key to get that payment.`,
@@ -103,7 +103,7 @@ export const createPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/payments',
   response: createdPaymentSchema,
   summary: 'Create a payment',
-  description: `Does the same as \`POST /payments/intents\`, under the path that some callers expect.`,
+  description: `An alias of \`POST /payments/intents\`.`,
 }));
 
 export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
@@ -115,8 +115,8 @@ export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     stay as they are. A new amount or method is sent to the provider first, and stored once the provider has accepted it.
 
     A payment that is confirmed, settled or part of a subscription gets 409 \`PAYMENT_NOT_UPDATABLE\`. If the provider does not respond,
-    repeat the same request; the repeat completes the first request. A different update or a confirmation also completes it first, and a
-    cancellation drops it unless the provider has applied it.`,
+    repeat the same request; the repeat completes the first request. A different update or a confirmation also completes
+    the first request, and a cancellation drops it unless the provider has applied it.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: paymentRecord, references: recordsNamedBy, uses: methodsUsedBy },
   params: byId,
@@ -198,9 +198,7 @@ export const confirmPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
 const byProviderPaymentId = z.object({
   provider_payment_id: boundedText(255)
     .min(1)
-    .describe(
-      'The id of the payment or of its intent at the provider, as `provider_payment_id` of the payment shows it.',
-    ),
+    .describe('The id of the payment or of its intent at the provider, as in `provider_payment_id` of the payment.'),
 });
 
 export const syncPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
@@ -266,7 +264,7 @@ export const getTimelineEndpoint = /* @__PURE__ */ endpoint(() => ({
         payment_id: z.string().describe('The payment that the entries are about, `pay_…`.'),
         status: z.enum(PAYMENT_STATUSES).describe('The current status of the payment.'),
       })
-      .describe('The payment, and where the page stands in its timeline.'),
+      .describe('The payment, and the position of the page in its timeline.'),
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },
   params: byId,
@@ -292,7 +290,7 @@ export const listPaymentsEndpoint = /* @__PURE__ */ endpoint(() => ({
         orderBy: z.string().describe('The field that the list is sorted by.'),
         orderDir: z.enum(['asc', 'desc']).describe('`desc`: newest or largest first.'),
       })
-      .describe('Where the page stands in the list, and its order.'),
+      .describe('The position of the page in the list, and the order.'),
   beside: () => ({ user_context: userContextSchema }),
   auth: 'session-or-token',
   access: { action: 'read', organization: 'session by default', references: projectNamed },
@@ -312,8 +310,8 @@ export const paymentSummaryEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'GET',
   path: '/payments/summary',
   summary: "Sum up an owner's payments and refunds by day, week or month",
-  description: `Counts and sums payments and refunds per period and currency, for the caller or an organization. The sums are kept as payments
-    change and lag behind them by moments. Periods without payments have no row. More than 10,000 rows get 400. With
+  description: `Counts and sums payments and refunds per period and currency, for the caller or an organization. The
+    sums follow changes of payments within moments. Periods without payments have no row. More than 10,000 rows get 400. With
     \`Accept: text/csv\` the rows come as CSV.`,
   meta: () => summaryMeta,
   auth: 'session',

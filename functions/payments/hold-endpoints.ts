@@ -1,4 +1,4 @@
-/** @module The HTTP endpoints that end a payment before it is paid, take what it holds, or change a final payment. */
+/** @module The HTTP endpoints that cancel a payment, capture its hold, or change the metadata of a final payment. */
 
 import * as z from 'zod';
 import { subjectOf } from '../../shared/access/caller.ts';
@@ -22,8 +22,8 @@ export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     \`pending\`; a canceled payment returns 200 again. A succeeded payment can only be refunded, and a payment of a subscription ends with
     its subscription, so both get 409 \`INVALID_STATE\`.
 
-    For the merchant it also releases a payment that is \`requires_capture\`; the payer gets 403, also as staff, admin or by an own service
-    key (\`details.reason: own_payment\`). 202 with \`release_pending: true\` means
+    For the merchant it also releases a payment that is \`requires_capture\`; the payer gets 403, even as staff, as an
+    admin or with their own service key (\`details.reason: own_payment\`). 202 with \`release_pending: true\` means
     that the provider has not responded; \`payment.released\` or \`payment.release_failed\` follows as an event. While a capture is under way: 409
     \`PAYMENT_IN_PROGRESS\`. A payer who confirms at Stripe in the browser at the same moment may lose the hold.`,
   auth: 'session',
@@ -54,20 +54,21 @@ export const capturePaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/payments/{id}/capture',
   summary: 'Capture a held payment, in whole or in part',
-  description: `Takes the amount that a payment with \`capture_method: "manual"\` holds, once. What is not taken is released. The payment
-    becomes \`succeeded\`, and \`total_cents\` is what was taken; \`authorized_cents\` stays what was held. Send \`{}\` to take everything.
+  description: `Captures the held amount of a payment with \`capture_method: "manual"\`, once, in whole or in part. The
+    rest is released. The payment becomes \`succeeded\`, and \`total_cents\` is the captured amount;
+    \`authorized_cents\` stays the held amount. Send \`{}\` to capture everything.
 
-    With a total only, tax and discount stay and the subtotal is derived. If the total is less than the tax, send the split.
+    If you send only a total, tax and discount stay and the subtotal is derived. If the total is less than the tax, send subtotal, tax and discount.
 
     - 200 \`succeeded\`: the money is collected. A payment that was captured with this amount gets the same response.
     - 202 with \`capture_pending: true\`: the provider has not responded, or the bank decides later. \`payment.succeeded\` or
-      \`payment.capture_failed\` follows as an event. The same \`Idempotency-Key\` returns the payment as it is then, and captures again
-      what did not happen.
+      \`payment.capture_failed\` follows as an event. A repeat with the same \`Idempotency-Key\` returns the current
+      payment, and captures again if the capture did not happen.
     - 400 \`CAPTURE_EXCEEDS_AUTHORIZATION\`: the amount exceeds \`details.capturable_cents\`.
     - 402 \`PAYMENT_DECLINED\`: the bank refused. The amount stays held, and you can capture it again.
     - 409 \`INVALID_STATE\`: nothing is held. \`details.reason\` says whether the hold is \`expired\`, \`released\` or \`captured\`.
     - 409 \`PAYMENT_IN_PROGRESS\`: another capture or a release is under way.
-    - 403 \`INSUFFICIENT_PERMISSIONS\` with \`details.reason: own_payment\`: the caller pays, as for a refund. Another person of the merchant
+    - 403 \`INSUFFICIENT_PERMISSIONS\` with \`details.reason: own_payment\`: the caller is the payer, as for a refund. Another person of the merchant
       must capture the payment.`,
   auth: 'platform-admin',
   access: { action: 'merchant', record: paymentRecord },
@@ -108,12 +109,12 @@ export const changeMetadataEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'PATCH',
   path: '/payments/{id}',
   summary: 'Change the metadata of a final payment',
-  description: `Changes your own data of a payment that is \`succeeded\` or \`canceled\`, for example after an order was shipped. Nothing is
+  description: `Changes the metadata of a payment that is \`succeeded\` or \`canceled\`, for example after an order was shipped. Nothing is
     sent to the provider. \`payment.updated\` with the reason \`metadata\` follows as an event, unless nothing changes.
 
-    - 409 \`INVALID_STATE\`: the payment is not final; use \`PUT /payments/intents/{id}\`. Or its payer was erased
+    - 409 \`INVALID_STATE\`: the payment is not final (use \`PUT /payments/intents/{id}\`), or its payer was erased
       (\`details.reason: erased\`).
-    - 403 \`INSUFFICIENT_PERMISSIONS\` with \`details.reason: own_payment\`: the caller pays. Another person of the merchant must change it.`,
+    - 403 \`INSUFFICIENT_PERMISSIONS\` with \`details.reason: own_payment\`: the caller is the payer. Another person of the merchant must change it.`,
   auth: 'platform-admin',
   access: { action: 'merchant', record: paymentRecord },
   params: byPaymentId,

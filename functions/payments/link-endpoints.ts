@@ -10,11 +10,12 @@ export const linkPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.link',
   method: 'POST',
   path: '/payments/{id}/link',
-  summary: 'Make a link to the page of a payment',
-  description: `Makes the URL of a page on which the payer pays this payment, without a session. Send it to the payer only, because everyone who has it can pay.
-    The payment waits for its payer at least until the link ends. Nothing of the link is stored, so you may make another.
+  summary: 'Create a link to the page of a payment',
+  description: `Creates the URL of a hosted page for this payment; the payer needs no session. Send the URL to the payer
+    only, because everyone who has it can pay. The payment stays open at least until the link expires. The link is not
+    stored, so you may create another.
 
-    - 409 \`INVALID_STATE\`: the payment can no longer be paid, or its subscription no longer waits for it.
+    - 409 \`INVALID_STATE\`: the payment can no longer be paid, or it is no longer the open payment of its subscription.
     - 404 \`RESOURCE_NOT_FOUND\`, also if hosted pages are off (\`HOSTED_PAGES\`).`,
   auth: 'platform-admin',
   access: { action: 'merchant', record: paymentRecord },

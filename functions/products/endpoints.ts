@@ -1,4 +1,4 @@
-/** @module The HTTP endpoint that lists what a payer may buy. */
+/** @module The HTTP endpoint that lists the products for sale. */
 
 import * as z from 'zod';
 import { BILLING_INTERVALS } from '../../shared/catalog/billing-intervals.ts';
@@ -10,21 +10,21 @@ const cents = z.int();
 
 const productSchema = z
   .object({
-    id: z.string().describe('Names the product, as `product_id` of payments and subscriptions.'),
+    id: z.string().describe('Id of the product, as `product_id` of payments and subscriptions.'),
     name: z.string().describe('The name to show to people.'),
     description: z.string().nullable().describe('A description of the product; null if it has none.'),
     is_active: z.boolean().describe('Always true in this list.'),
-    subtotal_cents: cents.describe('The price of one before tax and discount, in minor units.'),
-    tax_cents: cents.describe('What the payer is charged as tax for a quantity of 1, in minor units.'),
-    discount_cents: cents.describe('What is taken off for a quantity of 1, in minor units.'),
+    subtotal_cents: cents.describe('The price of one unit before tax and discount, in minor units.'),
+    tax_cents: cents.describe('The tax for a quantity of 1, in minor units.'),
+    discount_cents: cents.describe('The discount for a quantity of 1, in minor units.'),
     total_cents: cents.describe('The subtotal plus the tax, less the discount, in minor units.'),
     currency: z.string().describe('The ISO 4217 code of the amounts.'),
     billing_interval: z
       .enum(BILLING_INTERVALS)
       .nullable()
-      .describe('How often a subscription to it is charged; null if it is sold once.'),
-    interval_multiplier: z.int().describe('How many intervals a period of a subscription has.'),
-    trial_days: z.int().describe('For how many days a new subscription is free.'),
+      .describe("The unit of a subscription's period; null for a one-time product."),
+    interval_multiplier: z.int().describe('Intervals per period of a subscription.'),
+    trial_days: z.int().describe('The free days of a new subscription.'),
     min_quantity: z.int().describe('The smallest quantity that can be bought.'),
     max_quantity: z.int().nullable().describe('The largest quantity that can be bought; null if it has no limit.'),
   })

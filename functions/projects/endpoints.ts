@@ -6,17 +6,17 @@ const MINUTE_SECONDS = 60;
 const none = z.object({});
 const project = z
   .looseObject({
-    id: z.string().describe('Names the project.'),
+    id: z.string().describe('Names the project in the reference records.'),
     name: z.string().describe('The name to show to people.'),
-    slug: z.string().describe('A short name for addresses.'),
+    slug: z.string().describe('A short name for URLs.'),
   })
-  .meta({ id: 'InvitedProject', description: 'What an invite shows of its project.' });
+  .meta({ id: 'InvitedProject', description: 'The fields of the project in an invite.' });
 const organization = z
   .looseObject({
-    id: z.string().describe('Names the organization, `org_…`.'),
+    id: z.string().describe('Id of the organization, `org_…`.'),
     name: z.string().describe('The name to show to people.'),
   })
-  .meta({ id: 'InvitedOrganization', description: 'What an invite shows of its organization.' });
+  .meta({ id: 'InvitedOrganization', description: 'The fields of the organization in an invite.' });
 
 export const previewInviteEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'projects.preview-invite',

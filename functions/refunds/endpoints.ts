@@ -1,4 +1,4 @@
-/** @module The HTTP endpoints for refunds. Only the merchant creates refunds or lists those of all payments. */
+/** @module The HTTP endpoints for refunds. Only the merchant creates refunds or lists the refunds of all payments. */
 
 import * as z from 'zod';
 import { subjectOf } from '../../shared/access/caller.ts';
@@ -13,8 +13,8 @@ import { cursorMeta } from '../../shared/queries/list-meta.ts';
 import { LISTED_REFUND_COLUMNS, listedRefundSchema, listRefundsQuery } from '../../shared/queries/list-refunds.ts';
 
 const none = z.object({});
-const ofPayment = z.object({ id: idSchema.describe('Names the payment, `pay_…`.') });
-const byId = z.object({ id: idSchema.describe('Names the refund, `ref_…`.') });
+const ofPayment = z.object({ id: idSchema.describe('Id of the payment, `pay_…`.') });
+const byId = z.object({ id: idSchema.describe('Id of the refund, `ref_…`.') });
 
 export const createRefundEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'refunds.create',
@@ -28,15 +28,16 @@ export const createRefundEndpoint = /* @__PURE__ */ endpoint(() => ({
     has not responded. In both cases \`payment.refunded\` or \`payment.refund_failed\` follows as an event. Send an \`Idempotency-Key\`, so that
     a repeat does not refund twice.
 
-    - 409 \`INVALID_STATE\`: the payment has not succeeded, or the amount exceeds what the provider can still refund. A refund takes from one capture. If PayPal has captured the payment several times on its site, and the amount exceeds what is left of each capture, \`details.captures\` says what is left of each; send several refunds.
+    - 409 \`INVALID_STATE\`: the payment has not succeeded, or the amount exceeds what the provider can still refund. A refund takes from one capture. If the payment was captured several times on PayPal's site and the amount exceeds the rest of each capture, \`details.captures\` lists the rests; send several refunds.
     - 409 \`PAYMENT_DISPUTED\`: a dispute of the payment is open, and the body does not have \`despite_dispute: true\`, or the provider
       refuses to refund a disputed payment. \`details\` has the \`dispute_id\` and \`status\` of an open dispute. Stripe and Square refuse
       unless the dispute is an inquiry, and PayPal refuses a partial refund. \`details.status\` is \`lost\` if a lost dispute has
       taken the amount; then the flag does not help.
     - 502 \`PROVIDER_ERROR\`: the provider refused, and the refund is stored as \`failed\`.
-    - 403 \`INSUFFICIENT_PERMISSIONS\` with \`details.reason: own_payment\`: the caller pays, as a user, as a guest with the same e-mail, or as a
-      member of the organization that pays. Another person of the merchant must refund the payment. A service key counts as the
-      person who created it and as the person who rotated it, for their payments and those of organizations that they own.`,
+    - 403 \`INSUFFICIENT_PERMISSIONS\` with \`details.reason: own_payment\`: the caller is the payer: the user, a guest
+      with the same e-mail, or a member of the paying organization. Another person of the merchant must refund the payment. A
+      service key counts as its creator and as the person who rotated it, for their own payments and those of
+      organizations that they own.`,
   auth: 'platform-admin',
   access: { action: 'merchant', record: paymentRecord },
   params: byPaymentId,

@@ -37,7 +37,7 @@ import {
 } from '../../shared/subscriptions/record/subscription-view.ts';
 
 const none = z.object({});
-const byId = z.object({ id: idSchema.describe('Names the subscription, `subs_…`.') });
+const byId = z.object({ id: idSchema.describe('Id of the subscription, `subs_…`.') });
 
 const addressNamed = ({
   billing_address_id: id,
@@ -58,7 +58,7 @@ export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/subscriptions',
   summary: 'Create a subscription',
   description: `Charges a saved payment method every period, from now or from the end of a trial. Price and interval come from the
-    product or from the request. Months count from the first day: 31 January, 28 February, 31 March.
+    product or from the request. Months count from the start date: 31 January, 28 February, 31 March.
 
     - 201 \`active\`: the first period is paid, or costs nothing.
     - 201 \`trialing\`: nothing is charged until \`trial_end\`.
@@ -144,7 +144,7 @@ export const getSubscriptionTimelineEndpoint = /* @__PURE__ */ endpoint(() => ({
         subscription_id: z.string().describe('The subscription that the entries are about, `subs_…`.'),
         status: z.enum(SUBSCRIPTION_STATUSES).describe('The current status of the subscription.'),
       })
-      .describe('The subscription, and where the page stands in its timeline.'),
+      .describe('The subscription, and the position of the page in its timeline.'),
   auth: 'session',
   access: { action: 'read', record: subscriptionRecord },
   params: byId,
@@ -206,7 +206,7 @@ const planFields = [
   ...['billing_interval', 'interval_multiplier', 'pending_change', 'scheduled_change'],
 ];
 
-/** What either update of a subscription does not change itself. */
+/** The fields that PUT and PATCH accept only unchanged, with the routes that change them. */
 const sentBack = {
   expanded: ['open_payment', 'payment_method', 'project'],
   changedBy: {
@@ -282,15 +282,15 @@ export const reactivateSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   description: `Does one of three things:
 
     - A scheduled cancellation is cleared; nothing is charged.
-    - A canceled subscription whose period still runs continues that period. If the service bills, nothing is charged. If the provider bills,
-      it gets a new subscription, which charges from the end of the paid time.
+    - A canceled subscription whose period still runs continues that period. If the service bills, nothing is charged. If
+      the provider bills, a new subscription there charges from the end of the paid time.
     - A canceled subscription whose period is over starts a new period now, and charges it. After a decline the response is 402, and the
       subscription stays canceled.
 
     After 504, and while \`billing_status\` is \`pending\`, the event of the reactivation follows, or \`subscription.updated\` with the reason
     \`reactivate_failed\`.
 
-    While a charge from before the cancellation is under way, as a direct debit may be for days, the response is 409 \`PAYMENT_IN_PROGRESS\`.
+    While a charge from before the cancellation is under way (a direct debit takes days), the response is 409 \`PAYMENT_IN_PROGRESS\`.
     A subscription without a cancellation gets 409 \`SUBSCRIPTION_NOT_CANCELED\`.`,
   access,
   body: none,
@@ -306,7 +306,7 @@ export const pauseSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   description: `Stops all charges of an active or past-due subscription until it is resumed. Paid time is not lost. A
     repeat returns 200 again; other states get 409 \`INVALID_STATE\`.
 
-    With \`resume_at\` the subscription resumes by itself then, as \`POST /subscriptions/{id}/resume\` does, and charges its method. After a
+    With \`resume_at\` the subscription resumes automatically at that time, as after \`POST /subscriptions/{id}/resume\`, and charges its method. After a
     decline it stays paused, and \`subscription.updated\` with the reason \`resume_failed\` follows. A repeat with another \`resume_at\` moves
     the date; a resumption or a cancellation clears it.`,
   access,

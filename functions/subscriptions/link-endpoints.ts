@@ -10,15 +10,16 @@ export const linkSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'subscriptions.link',
   method: 'POST',
   path: '/subscriptions/{id}/link',
-  summary: 'Make a link to the page of a subscription',
-  description: `Makes the URL of a page on which the payer pays an open payment, changes the card, cancels or keeps this subscription, without a
-    session. Send it to the payer only, for example after a renewal has failed. Nothing of the link is stored, so you may make another.
+  summary: 'Create a link to the page of a subscription',
+  description: `Creates the URL of a hosted page for this subscription. Without a session, the payer can pay an open
+    payment, change the card, cancel, or withdraw a cancellation. Send the URL to the payer only, for example after a
+    failed renewal. The link is not stored, so you may create another.
 
     - 409 \`INVALID_STATE\`: the subscription is canceled.
     - 404 \`RESOURCE_NOT_FOUND\`, also if hosted pages are off (\`HOSTED_PAGES\`).`,
   auth: 'platform-admin',
   access: { action: 'merchant', record: subscriptionRecord },
-  params: z.object({ id: idSchema.describe('Names the subscription, `subs_…`.') }),
+  params: z.object({ id: idSchema.describe('Id of the subscription, `subs_…`.') }),
   query: z.object({}),
   body: pageLinkBody,
   response: pageLinkSchema,

@@ -14,7 +14,7 @@ import { subscriptionViewSchema } from '../../shared/subscriptions/record/subscr
 
 const ofPlan = {
   auth: 'session',
-  params: z.object({ id: idSchema.describe('Names the subscription, `subs_…`.') }),
+  params: z.object({ id: idSchema.describe('Id of the subscription, `subs_…`.') }),
   query: z.object({}),
   response: subscriptionViewSchema,
   status: 200,
@@ -59,29 +59,30 @@ export const changePlanEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/subscriptions/{id}/change',
   summary: 'Change the product or the quantity of a subscription',
-  description: `Changes the plan now, or when the next period opens. The service computes and charges the difference itself, alike at every
-    provider, so the preview is the charge.
+  description: `Changes the plan now, or when the next period opens. The service computes and charges the difference in
+    the same way at every provider, so the charge equals the preview.
 
-    - \`now\`: the rest of the period is charged at the new price, less what is left of the old price. With another interval a new period
+    - \`now\`: the rest of the period is charged at the new price, less the unused part of the old price. With another interval a new period
       begins. 200 with the new plan.
     - \`now\`, and the payer must authenticate: 200 with the old plan and \`pending_change\`; continue in the browser with its
-      \`client_secret\`. Unpaid, it ends at \`expires_at\`.
+      \`client_secret\`. An unpaid change expires at \`expires_at\`.
     - \`now\`, and the charge is declined: 402 \`PAYMENT_DECLINED\`, and nothing has changed.
     - \`period_end\`: 200 with \`scheduled_change\`. Another change replaces it, the same change leaves it as it is, and \`DELETE\` or a
       cancellation withdraws it. The tier of the new plan is \`pending\` until its first period is paid.
 
     An upgrade takes effect now and a downgrade at the end of the period, unless the settings PLAN_CHANGE_UPGRADE and PLAN_CHANGE_DOWNGRADE
     say otherwise. A payer may always choose \`period_end\`. A downgrade now, \`proration: none\`, and a price or an interval without a
-    product are for the merchant (\`subscriptions:operate\`); others get 403. So does a person of the merchant who pays, alone or in the
-    organization that pays, and the service key of that person: \`details.reason: own_payment\`.
+    product are for the merchant (\`subscriptions:operate\`); others get 403. A person of the merchant who is the payer
+    or a member of the paying organization also gets 403, and so does that person's service key (\`details.reason:
+    own_payment\`).
 
-    If a member lent an own method to the organization, only that member changes product, quantity, price or interval; others get 403 with
-    \`details.reason: lent_method\`. They may cancel, pause, or set another method. The merchant may lower the price.
+    If a member lent their own method to the organization, only that member may change product, quantity, price or
+    interval; others get 403 with \`details.reason: lent_method\`. Others may cancel, pause, or set another method. The merchant may lower the price.
 
-    An active or trialing subscription can change; other states get 409 \`INVALID_STATE\`. In the last hour of a period only \`period_end\`
-    works, and so after 80 payments in one period (\`details.reason: too_many_changes\`), or if the provider itself adds a tax or several
-    discounts (\`priced_at_provider\`). A trial belongs to its product: a change now to another product keeps at most the trial days of that product, counted from \`created_at\`. If they are
-    over, the trial ends, and the first period is charged now at the full price. Other changes in a trial charge nothing.`,
+    An active or trialing subscription can change; other states get 409 \`INVALID_STATE\`. Only \`period_end\` works in
+    the last hour of a period, after 80 payments in one period (\`details.reason: too_many_changes\`), and if the
+    provider itself adds a tax or several discounts (\`priced_at_provider\`). A trial belongs to its product: a change now to another product keeps at most the trial days of that product, counted
+    from \`created_at\`. If these days are over, the trial ends, and the first period is charged now at the full price. Other changes in a trial charge nothing.`,
   access: { ...access, references: targetNamed },
   body: changePlanBody,
   accepted:
@@ -96,9 +97,10 @@ export const previewChangeEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'subscriptions.preview-change',
   method: 'POST',
   path: '/subscriptions/{id}/change/preview',
-  summary: 'Preview what a change of the plan costs and does',
-  description: `Computes the change of the same body without storing or charging anything. The change that is made with \`proration_at\` of
-    this response within 10 minutes costs exactly \`due_now_cents\`. A body that the change would refuse gets the same error here.`,
+  summary: 'Preview the cost and effect of a plan change',
+  description: `Computes a change from the body of the change request, without storing or charging anything. A change
+    with \`proration_at\` of this response within 10 minutes costs exactly \`due_now_cents\`. An impossible change gets
+    the same error here.`,
   access: { ...access, references: targetNamed },
   body: changePlanBody,
   response: changePreviewSchema,
@@ -111,11 +113,11 @@ export const withdrawChangeEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'subscriptions.withdraw-change',
   method: 'DELETE',
   path: '/subscriptions/{id}/change',
-  summary: 'Withdraw a change of the plan that is scheduled or unpaid',
-  description: `Withdraws \`scheduled_change\`, or a \`pending_change\` that waits for its payer, whose payment is canceled. Without either:
-    409 \`INVALID_STATE\`, also if the payer has paid meanwhile, because what is paid takes effect. While the outcome of the payment is
-    unknown: 409 \`PAYMENT_IN_PROGRESS\`. If a member lent the method that pays, only that member withdraws: 403 with
-    \`details.reason: lent_method\` for others.`,
+  summary: 'Withdraw a scheduled or unpaid plan change',
+  description: `Withdraws \`scheduled_change\`, or an unpaid \`pending_change\` with its payment. 409 \`INVALID_STATE\`
+    if there is neither, or if the payer has paid meanwhile, because a paid change takes effect. 409
+    \`PAYMENT_IN_PROGRESS\` while the outcome of the payment is unknown. If a member lent the payment method, only that
+    member may withdraw the change; others get 403 with \`details.reason: lent_method\`.`,
   access,
   body: null,
   errors: COMMAND_ERRORS,

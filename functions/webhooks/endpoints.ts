@@ -1,6 +1,6 @@
 /**
- * @module The HTTP endpoints for webhooks. Each provider slot has one for inbound events; the others serve the log,
- * test events and replays.
+ * @module The HTTP endpoints for webhooks. Each provider slot has an endpoint for inbound events. The other endpoints
+ * serve the log, test events and replays.
  */
 
 import * as z from 'zod';
@@ -16,7 +16,7 @@ import { logView } from '../../shared/webhooks/read-logs.ts';
 const MINUTE_SECONDS = 60;
 const TEST_DATA_BOUNDS = { keys: 100, bytes: 64 * 1024 };
 const none = z.object({});
-const logId = z.object({ id: idSchema.describe('Names the log entry, `log_…`.') });
+const logId = z.object({ id: idSchema.describe('Id of the log entry, `log_…`.') });
 
 const receivedSchema = z
   .object({
@@ -41,7 +41,7 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
       A type that the service does not use gets 200 with \`ignored\`.
 
       Besides the provider's own format the route accepts \`{id, type, provider, data: {object}, created}\`, signed as the provider signs.
-      Such an event changes a subscription as it says, unless the service bills the subscription.`,
+      Such an event updates a subscription, unless the service bills the subscription.`,
     auth: 'provider-signature',
     params: none,
     query: none,
@@ -127,8 +127,8 @@ export const sendWebhookTestEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'POST',
   path: '/webhooks/test',
   summary: 'Send a test event to every target that subscribes to it',
-  description: `Sends a sample of an event to every target that subscribes to it: one attempt each, without retries. The response says what
-    each target did. The event is marked by \`test: true\` in its body and by the header \`webhook-test: true\`.
+  description: `Sends a sample of an event to every target that subscribes to it: one attempt each, without retries. The
+    response has the result of each target. The event is marked by \`test: true\` in its body and by the header \`webhook-test: true\`.
 
     Owners and admins of the session's organization and the merchant may send. The error 400 \`UNKNOWN_EVENT\` lists the event names.`,
   auth: 'session',
@@ -141,7 +141,7 @@ export const sendWebhookTestEndpoint = /* @__PURE__ */ endpoint(() => ({
         .min(1)
         .meta({
           description:
-            'A canonical name, or the type of an inbound event, which goes to raw nodes as `<provider>:<type>`. A type may have a slot in front, as in `provider_b:invoice.payment_failed`; without a slot it is a type of `provider_a`. A name that is both, such as `customer.created`, means the canonical event.',
+            "A canonical name, or a provider's event type, sent to raw nodes as `<provider>:<type>`. A type may start with a slot, as in `provider_b:invoice.payment_failed`, else it is a type of `provider_a`. A name that is both, such as `customer.created`, means the canonical event.",
           examples: ['payment.succeeded'],
         }),
       test_data: boundedObject(TEST_DATA_BOUNDS, z.record(boundedText(200), jsonValue))
@@ -171,11 +171,11 @@ export const sendWebhookTestEndpoint = /* @__PURE__ */ endpoint(() => ({
                   .optional()
                   .describe("The target's HTTP status; absent if the target did not respond."),
               })
-              .meta({ id: 'TestDelivery', description: 'What one target did with a test event.' }),
+              .meta({ id: 'TestDelivery', description: 'The result of a test event at one target.' }),
           )
-          .describe('Every target that is configured.'),
+          .describe('Every configured target.'),
       })
-      .meta({ id: 'SentTestEvent', description: 'The test event, and what each target did with it.' }),
+      .meta({ id: 'SentTestEvent', description: 'The test event, and its result at each target.' }),
   status: 200,
   form: 'envelope',
   errors: [...senderErrors, 'UNKNOWN_EVENT', 'RESOURCE_NOT_FOUND', 'RATE_LIMITED'],

@@ -116,7 +116,7 @@ export const workerTriggers = [
       ...CUSTOMER_SECRETS,
       'secrets:ids',
     ],
-    // The function may first wait because of a provider's rate limit.
+    // The function may first wait up to 10 s, until the limit on due work's provider calls admits it.
     timeoutSeconds: 60,
     memoryMb: MEMORY_MB.background,
     impact:
@@ -148,7 +148,7 @@ export const workerTriggers = [
     visibilitySeconds: 180,
     // Fits the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT; each host applies the operator's values.
     maxReceives: 4,
-    // A dead letter means that the target was down for longer than all retries. Its operator usually knows.
+    // The target was down for longer than all retries. Its operator knows, or learns of it from a later alarm.
     deadLettersCanWait: true,
     uses: ['table:read', 'table:put', 'secrets:webhooks', 'queue:send:webhook-delivery'],
     timeoutSeconds: 20,

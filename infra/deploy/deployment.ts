@@ -50,7 +50,7 @@ export interface Steps {
   readonly webhooks: (account: Account) => Promise<string>;
   /** @returns the deployed stacks that are not in the build. */
   readonly removedStacks: (account: Account) => Promise<readonly RemovedStack[]>;
-  /** @returns the routes that move from a removed stack to a new one. */
+  /** @returns the routes that move from a removed stack to a stack of the build. */
   readonly movedRoutes: (account: Account, removed: readonly RemovedStack[]) => Promise<MovedRoutes>;
   /** Deletes moving routes. They return 404 until their new stack is deployed. */
   readonly deleteRoutes: (account: Account, routes: readonly MovedRoute[]) => Promise<void>;

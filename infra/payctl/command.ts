@@ -205,7 +205,9 @@ afterRestore(payctl.command('restore-done'))
 
 payctl
   .command('cancel-lost [subscription...]')
-  .description('cancels provider-billed subscriptions without a record here, by the provider’s id; asks about each')
+  .description(
+    'cancels provider-billed subscriptions that no record here follows, by the provider’s id; asks about each',
+  )
   .requiredOption('--restored-to <time>', 'the time that the table was restored to')
   .option('--yes', 'cancel without asking')
   .action((only: readonly string[], { restoredTo, yes }: { readonly restoredTo: string; readonly yes?: boolean }) =>

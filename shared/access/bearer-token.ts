@@ -29,7 +29,7 @@ export const openBearerTokens = ({ jwksUri, issuer, audiences, read }: BearerOpt
       }
     },
   };
-  // The caller checks `exp` against the host's clock, because the library uses the machine's clock.
+  // The library checks `exp` against the machine's clock. The caller also checks it against the host's clock.
   const verifier = JwtVerifier.create(
     { issuer: issuer || null, audience: null, jwksUri },
     { jwksCache: new SimpleJwksCache({ fetcher }) },

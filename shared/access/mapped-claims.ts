@@ -15,9 +15,7 @@ export const mappedClaims = (claims: unknown, sources: ClaimSources): unknown =>
   };
 };
 
-/**
- * The staff role in a claim. In a list, such as a user's groups, the highest role counts, in the order of STAFF_ROLES.
- */
+/** The staff role in a list, such as a user's groups. If the list has several, the first in STAFF_ROLES counts. */
 const roleIn = (words: readonly unknown[]): string | undefined => STAFF_ROLES.find((role) => words.includes(role));
 
 const valueFrom = (claims: object, { claim, word }: ClaimSource): unknown => {

@@ -1,7 +1,7 @@
 /**
- * @module A person who pays never decides as the merchant. A refund, a capture, a release and a price that a payer may
- * not set need a person of the merchant who neither pays nor belongs to the organization that pays. A service key
- * decides as the person who created the key, and as the person who got its secret by a rotation.
+ * @module A payer never decides for the merchant about their own payment. Refunds, captures, releases and merchant-only
+ * prices need a person of the merchant who is neither the payer nor a member of the paying organization. A service key
+ * counts as the person who created the key and as the person who received its secret by a rotation.
  */
 
 import { DomainError } from '../core/errors.ts';
@@ -16,15 +16,15 @@ import { type CallerRight, NO_CONDITIONS } from './right.ts';
 import type { Scope } from './scopes.ts';
 import { roleOf } from './standing.ts';
 
-/** The person who decides; for a key, every person who may hold its secret. */
+/** The deciding person; for a key, every person who may have its secret. */
 interface Decider {
   readonly userIds: readonly string[];
   readonly emailHash: string | undefined;
-  /** The roles in the paying organization with which the person may not decide. */
+  /** The person may not decide with one of these roles in the paying organization. */
   readonly bindingRoles: readonly Role[];
 }
 
-/** An owner adds a member without asking, so a membership of its creator does not bind a key. */
+/** For a key, only an owner's role counts, because an owner may add its creator as a member without consent. */
 const deciderOf = (caller: Caller): Decider | undefined => {
   if (caller.kind === 'key') {
     const { holders, holderEmailHash } = caller.key;
@@ -38,7 +38,7 @@ const deciderOf = (caller: Caller): Decider | undefined => {
   };
 };
 
-/** @param roles the roles of the decider in the organization of the record */
+/** @param roles the decider's roles in the record's organization */
 const isOwnPayment = (
   { userIds, emailHash: hash, bindingRoles }: Decider,
   { userId, guestEmail }: Owned,
@@ -52,9 +52,9 @@ const decidesFreely = ({ bindingRoles }: Decider): Clause => ({
   any: [{ absent: true }, { every: bindingRoles.map((role) => ({ differs: ['role', role] as const })) }],
 });
 
-/** Whether the caller may decide as the merchant on a payment or subscription. */
+/** Whether the caller may decide for the merchant about a payment or subscription. */
 export type MerchantDecision =
-  /** The write of the decision includes the conditions of the right. */
+  /** The write of the decision must include the right's conditions. */
   | { readonly kind: 'allowed'; readonly right: CallerRight }
   | { readonly kind: 'no scope' | 'own payment'; readonly refusal: DomainError };
 
@@ -65,7 +65,7 @@ interface Asked {
   readonly scope: Scope;
 }
 
-/** Reads the roles of the decider if an organization pays. */
+/** Reads the decider's roles if an organization pays. */
 export const ownPayment = async (
   table: Pick<Table, 'get'>,
   { caller, record, scope }: Asked,
@@ -86,8 +86,8 @@ export const ownPayment = async (
 };
 
 /**
- * @returns the conditions of the write of the decision
- * @throws DomainError INSUFFICIENT_PERMISSIONS without the scope, or if the decider pays
+ * @returns conditions for the write of the decision
+ * @throws DomainError INSUFFICIENT_PERMISSIONS without the scope, or if the decider is the payer
  */
 export const requireOthersPayment = async (table: Pick<Table, 'get'>, asked: Asked): Promise<CallerRight> => {
   const decision = await ownPayment(table, asked);
@@ -97,6 +97,6 @@ export const requireOthersPayment = async (table: Pick<Table, 'get'>, asked: Ask
 
 const ownPaymentError = (): DomainError =>
   new DomainError('INSUFFICIENT_PERMISSIONS', {
-    message: 'You, or an organization of yours, pay this, so another person of the merchant must decide',
+    message: 'You or your organization pays this, so another person of the merchant must decide',
     details: { reason: 'own_payment' },
   });

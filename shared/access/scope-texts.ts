@@ -1,6 +1,6 @@
 import type { Scope } from './scopes.ts';
 
-/** What each scope permits, for the page of routes and the console. A separate module, so that few functions have it. */
+/** The text of each scope, for the routes page and the console. A separate module, so most functions do not load it. */
 export const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
   'payments:read': 'Read payments, refunds, disputes, timelines and summaries of every owner.',
   'subscriptions:read': 'Read subscriptions, their timelines and memberships of every owner.',
@@ -12,8 +12,8 @@ export const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
   'payments:operate': "Sync payments, cancel anyone's unconfirmed payment, and change the metadata of a final payment.",
   'payments:capture': 'Capture and release holds.',
   'refunds:write': 'Refund payments.',
-  'links:write': 'Make links to hosted pages, for payments and subscriptions of every owner, and payment links.',
-  'subscriptions:operate': "Cancel anyone's subscription, and set a free price.",
+  'links:write': 'Create payment links, and links to hosted pages for payments and subscriptions of every owner.',
+  'subscriptions:operate': "Cancel anyone's subscription, and set a custom price.",
   'catalog:write': 'Read and change products, projects, tiers, invites and discount codes.',
   'webhooks:read': 'Read the webhook log of every owner.',
   'webhooks:write': 'Send logged events again, and send test events.',

@@ -1,6 +1,6 @@
 /**
- * @module CSV of payments and refunds for bookkeeping, by the date of their creation, completion or payout. A page has
- * its totals per settlement currency in the header X-Totals.
+ * @module CSV of payments and refunds for bookkeeping, by date of creation, completion or payout. The X-Totals header
+ * contains a page's totals per settlement currency.
  */
 
 import * as z from 'zod';
@@ -27,10 +27,10 @@ const cents = z.int().nullable();
 export const exportRowSchema = /* @__PURE__ */ once(() =>
   z
     .looseObject({
-      id: z.string().describe('Names the payment or the refund.'),
-      fee_cents: cents.describe('What the provider keeps, in minor units of `settlement_currency`; null if unknown.'),
+      id: z.string().describe('Id of the payment or the refund.'),
+      fee_cents: cents.describe("The provider's fee, in minor units of `settlement_currency`; null if unknown."),
       net_cents: cents.describe(
-        'What you receive, in minor units of `settlement_currency`, negative for a refund; null if unknown.',
+        'The net amount, in minor units of `settlement_currency`, negative for a refund; null if unknown.',
       ),
       settlement_currency: z.string().nullable().describe('The currency that you receive; null if unknown.'),
       available_on: z.string().nullable().describe('When the provider makes the money available; null if unknown.'),
@@ -49,17 +49,17 @@ export const exportQuery = z
     date: z
       .enum(EXPORT_DATES)
       .default('created')
-      .describe('Which date `from` and `to` mean: of the creation, of the success, or when the money is available.'),
+      .describe('The date for `from` and `to`: creation, success, or availability of the money.'),
     from: moment(false).describe('The earliest date: a time, or a day in UTC (its first moment).'),
     to: moment(true).describe('The latest date: a time, or a day in UTC (its last moment).'),
-    limit: wholeNumberParameter(1, MAX_ROWS).default(MAX_ROWS).describe('How many rows a page holds.'),
+    limit: wholeNumberParameter(1, MAX_ROWS).default(MAX_ROWS).describe('Rows per page.'),
     cursor: cursorParameter,
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from <= to, notBefore('to', 'from'));
 type ExportQuery = z.output<typeof exportQuery>;
 type ExportRequest = Pick<ApiRequest<unknown, ExportQuery>, 'query' | 'csvPage'>;
 
-/** A payment is completed at most this long after its creation, and available at most this long too. */
+/** The maximum time from a payment's creation to its completion, and to its payout. */
 const LATEST_MS = 120 * DAY_MS;
 
 interface Dated {
@@ -68,7 +68,7 @@ interface Dated {
   readonly settlement?: { readonly availableOn?: string | undefined } | undefined;
 }
 
-/** Records in creation order hold every record of the range, if the creations begin so much earlier. */
+/** The list is in creation order, so it starts this much earlier to include every record of the range. */
 const creationsFrom = ({ date, from }: ExportQuery): string | undefined =>
   from === undefined || date === 'created' ? from : iso(instant(from) - LATEST_MS);
 
@@ -99,7 +99,7 @@ const rowSchema = z.object({
   settlement_currency: z.string().nullable(),
 });
 
-/** `USD fee=120 net=2380; EUR fee=0 net=500`, in minor units. Rows without a settlement do not count. */
+/** `USD fee=120 net=2380; EUR fee=0 net=500`, in minor units. Omits rows without a settlement. */
 const withTotals = (reply: Reply): Reply => {
   const totals = new Map<string, { fee: number; net: number }>();
   for (const { fee_cents: fee, net_cents: net, settlement_currency: currency } of z

@@ -1,6 +1,6 @@
 /**
- * @module Exports all stored data of one person, as an erasure would find it. This includes the person's records, and
- * the copies in logs, events and stored responses. Secrets and one-time tokens are left out.
+ * @module Exports all stored data of one person, found in the same way as for an erasure. This includes the person's
+ * records, and copies in logs, events and stored responses. Omits secrets and one-time tokens.
  */
 
 import * as z from 'zod';
@@ -23,7 +23,7 @@ import { isTraceOf, type Sought } from '../removal/erasure-traces.ts';
 const GUEST = 'guest:';
 const USER = 'user:';
 
-/** @returns undefined for another text */
+/** @returns undefined unless the text names a user or a guest */
 const personIn = (text: string): Subject | undefined => {
   if (text.startsWith(USER) && text.length > USER.length) return { kind: 'user', userId: text.slice(USER.length) };
   const email = emailSchema.safeParse(text.startsWith(GUEST) ? text.slice(GUEST.length) : '');
@@ -73,7 +73,7 @@ export const exportPerson = async (
   };
 };
 
-/** The ids and e-mail addresses of the person's records. Copies hold one of them. */
+/** The ids and e-mail addresses in the person's records. Every copy contains at least one of them. */
 const soughtOf = async (table: Table, subject: Subject): Promise<Sought> => {
   const ids = new Set<string>();
   const emails = new Set<string>(subject.kind === 'email' ? [normalizedEmail(subject.email)] : []);
@@ -97,7 +97,7 @@ const noteValues = (item: Item, { ids, emails }: { readonly ids: Set<string>; re
   }
 };
 
-/** Our id and the provider's ids of a record, its attempts and its predecessors. */
+/** Our id, the provider's ids, and former ids of a record and its attempts. */
 const idsOfRecord = (item: Item): readonly string[] => {
   const { pk } = keyOf(item);
   const ofProvider = Object.entries(item).filter(([name]) => PROVIDER_IDS.test(name) && name !== 'providerId');
@@ -130,7 +130,7 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   ...{ LOG: 'webhook_log', EVT: 'provider_event', DLV: 'webhook_delivery', IDEM: 'stored_answer' },
 };
 
-/** Keys of the table and its indexes, and fields that open something. */
+/** Keys of the table and its indexes, and internal references. */
 const INTERNAL = new Set([
   'pk',
   'sk',
@@ -169,7 +169,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Without secret fields, and without secrets in texts, such as the address of a provider's page. */
+/** Removes secret fields, and secrets in texts, such as the address of a provider's page. */
 const withoutSecretsIn = (value: unknown): unknown => {
   if (typeof value === 'string') return withoutSecrets(value);
   if (Array.isArray(value)) return value.map(withoutSecretsIn);
@@ -182,9 +182,9 @@ const withoutSecretsIn = (value: unknown): unknown => {
 export const personExportSchema = z.array(
   z
     .object({
-      kind: z.string().describe('What is stored: a record, or a copy in a log, an event or a stored response.'),
-      id: z.string().describe('Names the record or the copy.'),
-      data: z.unknown().describe('Everything that is stored, without secrets and keys of the table.'),
+      kind: z.string().describe('The kind of entry: a record, or a copy in a log, an event or a stored response.'),
+      id: z.string().describe('Id of the record or the copy.'),
+      data: z.unknown().describe('All stored fields, without secrets and table keys.'),
     })
     .meta({ id: 'PersonExportEntry', description: 'One record or copy that holds data of the person.' }),
 );

@@ -1,4 +1,4 @@
-/** @module The body and the response of an import of customers whom another integration has made at a provider. */
+/** @module The body and response of an import of customers that another integration created at a provider. */
 
 import * as z from 'zod';
 import { BILLING_INTERVALS } from '../catalog/billing-intervals.ts';
@@ -37,32 +37,32 @@ const startSchema = z
       .trim()
       .min(1)
       .describe(
-        'Your reference of the subscription, at most 100 characters. With the customer it makes a repeat `known`.',
+        'Your reference of the subscription, at most 100 characters. A repeat with the same customer and reference is `known`.',
       ),
-    payment_method: tokenText(LONGEST_ID).describe("The provider's id of the method to charge, one of the customer's."),
-    product_id: optionalId.describe('The product; price, currency and interval are then those of the product.'),
-    quantity: soldQuantity.optional().describe('How many of the product; 1 if absent. Only with a product.'),
+    payment_method: tokenText(LONGEST_ID).describe("The provider's id of the customer's method to charge."),
+    product_id: optionalId.describe('The product. Its price, currency and interval apply.'),
+    quantity: soldQuantity.optional().describe('Units of the product; 1 if absent. Only with a product.'),
     subtotal_cents: centsField.describe('The price of a period before tax and discount, in minor units.'),
     tax_cents: centsField.describe('The tax of a period in minor units; 0 if absent.'),
     discount_cents: centsField.describe('The discount of a period in minor units; 0 if absent.'),
-    total_cents: centsField.describe('What each period costs, in minor units: subtotal + tax − discount.'),
+    total_cents: centsField.describe('The price of a period, in minor units: subtotal + tax − discount.'),
     currency: currencyField.optional().describe('An ISO 4217 code.'),
     billing_interval: z.enum(BILLING_INTERVALS).optional().describe('The unit of a period.'),
     interval_multiplier: z.int().min(1).max(MAX_MULTIPLIER).optional().describe('Units per period; 1 if absent.'),
     paid_until: timeField().describe(
-      'End of the time that was paid elsewhere, 48 hours to 400 days ahead. The first charge is then.',
+      'End of the time paid elsewhere, 48 hours to 400 days ahead. The first charge follows at this time.',
     ),
     source_ended: z
       .boolean()
       .default(false)
-      .describe('True states that the old biller charges no more. Only you know that; without it the row is refused.'),
+      .describe('True confirms that the old biller no longer charges. Without it the row is refused.'),
   })
   .refine((body) => hasAnyField(body, 'total_cents', 'product_id'), requiredOfStart('total_cents'))
   .refine((body) => hasAnyField(body, 'currency', 'product_id'), requiredOfStart('currency'))
   .refine((body) => hasAnyField(body, 'billing_interval', 'product_id'), requiredOfStart('billing_interval'))
   .meta({
     id: 'StartSubscription',
-    description: 'A subscription that another biller has billed so far, and the service bills from `paid_until` on.',
+    description: 'A subscription of another biller; the service bills it from `paid_until` on.',
   });
 export type StartBody = z.output<typeof startSchema>;
 
@@ -71,7 +71,7 @@ const rowSchema = z
     provider_customer_id: boundedText(LONGEST_ID)
       .min(1)
       .meta({
-        description: 'Names the customer at the provider, such as `cus_…` at Stripe.',
+        description: 'Id of the customer at the provider, such as `cus_…` at Stripe.',
         examples: ['cus_NffrFeUfNV2Hib'],
       }),
     owner: boundedText(320)
@@ -80,7 +80,7 @@ const rowSchema = z
         params: { rule: 'invalid_format' },
       })
       .meta({
-        description: 'Who owns the records here: `user:<id>`, `organization:<id>` or `guest:<e-mail>`.',
+        description: 'The owner of the records here: `user:<id>`, `organization:<id>` or `guest:<e-mail>`.',
         examples: ['user:user-1'],
       }),
     start: startSchema.optional(),
@@ -91,18 +91,18 @@ export type ImportRow = z.output<typeof rowSchema>;
 export const importBody = z
   .object({
     provider_id: z.enum(PROVIDER_SLOTS).describe('The provider slot that has the customers.'),
-    dry_run: z.boolean().default(false).describe('True only reads and answers what an import would do.'),
+    dry_run: z.boolean().default(false).describe('True only reads, and returns the outcome of an import.'),
     products: boundedObject(PRODUCTS, z.record(boundedText(LONGEST_ID), idSchema))
       .default({})
       .meta({
         description:
-          'Products by the id of their price at Stripe. A subscription with such a price gets the product and its tier if total, currency and interval are equal.',
+          'Maps Stripe price ids to products. A subscription with such a price gets the product and its tier if total, currency and interval are equal.',
         examples: [{ price_1MoBy5LkdIwHu7ixZhnattbh: 'prod-pro' }],
       }),
     overwrite_metadata: z
       .boolean()
       .default(false)
-      .describe('True takes over subscriptions whose metadata has a `subscription_id` that is not ours.'),
+      .describe("True also imports subscriptions with another system's `subscription_id` in their metadata."),
     rows: boundedList(MOST_ROWS, rowSchema)
       .refine((rows) => rows.length > 0, 'must have at least one row')
       .describe('At most 20 customers.'),
@@ -146,13 +146,13 @@ export const importAnswer = /* @__PURE__ */ once(() =>
       rows: z
         .array(
           z.object({
-            provider_customer_id: z.string().describe('As the request named it.'),
-            owner: z.string().describe('As the request named it.'),
+            provider_customer_id: z.string().describe('The customer id from the request.'),
+            owner: z.string().describe('The customer id from the request.'),
             records: z
               .array(
                 z.object({
-                  kind: z.enum(IMPORT_KINDS).describe('What the record is.'),
-                  provider_id: z.string().describe("The provider's id; the reference of a `start`."),
+                  kind: z.enum(IMPORT_KINDS).describe('Whether the record is a customer, a method or a subscription.'),
+                  provider_id: z.string().describe("The provider's id, or the reference of a `start`."),
                   id: z.string().nullable().describe('Our id; null if there is no record here.'),
                   outcome: z
                     .enum(IMPORT_OUTCOMES)
@@ -172,11 +172,11 @@ export const importAnswer = /* @__PURE__ */ once(() =>
           adopted: z.int().describe('Records that are new here.'),
           known: z.int().describe('Records that were here already.'),
           refused: z.int().describe('Records that were refused.'),
-          manual: z.int().describe('Records that need a decision of yours.'),
+          manual: z.int().describe('Records that need your decision.'),
         })
         .describe('The number of records by outcome.'),
     })
-    .meta({ id: 'Imported', description: 'What the import did, per record.' }),
+    .meta({ id: 'Imported', description: 'The outcome of the import, per record.' }),
 );
 type ImportAnswer = z.output<ReturnType<typeof importAnswer>>;
 export type ImportCounts = ImportAnswer['counts'];

@@ -1,4 +1,4 @@
-/** @module Lists the customers of all owners for the merchant, newest first, with a search by whole values. */
+/** @module Lists the customers of all owners for the merchant, newest first, with a search by exact values. */
 
 import * as z from 'zod';
 import { isIdOf } from '../core/ids.ts';
@@ -25,10 +25,10 @@ export const everyCustomerQuery = z.object({
     .trim()
     .min(1)
     .optional()
-    .describe('A whole value, in any case: an e-mail address, a full name, our id, or the id at the provider.'),
+    .describe('A whole value (case-insensitive): an e-mail address, a full name, our id, or the id at the provider.'),
   limit: wholeNumberParameter(1, MAX_PER_PAGE)
     .default(PER_PAGE)
-    .describe('How many customers a page holds, 1 to 100; 25 if absent.'),
+    .describe('Customers per page, 1 to 100; 25 if absent.'),
   cursor: cursorParameter,
 });
 type EveryCustomerQuery = z.output<typeof everyCustomerQuery>;
@@ -68,7 +68,7 @@ const findCustomers = async (table: Table, query: EveryCustomerQuery): Promise<C
 
 const rowOf = (key: Key): IndexRow => ({ ...key, sort: '', fields: {} });
 
-/** @returns undefined if the word may be a name only */
+/** @returns undefined if only a name can match */
 const keysOfWord = async (table: Table, search: string): Promise<readonly Key[] | undefined> => {
   const lower = search.toLowerCase();
   const email = emailSchema.safeParse(lower);
@@ -100,7 +100,7 @@ interface Wanted extends Pick<EveryCustomerQuery, 'limit' | 'provider_id'> {
   readonly lists: readonly List[];
 }
 
-/** One page of all partitions together. It ends where a filter has reached its read limit in one of them. */
+/** One page of all partitions. If a filter reaches its read limit in a partition, the page ends at that point. */
 const newest = async (table: Table, { lists, start, limit, provider_id: slot }: Wanted): Promise<CustomerPage> => {
   const filter = slot === undefined ? [] : [{ equals: ['f.p', slot] } as const];
   const parts = await Promise.all(

@@ -30,7 +30,7 @@ const amountParameter = wholeNumberParameter(0, Number.MAX_SAFE_INTEGER);
 
 const FINGERPRINT = /^fp_[0-9a-f]{24}$/;
 
-/** A name that providers give to a brand or a wallet, in any case. */
+/** A provider's name for a brand or wallet, ignoring case. */
 const methodNameParameter = boundedText(40)
   .transform((name) => name.trim().toLowerCase())
   .pipe(z.string().regex(/^[\w -]+$/, 'must be the name of a brand or a wallet'))
@@ -43,7 +43,7 @@ export const everyPaymentQuery = z
       .min(1)
       .optional()
       .meta({
-        description: `A whole value: our id, an id at the provider, also that of a charge, an e-mail address, a reference code (in any case), or
+        description: `A whole value: our id, the provider's id of the payment or a charge, an e-mail address, a reference code (case-insensitive), or
           the last four digits of a card or bank account, saved or not.`,
         examples: ['4242'],
       }),
@@ -56,7 +56,7 @@ export const everyPaymentQuery = z
       .regex(/^[A-Za-z]{3}$/, 'must be an ISO 4217 code')
       .transform((code) => code.toUpperCase())
       .optional()
-      .describe('Only payments in this currency, an ISO 4217 code in any case.'),
+      .describe('Only payments in this currency, an ISO 4217 code (case-insensitive).'),
     min_cents: amountParameter
       .optional()
       .describe('Only payments with a total of at least this amount, in minor units.'),
@@ -66,11 +66,11 @@ export const everyPaymentQuery = z
     refund_status: z.enum(REFUND_EXTENTS).optional().describe('Only payments with this refund status.'),
     disputed: booleanParameter.describe('True: only payments with an open dispute; false: only those without.'),
     card_brand: methodNameParameter.meta({
-      description: 'Only payments whose last attempt was made with a card of this brand, in any case.',
+      description: 'Only payments whose last attempt was made with a card of this brand (case-insensitive).',
       examples: ['visa'],
     }),
     wallet_type: methodNameParameter.meta({
-      description: 'Only payments whose last attempt was made with this wallet, in any case.',
+      description: 'Only payments whose last attempt was made with this wallet (case-insensitive).',
       examples: ['apple_pay'],
     }),
     fingerprint: boundedText(40)
@@ -85,7 +85,7 @@ export const everyPaymentQuery = z
       .describe('Only failed payments whose last attempt was declined with this code.'),
     capture_before: moment(true).meta({
       description:
-        'Only held payments (`requires_capture`) whose provider ends the hold at this time or earlier: a time, or a day in UTC (its last moment).',
+        'Only held payments (`requires_capture`) whose hold ends by this time: a time, or a day in UTC (its last moment).',
       examples: ['2026-11-30'],
     }),
     ...everyFields('payments'),
@@ -108,7 +108,7 @@ export const everyPaymentSchema = /* @__PURE__ */ once(() =>
 export const listEveryPayment = (deps: EveryDeps, request: ApiRequest<unknown, EveryPaymentQuery>): Promise<Reply> =>
   listEvery(deps, PAYMENTS, request);
 
-/** Every payment of the creations that the query names, as rows of CSV, if it passes. */
+/** Payments created in the query's range that pass the test, as CSV rows. */
 export const listPaymentsWhere = (
   deps: EveryDeps,
   {
@@ -167,7 +167,7 @@ const PAYMENTS: EveryKind<VisiblePayment, EveryPaymentQuery> = {
   },
 };
 
-/** Later than any time. */
+/** Sorts after every time. */
 const NEVER = '~';
 
 const hasMethod = ({ details }: VisiblePayment, query: EveryPaymentQuery): boolean =>

@@ -1,4 +1,4 @@
-/** @module What a search shows of each record that it has found. */
+/** @module How search results show each kind of record. */
 
 import * as z from 'zod';
 import type { Scope } from '../access/scopes.ts';
@@ -31,12 +31,12 @@ export const searchHits = /* @__PURE__ */ once(() =>
   z.array(
     z
       .object({
-        kind: z.enum(HIT_KINDS).describe('What was found.'),
+        kind: z.enum(HIT_KINDS).describe('Whether the hit is a payment, a customer, a user or another record.'),
         id: z.string().meta({
           description: 'Our id of the record, or the id of the user.',
           examples: ['pay_814fd0524add4278431c499b'],
         }),
-        label: z.string().describe('What a person knows the record by, such as its description or name; else its id.'),
+        label: z.string().describe('A label for people, such as the description or name; else the id.'),
         status: z.string().nullable().describe('The status of the record; null for a kind without statuses.'),
         created_at: timestamp.nullable().describe('When the record was created; null for a user.'),
         amount_cents: z.int().nullable().describe('The amount in minor units; null for a kind without amounts.'),
@@ -50,8 +50,8 @@ export const searchHits = /* @__PURE__ */ once(() =>
 export type SearchHit = z.output<ReturnType<typeof searchHits>>[number];
 
 export const searchMeta = z
-  .object({ truncated: z.boolean().describe('True if there may be more records than the response holds.') })
-  .describe('Whether the response holds everything that was found.');
+  .object({ truncated: z.boolean().describe('True if records may be missing from the response.') })
+  .describe('Whether the response may be incomplete.');
 
 type Known = Pick<SearchHit, 'kind' | 'id'> & { readonly label: string | undefined } & Partial<
     Omit<SearchHit, 'label'>
@@ -78,7 +78,7 @@ const hitOf = ({ kind, id, label, ...known }: Known): SearchHit => ({
 type HitItem = Extract<ItemKind, 'PAY' | 'RFD' | 'DSP' | 'SUB' | 'CUS' | 'PM' | 'ORG'>;
 type Hits = (table: Table, items: readonly Item[]) => Promise<readonly SearchHit[]>;
 
-/** By sort key, in the order in which the response lists them. */
+/** By sort key, in the order of the response. */
 const HITS: Readonly<Record<HitItem, Hits>> = {
   CUS: async (_, items) => items.flatMap((item) => customerHit(item)),
   ORG: async (_, items) => items.flatMap((item) => organizationHit(item)),
@@ -99,7 +99,7 @@ const READ_SCOPES: Readonly<Record<HitItem, Scope>> = {
   DSP: 'payments:read',
 };
 
-/** The hits of the kinds that the caller may read. */
+/** The hits of kinds that the caller may read. */
 export const hitsIn = async (
   table: Table,
   found: readonly (Item | undefined)[],
@@ -119,7 +119,7 @@ export const hitsIn = async (
   return parts.flat();
 };
 
-/** A user, with the e-mail address of the identity service or of the user's records. */
+/** A user, with the e-mail address from the identity service, else from the user's records. */
 export const userHit = (
   { id, email }: { readonly id: string; readonly email?: string },
   records: readonly SearchHit[],

@@ -1,6 +1,6 @@
 /**
- * @module Service keys, for platform admins: create, list, change, rotate and revoke. A secret is shown once, in the
- * response that makes it; the table holds its hash.
+ * @module Service keys for platform admins: create, list, change, rotate and revoke. The response that creates a secret
+ * shows it once; the table stores its hash.
  */
 
 import { isIP } from 'node:net';
@@ -36,7 +36,7 @@ import { cursorParameter } from '../queries/parameters.ts';
 const MAX_RANGES = 20;
 const MAX_GRACE_SECONDS = 604_800;
 
-/** An IPv4 address counts as such, also if it is written as IPv6, and no client's address has a zone. */
+/** An IPv4 address must not be written as IPv6. Zones are refused, because no client address has a zone. */
 const isRange = (text: string): boolean => {
   const [, address = '', bits = ''] = RANGE.exec(text) ?? [];
   if (isIP(address) === 4) return Number(bits) <= 32;
@@ -54,10 +54,10 @@ const rangesField = boundedList(
   boundedText(50).refine(isRange, 'must be a range of addresses, such as 203.0.113.0/24'),
 );
 
-const NAME = 'What the key is for, at most 100 characters.';
-const SCOPES_GIVEN = 'What the key may do; at least one scope.';
+const NAME = 'The purpose of the key, at most 100 characters.';
+const SCOPES_GIVEN = 'The scopes of the key, at least one.';
 const RANGES = 'Ranges of addresses that may use the key, at most 20; any address if empty.';
-const ENDS = 'When the key ends; it does not end by itself if absent.';
+const ENDS = 'Expiry time of the key; never expires if absent.';
 
 export const createKeyBody = z
   .object({
@@ -68,17 +68,17 @@ export const createKeyBody = z
   })
   .meta({
     id: 'CreateKey',
-    description: 'What the new key is for, what it may do, and from where and until when it is accepted.',
+    description: 'The name, scopes, allowed addresses and expiry of the new key.',
   });
 
 export const updateKeyBody = z
   .object({
     name: nameField.optional().describe(NAME),
-    scopes: scopesField.optional().describe(`${SCOPES_GIVEN} They replace the present ones within five seconds.`),
-    allowed_ips: rangesField.nullish().describe(`${RANGES} They replace the present ones.`),
+    scopes: scopesField.optional().describe(`${SCOPES_GIVEN} They replace the current scopes within five seconds.`),
+    allowed_ips: rangesField.nullish().describe(`${RANGES} They replace the current ranges.`),
     expires_at: timeField()
       .nullish()
-      .describe('When the key ends; null removes the end. A later end revives an expired key.'),
+      .describe('Expiry time of the key; null removes it. A later time makes an expired key active again.'),
   })
   .meta({ id: 'UpdateKey', description: 'The fields to change.' });
 
@@ -90,27 +90,25 @@ export const rotateKeyBody = z
       .max(MAX_GRACE_SECONDS)
       .nullish()
       .describe(
-        'How long the present secret stays valid, in seconds, at most 7 days; a day if absent. 0 ends every former secret immediately.',
+        'Seconds for which the current secret stays valid, at most 7 days; a day if absent. 0 ends every former secret immediately.',
       ),
   })
-  .meta({ id: 'RotateKey', description: 'How long the present secret stays valid.' });
+  .meta({ id: 'RotateKey', description: 'The remaining lifetime of the current secret.' });
 
 export const keyParams = z.object({ id: idSchema.describe('Names the key, `key_…`.') });
 
 export const listKeysQuery = z.object({
-  limit: wholeNumberParameter(1, 100)
-    .default(25)
-    .describe('How many keys a page holds at most, 1 to 100; 25 if absent.'),
+  limit: wholeNumberParameter(1, 100).default(25).describe('Maximum number of keys per page, 1 to 100; 25 if absent.'),
   cursor: cursorParameter,
 });
 
 const keyFields = {
   id: z.string().meta({ description: 'Our id of the key.', examples: ['key_814fd0524add4278431c499b'] }),
-  name: z.string().describe('What the key is for.'),
-  scopes: z.array(z.enum(SCOPES)).describe('What the key may do.'),
-  prefix: z.string().describe('The start of the secret, by which a found secret names its key.'),
+  name: z.string().describe('The purpose of the key.'),
+  scopes: z.array(z.enum(SCOPES)).describe('The scopes that the key grants.'),
+  prefix: z.string().describe('The start of the secret, which identifies the key of a found secret.'),
   allowed_ips: z.array(z.string()).describe('The ranges of addresses that may use the key; any address if empty.'),
-  expires_at: timestamp.nullable().describe('When the key ends by itself.'),
+  expires_at: timestamp.nullable().describe('Expiry time of the key.'),
   last_used_at: timestamp.nullable().describe('When the key was last used, to the hour.'),
   status: z.enum(['active', 'revoked', 'expired']).describe('Only an active key is accepted.'),
   created_by: z.string().describe('The user id of the platform admin who created the key.'),
@@ -120,7 +118,7 @@ const keyFields = {
 
 export const keyViewSchema = z.object(keyFields).meta({
   id: 'ServiceKey',
-  description: 'A program of yours that calls the API, with what it may do; without its secret.',
+  description: 'A service key with its scopes, without its secret.',
 });
 
 export const keyWithSecretSchema = z
@@ -130,7 +128,7 @@ export const keyWithSecretSchema = z
   })
   .meta({
     id: 'ServiceKeyWithSecret',
-    description: 'A key of a program of yours, and the new secret by which it calls.',
+    description: 'A service key with its secret, which is shown only once.',
   });
 
 interface KeyDeps extends StoreDeps, IdDeps {
@@ -152,7 +150,7 @@ const viewOf = (key: StoredKey, use: Item | undefined, now: number) => ({
   revoked_at: key.revokedAt ?? null,
 });
 
-/** @returns the key, its secret once */
+/** @returns the key, with its secret on creation only */
 export const createKey = async (
   deps: KeyDeps,
   { body, caller, idempotency }: ApiRequest<unknown, unknown, z.output<typeof createKeyBody>>,
@@ -181,7 +179,7 @@ export const createKey = async (
   };
 };
 
-/** The admin who sees the secret, so that no secret of theirs decides on their own payment. */
+/** The admin who sees the secret. A secret's holder may not decide about their own payment (own-payment.ts). */
 const makerOfSecret = (caller: Caller): StoredKey['secrets'][number]['maker'] =>
   caller.kind === 'session' ? { userId: caller.userId, emailHash: caller.email && emailHash(caller.email) } : undefined;
 
@@ -189,7 +187,7 @@ const storeOf = (deps: StoreDeps) => {
   const store = versionedRecord(deps, serviceKeyShape);
   const insertOrFind = async (key: StoredKey): Promise<Found<StoredKey> | undefined> => {
     const found = await store.insertOrFind(key);
-    // The SDK repeats a write whose response was lost, and then finds what it wrote.
+    // If a response is lost, the SDK repeats the write and then finds its own record.
     const isOurs = found?.kind === 'record' && found.record.secrets[0]?.hash === key.secrets[0]?.hash;
     return isOurs ? undefined : found;
   };
@@ -234,7 +232,7 @@ export const getKey = async (deps: StoreDeps, request: OfKey): Promise<Reply> =>
   data: await keyAsRead(deps, request),
 });
 
-/** Applies the change to the newest version. @throws DomainError VERSION_CONFLICT, or RESOURCE_NOT_FOUND */
+/** Changes the newest version. @throws DomainError VERSION_CONFLICT, or RESOURCE_NOT_FOUND */
 const changed = async (
   deps: StoreDeps,
   id: string,
@@ -276,7 +274,7 @@ export const updateKey = async (
 
 const DEFAULT_GRACE_SECONDS = 86_400;
 
-/** A repeat under the same Idempotency-Key rotates nothing. @throws DomainError IDEMPOTENCY_KEY_REUSED */
+/** A repeat under the same Idempotency-Key does not rotate again. @throws DomainError IDEMPOTENCY_KEY_REUSED */
 export const rotateKey = async (
   deps: KeyDeps,
   { params: { id }, body, caller, idempotency }: OfKey<z.output<typeof rotateKeyBody>>,
@@ -307,7 +305,7 @@ export const rotateKey = async (
 
 const isNewest = ({ secrets }: StoredKey, last: string): boolean => secrets[0]?.hash === hashOfSecret(last);
 
-/** True if one of the secrets was made under the same Idempotency-Key. @throws DomainError IDEMPOTENCY_KEY_REUSED */
+/** True if the same Idempotency-Key already created a secret. @throws DomainError IDEMPOTENCY_KEY_REUSED */
 const isRepeat = ({ secrets }: StoredKey, request: ApiRequest['idempotency'], now: Instant): boolean => {
   const made = secrets.find((secret) => request && secret.made?.scope === request.scope)?.made;
   if (!made || !isKeyInForce(made.at, now)) return false;
@@ -315,7 +313,7 @@ const isRepeat = ({ secrets }: StoredKey, request: ApiRequest['idempotency'], no
   return true;
 };
 
-/** The record stays, as revoked. */
+/** Keeps the record with the status revoked. */
 export const revokeKey = async (deps: StoreDeps, { params: { id } }: OfKey): Promise<Reply> => {
   await changed(deps, id, (key) =>
     key.revokedAt === undefined ? { ...key, revokedAt: iso(deps.now()), secrets: [] } : undefined,

@@ -44,7 +44,7 @@ export type Unanswered =
   | { readonly by: 'response'; readonly outcome: NotDone | Unknown }
   | { readonly by: 'refusal' | 'look'; readonly outcome: Exclude<Outcome<never>, { readonly kind: 'done' }> };
 
-/** `open` is the claim; absent if the call is finished. */
+/** `open` is the claim, if it stays for a later look. */
 export type MadeCall<R, Claim extends R> = CallResult<R> & { readonly open?: Claim };
 
 /** `text` is the result for the log. */

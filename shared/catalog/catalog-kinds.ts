@@ -45,7 +45,7 @@ const productMetadata = metadata.refine(
   { path: ['membership_type_id'], message: 'must be the id of a tier', params: { rule: 'invalid_type' } },
 );
 
-/** The subtotal is computed from the other amounts if it is absent. */
+/** The subtotal; computed from the other amounts if absent. */
 const productBody = z
   .object({ ...productFields(), currency, metadata: productMetadata, subtotal_cents: cents.optional() })
   .transform((body) => ({
@@ -103,7 +103,7 @@ const discountBody = z
   })
   .refine((body) => (body.duration === 'repeating') === (body.duration_periods != null), {
     path: ['duration_periods'],
-    message: 'is required with duration repeating, and only then allowed',
+    message: 'is required with duration repeating, and not allowed otherwise',
     params: { rule: 'required' },
   })
   .refine(({ starts_at: starts, ends_at: ends }) => starts == null || ends == null || starts < ends, {
@@ -136,17 +136,17 @@ export interface StoredReference {
 }
 
 interface CatalogKind {
-  /** The name in errors. */
+  /** The record's name in errors. */
   readonly resource: string;
   readonly body: z.ZodType;
   parse(item: Item): StoredReference;
-  /** @param counter the item of `counterKey` */
+  /** @param counter the item stored at `counterKey` */
   view(item: Item, counter?: Item): unknown;
-  /** An item that counts the uses of the record. */
+  /** Key of the item that counts the uses of the record. */
   counterKey?(id: string): Key;
-  /** Of ids that match in any case. */
+  /** For kinds with case-insensitive ids. */
   readonly ids?: { canonical(sent: string): string; isValid(id: string): boolean; readonly form: string };
-  /** The fields that lists filter by, under short names. */
+  /** Fields for list filters, under short names. */
   listFields(item: Item): Readonly<Record<string, boolean>>;
 }
 
@@ -190,7 +190,7 @@ export const REFERENCES: Readonly<Record<ReferenceKind, CatalogKind>> = {
   },
 };
 
-/** The project that the query of a list names. */
+/** The project in the query of a list. */
 export const projectNamed = (query: unknown): readonly NamedRecord[] => {
   const parsed = projectQuery.safeParse(query);
   return parsed.success ? [{ kind: projectRecord, id: parsed.data.project_id }] : [];

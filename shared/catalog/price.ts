@@ -10,7 +10,7 @@ type PricedBody = GivenPrices & {
   readonly quantity?: number | undefined;
 };
 
-/** Prices the purchase by its product. Without a product, the request sets the price. */
+/** A product sets the price, and the client cannot change it. Without a product, the request sets the price. */
 export const priceOf = (
   body: PricedBody,
   product: Product | undefined,

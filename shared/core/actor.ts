@@ -1,7 +1,6 @@
 /**
- * @module The actor of the current work, on whose behalf a function runs. The request chain, the consumers of queues
- * and the application of provider events set the actor once; the stores read it, so that no use case passes it on or
- * forgets it.
+ * @module The actor on whose behalf a function currently works. The request chain, queue consumers and the application
+ * of provider events each set the actor once. Stores read the actor here, so use cases need not pass it on.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -13,17 +12,17 @@ type ActorType = (typeof ACTOR_TYPES)[number];
 export interface Actor {
   readonly type: ActorType;
   /**
-   * A user's id (`user`, `admin`), a guest_id, a key's id, the id of the record or payment link that a hosted page
-   * opens, a provider slot, or the name of a worker.
+   * The id of a user (`user`, `admin`), guest, service key or provider slot, of the record or payment link that a
+   * hosted page opens, or a worker's name.
    */
   readonly id: string;
-  /** The payer for whom a key or a hosted page acted. */
+  /** The payer for whom a key or a hosted page acts. */
   readonly onBehalfOf?: Payer | undefined;
 }
 
 const PAYER_TYPES = ['user', 'organization', 'guest'] as const;
 const payerSchema = z.object({
-  type: z.enum(PAYER_TYPES).describe('Who pays: a user, an organization or a guest.'),
+  type: z.enum(PAYER_TYPES).describe('The kind of payer: a user, an organization or a guest.'),
   id: z.string().describe('The user id, the `org_…` id or the `guest_id`.'),
 });
 type Payer = Readonly<z.infer<typeof payerSchema>>;
@@ -36,13 +35,13 @@ interface Work {
 
 const storage = new AsyncLocalStorage<Work>();
 
-/** Runs the function, and everything that it starts, as this work. */
+/** Runs the function, including all asynchronous work that it starts, as this work. */
 export const runAs = <T>(work: Work, run: () => Promise<T>): Promise<T> => storage.run(work, run);
 
 /** undefined outside of any work. */
 export const currentWork = (): Work | undefined => storage.getStore();
 
-/** The actor of a record's version. Stored in few bytes, so that a record does not grow by a write unit. */
+/** The actor of a record's version. Stored in few bytes, so it does not raise the write units of a record. */
 export const actorSchema = z.object({
   type: z
     .enum(ACTOR_TYPES)
@@ -53,7 +52,7 @@ export const actorSchema = z.object({
   onBehalfOf: payerSchema.optional(),
 });
 
-/** An actor as a history shows it. Payers do not see which admin acted. */
+/** An actor in a history. Payers do not see which admin acted. */
 export const shownActorSchema = actorSchema
   .omit({ onBehalfOf: true })
   .extend({
@@ -76,18 +75,18 @@ export const shownActor = ({ type, id, onBehalfOf }: Actor): ShownActor => ({
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SHORT_UUID = /^~[\w-]{22}$/;
 
-/** A UUID takes 23 characters instead of 36. */
+/** Shortens a UUID from 36 to 23 characters. */
 const storedRequestId = (id: string): string =>
   UUID.test(id) ? `~${Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')}` : id;
 
-/** The id as it was before `makerAttributes` stored it. */
+/** The original id, before `makerAttributes` shortened it. */
 export const requestIdOf = (stored: string | undefined): string | undefined => {
   if (stored === undefined || !SHORT_UUID.test(stored)) return stored;
   const hex = Buffer.from(stored.slice(1), 'base64url').toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 };
 
-/** Ids of the record itself, which a stored actor does not repeat. */
+/** Ids in the record itself, which a stored actor omits. */
 interface Known {
   readonly userId?: string | undefined;
   readonly guestId?: string | undefined;
@@ -109,7 +108,7 @@ const knownId = (type: ActorType, { userId, guestId, providerId }: Known): strin
   return ids[type];
 };
 
-/** One letter for the type, and the id if it differs from the record's own user, guest or provider. */
+/** A letter for the type, and the actor's id unless it is the record's own user, guest or provider. */
 const storedActor = ({ type, id }: Actor, known: Known): string =>
   id === knownId(type, known) ? LETTERS[type] : `${LETTERS[type]}${id}`;
 
@@ -121,7 +120,7 @@ export const actorOf = (stored: string | undefined, known: Known): Actor | undef
     : { type, id: stored.slice(1) || (knownId(type, known) ?? '') };
 };
 
-/** Who made a version, and the id of the request, event or message that made it. */
+/** The actor of a version, and the id of the request, event or message behind the version. */
 interface Maker {
   readonly actor?: Actor | undefined;
   readonly requestId?: string | undefined;
@@ -139,7 +138,7 @@ const payerOf = (stored: string | undefined): Payer | undefined => {
   return stored === undefined || type === undefined ? undefined : { type, id: stored.slice(1) };
 };
 
-/** The attributes of an item that name the maker of its version. */
+/** The attributes of an item that store the maker of its version. */
 export const makerAttributes = ({ actor, requestId }: Maker, known: Known) => ({
   ...(actor && { by: storedActor(actor, known) }),
   ...(actor?.onBehalfOf && { bf: `${PAYER_LETTERS[actor.onBehalfOf.type]}${actor.onBehalfOf.id}` }),

@@ -14,10 +14,7 @@ export interface Capabilities {
   readonly billingDetails: boolean;
   /** True if the payer's browser can confirm with the client secret. False if only the server can charge. */
   readonly clientConfirmation: boolean;
-  /**
-   * True if the payer approves the payment at the provider instead of a saved method; the service then captures the
-   * payment.
-   */
+  /** True if the payer approves a payment without a method at the provider. The service then captures the payment. */
   readonly capturesOnApproval: boolean;
   /** Accepts a proof of authentication from the provider's page in the payer's browser. */
   readonly verificationTokens: boolean;

@@ -1,4 +1,7 @@
-/** @module The catalogue of public errors. A `DomainError` becomes a response once, at the edge; any other is a 500. */
+/**
+ * @module The catalogue of public errors. The edge turns each `DomainError` into its response, and any other error into
+ * a 500.
+ */
 
 import { cutText } from './text.ts';
 
@@ -13,7 +16,7 @@ export const ERRORS = {
   UNSUPPORTED_PROVIDER: [400, 'The provider does not support this'],
   UNSUPPORTED_FILTER: [400, 'The filter is not supported here'],
   PROVIDER_MISMATCH: [400, 'The provider does not match'],
-  QUANTITY_INVALID: [400, 'The quantity is not possible'],
+  QUANTITY_INVALID: [400, 'The quantity is not allowed'],
   DISCOUNT_INVALID: [400, 'The discount code cannot be used'],
   PAYMENT_METHOD_REQUIRED: [400, 'A payment method is required'],
   PRODUCT_INACTIVE: [400, 'The product is not active'],
@@ -45,9 +48,9 @@ export const ERRORS = {
   INVALID_STATE: [409, 'The state of the record does not allow this'],
   PAYMENT_NOT_UPDATABLE: [409, 'The payment can no longer be updated'],
   PAYMENT_DISPUTED: [409, 'The payment is disputed; send despite_dispute: true to refund it anyway'],
-  PRICE_CHANGED: [409, 'The change costs another amount; preview it again'],
+  PRICE_CHANGED: [409, 'The change does not cost expected_cents; preview it again'],
   PAYMENT_IN_PROGRESS: [409, 'The payment is in progress'],
-  LINK_SPENT: [409, 'The payment link has no place left'],
+  LINK_SPENT: [409, 'All payments of the payment link are made or under way'],
   SUBSCRIPTION_NOT_CANCELED: [409, 'The subscription is not canceled'],
   PAYMENT_METHOD_IN_USE: [409, 'The payment method is in use'],
   VERSION_CONFLICT: [409, 'Another request changed the record at the same time; try again'],
@@ -69,7 +72,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 export type ErrorDetails = Readonly<Record<string, unknown>> | readonly Problem[];
 
-/** One problem of a request, as a dotted path, the broken rule, and a message. */
+/** One problem of a request: a dotted path, the broken rule, and a message. */
 export interface Problem {
   readonly path: string;
   readonly rule: string;
@@ -79,7 +82,7 @@ export interface Problem {
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails | undefined;
-  /** Seconds after which a retry makes sense; sent as Retry-After. */
+  /** Seconds to wait before a retry; sent as Retry-After. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -104,7 +107,7 @@ export const notFound = (resource: string, advice?: string): DomainError => {
   return new DomainError('RESOURCE_NOT_FOUND', { message, details: { resource } });
 };
 
-/** A response lists at most this many problems, so that a small request gets no huge response. */
+/** The maximum number of problems in a response, so a small request cannot cause a huge response. */
 export const MAX_PROBLEMS = 100;
 const MAX_PATH = 200;
 
@@ -113,7 +116,7 @@ export const invalid = (problems: readonly Problem[]): DomainError =>
     details: problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem, path: cutText(problem.path, MAX_PATH) })),
   });
 
-/** For branches that the types exclude, so a call is a bug. */
+/** For branches that the types exclude. A call is a bug. */
 export const assertNever = (value: never): never => {
   throw new Error(`unexpected value: ${String(value)}`);
 };

@@ -1,6 +1,6 @@
 /**
- * @module Reads a setting from its environment variable. Absent or empty means the fallback, unless the setting refuses
- * empty values. No schemas, because building them would slow every cold start.
+ * @module Reads a setting from its environment variable. An absent or empty variable means the fallback, unless the
+ * setting refuses empty values. Uses no schemas, because building them would slow every cold start.
  */
 
 export interface Setting<T> {
@@ -10,9 +10,9 @@ export interface Setting<T> {
   readonly isList: boolean;
   readonly refusesEmpty: boolean;
   readonly description: string;
-  /** The problem in one line. Never repeats the value, because it may be a secret in the wrong place. */
+  /** The problem in one line. Never repeats the value, because a secret may be in the wrong variable. */
   readonly problem: (text: string) => string | undefined;
-  /** @param text a value without a problem */
+  /** @param text a value without problems */
   readonly value: (text: string) => T;
   readonly describe: (description: string) => Setting<T>;
 }
@@ -28,11 +28,11 @@ const setting = <T>(reading: Reading<T>): Setting<T> => ({
   describe: (description) => setting({ ...reading, description }),
 });
 
-/** The setting with one more rule for its value. */
+/** Adds a rule for the value. */
 export const checked = <T>(of: Setting<T>, isRight: (value: T) => boolean, message: string): Setting<T> =>
   setting({ ...of, problem: (text) => of.problem(text) ?? (isRight(of.value(text)) ? undefined : message) });
 
-/** The setting, which must not be empty, because an empty value would silently choose the fallback. */
+/** Refuses an empty value, which would silently select the fallback. */
 export const neverEmpty = <T>(of: Setting<T>): Setting<T> => setting({ ...of, refusesEmpty: true });
 
 export const mapped = <T, U>(of: Setting<T>, map: (value: T) => U): Setting<U> => {
@@ -40,7 +40,7 @@ export const mapped = <T, U>(of: Setting<T>, map: (value: T) => U): Setting<U> =
   return setting({ fallback, values, isList, problem, value: (text) => map(of.value(text)) });
 };
 
-/** The setting, which reads upper case as lower case. */
+/** Reads the value in lower case. */
 export const lowerCase = <T>(of: Setting<T>): Setting<T> =>
   setting({
     ...of,
@@ -84,7 +84,7 @@ export const integerSetting = (fallback: number, min: number, max: number): Sett
   });
 };
 
-/** The parts between commas, without the empty ones. */
+/** The non-empty parts between commas. */
 export const listSetting = (fallback = ''): Setting<readonly string[]> =>
   setting({
     fallback,
@@ -104,7 +104,7 @@ export const urlSetting = (): Setting<string> =>
     problem: (given) => (given === '' || isUrl(given.trim()) ? undefined : 'must be a URL'),
     value: (given) => given.trim(),
   });
-/** The parser of URLs would silently drop tabs and line breaks. */
+/** The URL parser would silently drop tabs and line breaks. */
 const isUrl = (given: string): boolean => URL.canParse(given) && !/\s/.test(given);
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -116,7 +116,7 @@ export type Values<F extends SettingFields> = {
   readonly [Name in keyof F]: F[Name] extends Setting<infer T> ? T : never;
 };
 
-/** @param variableOf returns the variable that sets a field @returns every mistake, one line each, or the values */
+/** @param variableOf returns the variable of a field @returns the values, or every mistake in one line each */
 export const readSettings = <F extends SettingFields>(
   fields: F,
   env: Environment,
@@ -131,12 +131,12 @@ export const readSettings = <F extends SettingFields>(
     if (problem === undefined) values[field] = of.value(given);
     else mistakes.push(`${variable}: ${problem}`);
   }
-  // Sound, because without a mistake each field has the value of its own setting.
+  // Sound, because without mistakes each field has its own setting's value.
   return { mistakes, values: mistakes.length === 0 ? (values as Values<F>) : undefined };
 };
 
 const AMOUNT = /^([A-Z]{3}):(\d{1,12})$/;
-/** Amounts in minor units by currency, separated by commas. */
+/** Amounts in minor units by currency, comma-separated. */
 export const amountsSetting = (): Setting<Readonly<Record<string, number>>> =>
   mapped(
     checked(
@@ -154,7 +154,7 @@ export const amountsSetting = (): Setting<Readonly<Record<string, number>>> =>
   );
 
 const MAX_DAYS = 365;
-/** Ascending whole days, separated by commas. */
+/** Ascending whole days, comma-separated. */
 export const daysSetting = (fallback: readonly number[]): Setting<readonly number[]> =>
   checked(
     mapped(listSetting(fallback.join(',')), (parts) => parts.map(Number)),
@@ -163,9 +163,9 @@ export const daysSetting = (fallback: readonly number[]): Setting<readonly numbe
   );
 
 const MOST_WAITS = 20;
-/** Less than the four days that the queue of deliveries keeps a message. */
+/** Must stay below four days, the retention of the delivery queue. */
 const LONGEST_SCHEDULE_SECONDS = 3 * 24 * 60 * 60;
-/** Whole seconds, separated by commas. */
+/** Whole seconds, comma-separated. */
 export const waitsSetting = (): Setting<readonly number[]> =>
   checked(
     mapped(listSetting(), (parts) => parts.map(Number)),
@@ -173,20 +173,20 @@ export const waitsSetting = (): Setting<readonly number[]> =>
       each.length <= MOST_WAITS &&
       each.every((seconds) => Number.isInteger(seconds) && seconds >= 1) &&
       each.reduce((sum, seconds) => sum + seconds, 0) <= LONGEST_SCHEDULE_SECONDS,
-    `must be at most ${MOST_WAITS} waits in whole seconds, of together at most ${LONGEST_SCHEDULE_SECONDS}`,
+    `must be at most ${MOST_WAITS} delays in whole seconds, together at most ${LONGEST_SCHEDULE_SECONDS}`,
   );
 
-/** The fields of a user that bearer tokens name. */
+/** The fields of a user that a bearer token provides. */
 const CLAIM_FIELDS = ['email', 'organization_id', 'is_admin', 'staff_role'] as const;
 type ClaimField = (typeof CLAIM_FIELDS)[number];
 
 export interface ClaimSource {
-  /** The claim's name, or a path with dots. */
+  /** A claim's name, or a dotted path. */
   readonly claim: string;
-  /** For `is_admin` only. The claim must be this word or a list containing it. */
+  /** Only for `is_admin`. The claim must equal this word or be a list that contains it. */
   readonly word?: string | undefined;
 }
-/** A field without a source is read from the claim of its own name. */
+/** A field without a source uses the claim of the same name. */
 export type ClaimSources = Readonly<Partial<Record<ClaimField, ClaimSource>>>;
 
 interface ReadPart extends ClaimSource {
@@ -211,7 +211,7 @@ const areRight = (parts: readonly ReadPart[]): boolean =>
       (word === undefined || (word !== '' && field === 'is_admin')),
   );
 
-/** Pairs such as `is_admin=cognito:groups~admins,email=mail`, separated by commas. */
+/** Pairs such as `is_admin=cognito:groups~admins,email=mail`, comma-separated. */
 export const claimsSetting = (): Setting<ClaimSources> =>
   mapped(
     checked(

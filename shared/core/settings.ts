@@ -1,6 +1,6 @@
 /**
- * @module Every setting of the service, parsed at the start or deployment. An empty variable counts as absent, except
- * STAGE; an empty secret turns off the feature that needs it.
+ * @module Every setting of the service, parsed at start or deployment. An empty variable counts as absent, except
+ * STAGE. An empty secret turns off its feature.
  */
 
 import {
@@ -34,7 +34,7 @@ export const prefix = mapped(
 
 export const PROVIDER_SLOTS = ['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const;
 export type ProviderSlot = (typeof PROVIDER_SLOTS)[number];
-/** The slots that take payments and receive events of their provider. */
+/** The slots that take payments and receive their provider's events. */
 export const PAYMENT_SLOTS = ['provider_a', 'provider_b', 'provider_c'] as const satisfies readonly ProviderSlot[];
 export type PaymentSlot = (typeof PAYMENT_SLOTS)[number];
 const LETTERS = ['A', 'B', 'C', 'D'] as const;
@@ -48,7 +48,7 @@ const descriptorSetting = checked(
   `must have at most ${LONGEST_DESCRIPTOR} characters`,
 );
 
-/** A value that everyone may see. Its form is checked, so that no secret is set in its place. */
+/** A public value. Its form is checked, so a secret in its place is refused. */
 const publicSetting = (form: RegExp, message: string): Setting<string> =>
   checked(textSetting(), (value) => value === '' || form.test(value), message);
 
@@ -84,10 +84,10 @@ export const slotFields = {
 };
 export type SlotSettings = Values<typeof slotFields>;
 
-/** Functions that call a provider have at least 20 s: 5 s of them are for recording the outcome and replying. */
+/** The minimum time-out of functions that call a provider. 5 s of it are for recording the outcome and responding. */
 export const PROVIDER_FUNCTION_SECONDS = 20;
 const AROUND_A_PROVIDER_CALL_MS = 5_000;
-/** Reading and writing the record needs 1 s of those 5 s. */
+/** Without 1 s for reading and writing the record. */
 const LONGEST_IDENTITY_CALL_MS = AROUND_A_PROVIDER_CALL_MS - 1_000;
 const LONGEST_PROVIDER_CALL_MS = PROVIDER_FUNCTION_SECONDS * 1_000 - AROUND_A_PROVIDER_CALL_MS;
 
@@ -102,12 +102,12 @@ const edgeSecrets = checked(
   'must be SHA-256 hashes in hex',
 );
 
-/** An HMAC key shorter than its hash can be guessed from one token or id. */
+/** An HMAC key shorter than its hash may be guessed from a single token or id. */
 const SECRET_CHARACTERS = 32;
 
 const LONGEST_PAGE_NAME = 100;
 
-/** A host as URLs show it, with a port that is not the scheme's own. */
+/** A host as in URLs, without the default port. */
 const isHost = (host: string): boolean =>
   URL.canParse(`https://${host}`) && new URL(`https://${host}`).host === host && host !== '';
 
@@ -259,7 +259,7 @@ export const parseSettings = (env: Environment): Settings => {
   };
 };
 
-/** Without STAGE in its environment, a function gets the limits of a deployed stage. */
+/** A function without STAGE in its environment gets the limits of a deployed stage. */
 const stagedSettings = (
   { CONSOLE, HEALTH_CHECK, HOSTED_PAGES, ALLOW_RAW_CARDS, RATE_LIMITS, STAGE }: ServiceSettings,
   env: Environment,
@@ -276,14 +276,14 @@ const stagedSettings = (
 
 const SHARED_DESCRIPTOR = 'STATEMENT_DESCRIPTOR';
 
-/** Each slot uses its own descriptor or the shared one, under the rules of its adapter. */
+/** Checks each slot's descriptor, its own or the shared descriptor, against its adapter's rules. */
 const descriptorMistakes = (env: Environment): readonly string[] =>
   LETTERS.flatMap((letter) => {
     const own = `PROVIDER_${letter}_${SHARED_DESCRIPTOR}`;
     const name = env[own]?.trim() ? own : SHARED_DESCRIPTOR;
     const text = env[name]?.trim() ?? '';
     const adapter = ADAPTERS.find((known) => known === env[`PROVIDER_${letter}`]) ?? '';
-    // The setting itself reports a text that is too long for every provider.
+    // The setting itself reports a descriptor that is too long for every provider.
     const problem = text.length > LONGEST_DESCRIPTOR ? undefined : descriptorProblem(adapter, text);
     return problem === undefined ? [] : [`${name}: ${problem}${name === own ? '' : `; or set ${own}`}`];
   });
@@ -302,7 +302,7 @@ const PRODUCTION_LINKS: readonly string[] = [
   ...LETTERS.map((letter) => `PROVIDER_${letter}_BASE_URL`),
 ];
 
-/** Reports values that only tests may use. Reads the environment itself, so that no other mistake hides these. */
+/** Reports values that are only for tests. Reads the environment directly, so other mistakes cannot hide these. */
 const productionMistakes = (env: Environment): readonly string[] => {
   if (env['STAGE'] !== 'prod') return [];
   const isPlain = (url: string): boolean => URL.canParse(url) && new URL(url).protocol !== 'https:';
@@ -333,20 +333,20 @@ const signInMistakes = (settings: ServiceSettings): readonly string[] => {
 };
 
 const lookupMistakes = ({ IDENTITY_LOOKUP: lookup, IDENTITY_URL: url }: ServiceSettings): readonly string[] =>
-  lookup === 'off' && url !== '' ? ['IDENTITY_LOOKUP: off needs IDENTITY_URL empty'] : [];
+  lookup === 'off' && url !== '' ? ['IDENTITY_LOOKUP: off requires an empty IDENTITY_URL'] : [];
 
-/** SQS delays a message by at most 12 hours; a small part of that is for the attempt itself. */
+/** SQS delays a message by up to 12 hours; the attempt itself needs a small part of that time. */
 const LONGEST_DELAY_MS = 43_000_000;
 
 const retryMistakes = (settings: ServiceSettings): readonly string[] => {
   const { EXTERNAL_WEBHOOK_RETRY_DELAY: delayMs, EXTERNAL_WEBHOOK_MAX_RETRIES: retries } = settings;
   if (delayMs * 2 ** (retries - 1) <= LONGEST_DELAY_MS) return [];
   return [
-    'EXTERNAL_WEBHOOK_RETRY_DELAY: the delay doubles with each of EXTERNAL_WEBHOOK_MAX_RETRIES and exceeds the 12 hours of SQS',
+    'EXTERNAL_WEBHOOK_RETRY_DELAY: doubled per retry, the delay exceeds the 12 hours of SQS; lower it or EXTERNAL_WEBHOOK_MAX_RETRIES',
   ];
 };
 
-/** Without its secret, the header would let every caller choose the address that limits count by. */
+/** A header without a secret would let callers choose the address that limits count. */
 const edgeMistakes = (settings: ServiceSettings): readonly string[] => {
   const { TRUSTED_EDGE_HEADER: header, TRUSTED_EDGE_SECRET_SHA256: hashes } = settings;
   if ((header === '') === (hashes.length === 0)) return [];

@@ -1,4 +1,4 @@
-/** @module Bodies and queries of the address routes. Text is trimmed, except the tax id; spaces count as empty. */
+/** @module Bodies and queries of the address routes. Text except the tax id is trimmed; blank text counts as empty. */
 
 import * as z from 'zod';
 import { boundedText, idSchema, organizationField, organizationParameter } from '../http/fields.ts';
@@ -35,10 +35,7 @@ const fields = {
   tax_id: boundedText(50)
     .nullish()
     .meta({ description: 'The tax id of the business, stored as it is sent.', examples: ['DE136695976'] }),
-  tax_id_type: z
-    .enum(TAX_ID_TYPES)
-    .nullish()
-    .describe('What kind of tax id it is, such as `vat` for the European Union.'),
+  tax_id_type: z.enum(TAX_ID_TYPES).nullish().describe('The kind of tax id, such as `vat` for the European Union.'),
   alias: text(100).describe('A name that the owner recognizes, such as "Office".'),
   nickname: z
     .never({ error: 'use alias' })
@@ -46,7 +43,7 @@ const fields = {
     .describe('Not accepted: use `alias`. A request with this field gets 400.'),
 };
 
-/** A line that is too long fails its own check, so it is not trimmed here. */
+/** Do not trim a line that is too long; its own check refuses it. */
 const given = (value: unknown): string | undefined =>
   typeof value === 'string' && (value.length > LONGEST_LINE || value.trim() !== '') ? value : undefined;
 
@@ -64,7 +61,7 @@ export const createAddressBody = z
   .object({
     ...fields,
     country: country.meta({
-      description: 'The ISO 3166-1 alpha-2 code of the country, in any case.',
+      description: 'The ISO 3166-1 alpha-2 code of the country (case-insensitive).',
       examples: ['DE'],
     }),
     is_partial: z.boolean().default(false).describe('True for an address that requires only the country.'),
@@ -72,7 +69,7 @@ export const createAddressBody = z
       .boolean()
       .default(false)
       .describe('True for a business address, which requires country and business name.'),
-    type: z.enum(ADDRESS_TYPES).default('billing').describe('What the address is for; `billing` if absent.'),
+    type: z.enum(ADDRESS_TYPES).default('billing').describe('The purpose of the address; `billing` if absent.'),
     is_default: z.boolean().default(false).describe('True makes the address the default of its owner and type.'),
     organization_id: organizationField.describe(
       "The organization that owns the address; the session's organization if absent. Null or an empty string makes the address personal.",
@@ -116,7 +113,7 @@ export const listAddressesQuery = z.object({
   ...offsetQuery,
   type: z.enum(ADDRESS_TYPES).optional().describe('Only addresses for this purpose.'),
   organization_id: organizationParameter.describe(
-    "The organization whose addresses to list; the session's organization if absent. Empty lists personal addresses.",
+    "Lists the addresses of this organization, by default the session's. Empty lists personal addresses.",
   ),
   project_id: boundedText(64)
     .optional()

@@ -32,7 +32,7 @@ const contact = {
   metadata: metadataField,
 };
 
-/** The use case requires an e-mail address from the body, `guest_data` or the guest token. */
+/** Optional here. The use case requires it from the body, `guest_data` or the guest token. */
 export const createCustomerBody = z
   .object({
     ...contact,
@@ -49,7 +49,7 @@ export const createCustomerBody = z
     project_id: optionalId.describe('The project to file the customer under. The caller needs edit permission on it.'),
     guest_data: guestDataField,
   })
-  .meta({ id: 'CreateCustomer', description: 'Who the customer is, and at which provider.' });
+  .meta({ id: 'CreateCustomer', description: "The customer's provider, owner and contact details." });
 export type CreateCustomerBody = z.output<typeof createCustomerBody>;
 
 export const updateCustomerBody = z
@@ -63,7 +63,7 @@ export type UpdateCustomerBody = z.output<typeof updateCustomerBody>;
 export const listCustomersQuery = z.object({
   ...offsetQuery,
   organization_id: organizationParameter.describe(
-    "The organization whose customers to list; the session's organization if absent. Empty lists personal customers.",
+    "Lists the customers of this organization, by default the session's. Empty lists personal customers.",
   ),
   provider_id: z.enum(PROVIDER_SLOTS).optional().describe('Only customers at this provider slot.'),
 });

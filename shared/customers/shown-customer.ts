@@ -8,11 +8,11 @@ const text = z.string().nullable();
 export const shownCustomerSchema = z
   .looseObject({
     id: z.string().meta({
-      description: 'Names the customer: `cust_` and 24 characters.',
+      description: 'Id of the customer: `cust_` and 24 characters.',
       examples: ['cust_e4747dd78c839220821759a1'],
     }),
     provider_id: z.string().meta({ description: 'The provider slot that has the customer.', examples: ['provider_a'] }),
-    provider_customer_id: z.string().describe('What the provider calls the customer, such as `cus_…` at Stripe.'),
+    provider_customer_id: z.string().describe('The id of the customer at the provider, such as `cus_…` at Stripe.'),
     email: text.describe('The e-mail address in lower case; null if none is known.'),
     name: text.describe('The full name; null if none is known.'),
     first_name: text.optional().describe('The given name; null if none was sent.'),

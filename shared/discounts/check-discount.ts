@@ -1,4 +1,4 @@
-/** @module Checks a discount code for a purchase. Nothing is stored or reserved, and the create decides. */
+/** @module Checks a discount code for a purchase. Stores and reserves nothing; only the create is binding. */
 
 import * as z from 'zod';
 import { type Product, productRecord, soldQuantity } from '../catalog/catalog-records.ts';
@@ -19,32 +19,35 @@ export const checkDiscountBody = z
     code: boundedText(64)
       .trim()
       .min(1)
-      .meta({ description: 'The code, in any case.', examples: ['SPRING-25'] }),
+      .meta({ description: 'The code (case-insensitive).', examples: ['SPRING-25'] }),
     product_id: optionalId.describe('The product to buy. Without a product, send `subtotal_cents` and `currency`.'),
-    subtotal_cents: centsField.describe('A free price before tax and before the code, in minor units.'),
-    tax_cents: centsField.describe('The tax of a free price, in minor units; 0 if absent.'),
+    subtotal_cents: centsField.describe('A custom price before tax and before the code, in minor units.'),
+    tax_cents: centsField.describe('The tax of a custom price, in minor units; 0 if absent.'),
     currency: currencyField.optional().describe('An ISO 4217 code; not needed with a product.'),
-    quantity: soldQuantity.optional().describe('How many of the product; 1 if absent.'),
+    quantity: soldQuantity.optional().describe('Units of the product; 1 if absent.'),
     guest_data: guestDataField,
   })
   .refine((body) => hasAnyField(body, 'subtotal_cents', 'product_id'), requiredRule('subtotal_cents'))
   .refine((body) => hasAnyField(body, 'currency', 'product_id'), requiredRule('currency'))
-  .meta({ id: 'CheckDiscount', description: 'A code, and what is to be bought with it.' });
+  .meta({ id: 'CheckDiscount', description: 'A code, and the purchase.' });
 type CheckDiscountBody = z.output<typeof checkDiscountBody>;
 
 export const discountCheckSchema = /* @__PURE__ */ once(() => {
   const cents = z.int().nonnegative();
   return z
     .object({
-      valid: z.boolean().describe('True if the code fits now. The create decides again.'),
-      reason: z.enum(UNFIT_REASONS).optional().describe('Why the code does not fit; absent if it fits.'),
-      discount_cents: cents.describe('The whole discount, with that of the product, in minor units.'),
+      valid: z.boolean().describe('True if the code can be used now. The create request checks it again.'),
+      reason: z.enum(UNFIT_REASONS).optional().describe('Why the code cannot be used; absent if it can.'),
+      discount_cents: cents.describe("The whole discount, with the product's discount, in minor units."),
       tax_cents: cents.describe('The tax, in minor units.'),
-      total_cents: cents.describe('What the payer pays, in minor units; without the code if it does not fit.'),
-      duration: z.enum(DISCOUNT_DURATIONS).nullable().describe('How long the code lasts; null if it does not fit.'),
-      duration_periods: z.int().nullable().describe('The periods of `repeating`; null for others.'),
+      total_cents: cents.describe('The total price, in minor units; without the code if it cannot be used.'),
+      duration: z
+        .enum(DISCOUNT_DURATIONS)
+        .nullable()
+        .describe('How long the code lasts; null if the code cannot be used.'),
+      duration_periods: z.int().nullable().describe('The number of periods if `duration` is `repeating`; else null.'),
     })
-    .meta({ id: 'DiscountCheck', description: 'Whether a code fits, and the price with it.' });
+    .meta({ id: 'DiscountCheck', description: 'Whether a code can be used, and the resulting price.' });
 });
 
 export const checkDiscount = async (

@@ -1,6 +1,7 @@
 /**
  * @module A redemption is one use of a discount code by a payment or a subscription. The create's transaction reserves
- * it. Later it is either paid or given back, once. Uses share a counter item only if the code has `max_redemptions`.
+ * it. Later it is paid or given back, each at most once. A late payment takes a given-back use again. Uses share a
+ * counter item only if the code has `max_redemptions`.
  */
 
 import * as z from 'zod';
@@ -73,7 +74,7 @@ export interface ReadCode {
 
 const useSchema = z.object({ count: z.int().default(0) });
 
-/** @param items the items read by `codeKeys` */
+/** @param items the items of the keys from `codeKeys` */
 export const codeOf = ([discount, counter, use]: readonly (Item | undefined)[]): ReadCode => ({
   discount: discount && discountRecordSchema.parse(discount),
   uses: { taken: discountCountOf(counter).taken, used: useSchema.parse(use ?? {}).count },
@@ -182,7 +183,7 @@ interface Reserving {
 }
 
 /**
- * Runs a write that includes `reserveSteps`, and retries it while the code still has room.
+ * Runs a write that includes `reserveSteps`, and retries it after a conflict while the code still has room.
  * @throws DomainError DISCOUNT_INVALID exhausted or used; STORAGE_UNAVAILABLE after too many conflicts
  */
 export const reserving = async <T>(use: Reserving, write: () => Promise<T>): Promise<T> => {

@@ -1,6 +1,6 @@
 /**
- * @module Saves a method on the hosted page of a subscription and makes it the subscription's own, as its payer. While a
- * payment is open, that payment is charged with the method first, so a declined method does not replace the present one.
+ * @module Saves a method on the hosted page of a subscription and makes it the subscription's own, as its payer. An
+ * open payment is charged with the new method first, so a declined method does not replace the current method.
  */
 
 import * as z from 'zod';
@@ -43,7 +43,7 @@ export const pageMethodBody = z
       "The proof of the payer's authentication that the provider's library made in the browser (Square). Used once and not stored.",
     ),
   })
-  .meta({ id: 'PageMethod', description: 'The token of the method that pays from now on.' });
+  .meta({ id: 'PageMethod', description: 'The token of the new payment method.' });
 
 type MethodInput = z.output<typeof pageMethodBody>;
 type PageRequest = ApiRequest<unknown, unknown, MethodInput, VisibleSubscription>;
@@ -62,7 +62,7 @@ export const changePageMethod = async (deps: PageMethodDeps, request: PageReques
 };
 
 /**
- * The method that an earlier request under the same key has saved may be named again.
+ * Accepts a new token, or the token that an earlier request under the same key has saved.
  * @throws DomainError RESOURCE_NOT_FOUND for a stored method
  */
 const requireNewToken = async (deps: PageMethodDeps, { record, body, idempotency }: PageRequest): Promise<void> => {
@@ -77,7 +77,7 @@ const requireNewToken = async (deps: PageMethodDeps, { record, body, idempotency
   await requireOneTime(provider, held, async () => idempotency !== undefined).catch(pageRefusal);
 };
 
-/** The key of the request also has an item of its own. */
+/** Derives the method's idempotency scope, because the request's own scope is already in use. */
 const ofMethod = (request: IdempotentRequest): IdempotentRequest => ({ ...request, scope: `${request.scope}:method` });
 
 /** Saves the method for the owner of the subscription. */
@@ -99,7 +99,7 @@ const saveOf = async (deps: PageMethodDeps, request: PageRequest): Promise<Payme
   return method;
 };
 
-/** @returns the reply while the outcome of the open payment is open */
+/** Pays an open payment, or sets the subscription's method. @returns a reply only if the payment's outcome is open */
 const pay = async (deps: PageMethodDeps, request: PageRequest, method: PaymentMethod): Promise<Reply | undefined> => {
   const { record, caller, right } = request;
   const open = await findOpenPayment(deps, record);
@@ -128,7 +128,7 @@ const payOpen = async (
       record: open,
       params: { id: open.id },
       body: { payment_method_id: method.id, return_url: open.returnUrl ?? pageUrl(deps.pages) },
-      // Sound, because the only kind that a confirmation names is that of methods.
+      // Sound, because a confirmation refers only to payment methods.
       named: <T>(kind: RecordKind<T>) => (kind.resource === paymentMethodRecord.resource ? (method as T) : undefined),
     });
   } catch (error) {

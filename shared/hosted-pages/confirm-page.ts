@@ -1,6 +1,6 @@
 /**
- * @module Confirms the payment of a hosted page for its payer, as `POST /payments/confirm/{id}` does. The page charges a
- * one-time token, or the method that the payment names; it never chooses a stored method.
+ * @module Confirms the payment of a hosted page for its payer, as `POST /payments/confirm/{id}` does. The page charges
+ * a one-time token or the payment's own method. It never chooses a stored method.
  */
 
 import * as z from 'zod';
@@ -22,7 +22,7 @@ export const confirmPageBody = z
     payment_method_id: tokenText(255)
       .nullish()
       .describe(
-        "A one-time token that the provider's library made in the browser. Without it, the method that the payment names is charged. The id of a stored method gets 404.",
+        "A one-time token that the provider's library made in the browser. Without it, the payment's own method is charged. The id of a stored method gets 404.",
       ),
     verification_token: verificationTokenSchema.describe(
       "The proof of the payer's authentication that the provider's library made in the browser (Square). Used once and not stored.",
@@ -49,7 +49,7 @@ export const confirmPage = async (
   return { ...reply, data: state, keptData: { ...state, client_secret: null } };
 };
 
-/** A stored method is never chosen by its id. @throws DomainError RESOURCE_NOT_FOUND */
+/** @throws DomainError RESOURCE_NOT_FOUND for the id of a stored method */
 const requireOneTimeToken = async (
   table: Table,
   { providerId }: VisiblePayment,

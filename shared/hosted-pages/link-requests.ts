@@ -12,7 +12,7 @@ export const pageReturnUrl = boundedText(2048)
   .nullish()
   .meta({
     description: `Where the page sends the payer afterwards, with \`payment_id\` and \`status\` in the query: https, of a host that the setting
-      PAGE_RETURN_HOSTS lists. The page stays if absent.`,
+      PAGE_RETURN_HOSTS lists. Without it the payer stays on the page.`,
     examples: ['https://shop.example/thanks'],
   });
 
@@ -25,12 +25,12 @@ export const pageLinkBody = z
       .nullish()
       .meta({
         description:
-          'Seconds for which the link is valid, from 300 to 2,592,000. By default 86,400 for a payment and 604,800 for a subscription.',
+          'Lifetime of the link in seconds, from 300 to 2,592,000. By default 86,400 for a payment and 604,800 for a subscription.',
         examples: [86_400],
       }),
     return_url: pageReturnUrl,
   })
-  .meta({ id: 'PageLinkRequest', description: 'How long the link is valid, and where its page leads.' });
+  .meta({ id: 'PageLinkRequest', description: 'The lifetime of the link, and the return URL of its page.' });
 
 export type PageLinkInput = z.output<typeof pageLinkBody>;
 
@@ -38,10 +38,11 @@ export const pageLinkSchema = /* @__PURE__ */ once(() =>
   z
     .object({
       url: z.string().meta({
-        description: 'The page with its token after `#`. Everyone who has it can pay. It is stored nowhere.',
+        description:
+          'The URL of the page, with its token after `#`. Everyone who has the URL can pay. It is not stored.',
         examples: ['https://payments.example/pay#plk_AM1c_r5q0uB8mN3VQ2pZWvVn0f7jJwqz1o6bYk1cX9hZ4tGs'],
       }),
-      expires_at: timestamp.describe('When the link ends.'),
+      expires_at: timestamp.describe('Expiry time of the link.'),
     })
     .meta({ id: 'PageLink', description: 'The URL of one page, for the payer of its record.' }),
 );

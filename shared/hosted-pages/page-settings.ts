@@ -81,7 +81,7 @@ export const requireReturnUrl = (pages: PageSettings, returnUrl: string | null |
 };
 
 /**
- * Compares the whole host. The local host also allows http. Refuses a backslash, because browsers read it as a slash
+ * Compares the whole host. The stage `local` also allows http. Refuses a backslash, because browsers read it as a slash
  * and other clients may see another host.
  */
 export const mayReturnTo = ({ returnHosts, stage }: PageSettings, returnUrl: string): boolean => {

@@ -1,4 +1,4 @@
-/** @module What a hosted page shows. It has no e-mail address, owner, metadata or timeline. */
+/** @module The data that a hosted page shows. The data has no e-mail address, owner, metadata or timeline. */
 
 import * as z from 'zod';
 import { ADVICE } from '../core/decline-advice.ts';
@@ -17,16 +17,16 @@ const sellerSchema = () => {
       terms_url: text.describe('PAGE_TERMS_URL; null if it is not set.'),
       privacy_url: text.describe('PAGE_PRIVACY_URL; null if it is not set.'),
     })
-    .describe('Who sells, by the settings of the service.');
+    .describe('The seller, from the settings of the service.');
 };
 
 export const pageStateSchema = /* @__PURE__ */ once(() => {
   const text = z.string().nullable();
   const secret = text.describe("For the provider's library in the browser; null if there is nothing to confirm.");
-  const nextAction = nextActionSchema.nullable().describe('What the payer must do next; null if nothing.');
+  const nextAction = nextActionSchema.nullable().describe("The payer's next step; null if none.");
   return z
     .object({
-      kind: z.enum(['payment', 'link', 'subscription']).describe('What the token opens.'),
+      kind: z.enum(['payment', 'link', 'subscription']).describe('The kind of record that the token opens.'),
       status: z
         .string()
         .describe(
@@ -34,12 +34,9 @@ export const pageStateSchema = /* @__PURE__ */ once(() => {
         ),
       seller: sellerSchema(),
       payment_id: text.describe('The payment; null for a payment link and a subscription.'),
-      amount_cents: z
-        .int()
-        .nullable()
-        .describe('What the payer pays, in minor units; of a payment link for one piece.'),
+      amount_cents: z.int().nullable().describe('The total price, in minor units; for a payment link, of one unit.'),
       currency: text.describe('The ISO 4217 code in upper case.'),
-      description: text.describe('What is paid for; null without a description.'),
+      description: text.describe('The description of the purchase; null without one.'),
       product: z
         .object({ name: z.string().describe('The name of the product in the catalog.') })
         .nullable()
@@ -53,7 +50,7 @@ export const pageStateSchema = /* @__PURE__ */ once(() => {
           }),
         ])
         .nullable()
-        .describe('How many of the product; of a payment link the numbers that the payer may choose from.'),
+        .describe('Units of the product; for a payment link, the range that the payer may choose from.'),
       method: z
         .object({
           brand: text.describe('The brand of the card, or the wallet, in lower case; null if unknown.'),
@@ -64,11 +61,11 @@ export const pageStateSchema = /* @__PURE__ */ once(() => {
       decline: z
         .object({ advice: z.enum(ADVICE).describe('As in `decline` of a payment.') })
         .nullable()
-        .describe('What may help after the last attempt was declined; else null.'),
-      providers: z.array(providerConfigSchema).describe('The slots by which the payer may pay, as in `GET /config`.'),
+        .describe('Advice after a declined last attempt; else null.'),
+      providers: z.array(providerConfigSchema).describe('The slots that the payer may pay with, as in `GET /config`.'),
       client_secret: secret,
       next_action: nextAction,
-      return_url: text.describe('Where the page sends the payer afterwards; null if it stays.'),
+      return_url: text.describe('Where the page sends the payer afterwards; null if the payer stays.'),
       test: z.boolean().describe('True if no real money moves.'),
       interval: z
         .object({
@@ -76,8 +73,10 @@ export const pageStateSchema = /* @__PURE__ */ once(() => {
           interval_multiplier: z.int().describe('Units of `billing_interval` per period.'),
         })
         .nullable()
-        .describe('How often a subscription is charged; null for others.'),
-      next_billing_date: timestamp.nullable().describe('When a subscription is charged next; null if it is not.'),
+        .describe('How often a subscription is charged; null for other pages.'),
+      next_billing_date: timestamp
+        .nullable()
+        .describe('When a subscription is charged next; null if no charge is planned.'),
       cancel_at_period_end: z.boolean().nullable().describe('True if a subscription ends with its period.'),
       open_payment: z
         .object({
@@ -88,17 +87,17 @@ export const pageStateSchema = /* @__PURE__ */ once(() => {
         })
         .nullable()
         .describe(
-          'The payment for which a subscription waits; null without one. A new method that its payer has to authenticate shows `next_action` and `client_secret` of the page instead.',
+          "The subscription's open payment; null without one. If the payer must authenticate a new method, `next_action` and `client_secret` of the page are set instead.",
         ),
     })
-    .meta({ id: 'PageState', description: 'What a hosted page shows.' });
+    .meta({ id: 'PageState', description: 'The record that a hosted page shows, and its seller.' });
 });
 
 export type PageState = z.output<ReturnType<typeof pageStateSchema>>;
 
 type Settled = 'seller' | 'test' | 'return_url' | 'providers';
 
-/** What one kind of page says; a field that it leaves out is null. */
+/** The fields of one kind of page. An omitted field is null. */
 interface PageFields extends Partial<Omit<PageState, Settled | 'kind' | 'status'>> {
   readonly kind: PageState['kind'];
   readonly status: string;
@@ -137,7 +136,7 @@ export const pageState = (pages: PageSettings, { slots, returnUrl, ...fields }: 
       privacy_url: privacyUrl || null,
     },
     providers: [...providers],
-    // The setting may have changed since the link was made.
+    // PAGE_RETURN_HOSTS may have changed since the link was made.
     return_url: returnUrl !== undefined && mayReturnTo(pages, returnUrl) ? returnUrl : null,
     test: providers.some(({ test }) => test),
   };

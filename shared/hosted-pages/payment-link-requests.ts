@@ -35,11 +35,11 @@ const quantityField = z
     params: { rule: 'min' },
   })
   .nullish()
-  .describe('How many of the product a payer may buy; without it, one. Only with `product_id`.');
+  .describe('The quantities that a payer may buy; 1 if absent. Only with `product_id`.');
 
 const fields = {
   product_id: optionalId.describe(
-    'The product that is sold; not a recurring one. Its price at the moment of the start holds. Without it the link has prices of its own.',
+    'The product for sale, not a recurring product. Its price when a payment starts applies. Without a product, send prices.',
   ),
   subtotal_cents: centsField.describe(
     'The price before tax and discount, in minor units. Derived from the total if absent.',
@@ -47,7 +47,7 @@ const fields = {
   tax_cents: centsField.describe('The tax in minor units; 0 if absent.'),
   discount_cents: centsField.describe('The discount in minor units; 0 if absent.'),
   total_cents: centsField.meta({
-    description: 'What the payer pays, in minor units: subtotal + tax − discount. Derived if absent.',
+    description: 'The total price, in minor units: subtotal + tax − discount. Derived if absent.',
     examples: [2500],
   }),
   currency: currencyField.optional().meta({ description: 'An ISO 4217 code. Not with a product.', examples: ['USD'] }),
@@ -55,24 +55,29 @@ const fields = {
   providers: boundedList(PAYMENT_SLOTS.length, boundedText(40).pipe(z.enum(PAYMENT_SLOTS)))
     .nullish()
     .describe('The provider slots that the payer may choose from; every slot that takes payments if absent or empty.'),
-  description: textField(500).meta({ description: 'What is sold; the page shows it.', examples: ['Workshop ticket'] }),
+  description: textField(500).meta({
+    description: 'The description of the sale, shown on the page.',
+    examples: ['Workshop ticket'],
+  }),
   return_url: pageReturnUrl,
   max_payments: z
     .int()
     .min(1)
     .max(MOST_PAYMENTS)
     .nullish()
-    .describe('How many payments may succeed or be under way; without it, any number.'),
-  expires_at: timeField().nullish().describe('When the link ends, at most 400 days from now; never if absent.'),
+    .describe('Maximum number of payments that are paid or under way; unlimited if absent.'),
+  expires_at: timeField()
+    .nullish()
+    .describe('Expiry time of the link, at most 400 days from now; never expires if absent.'),
   metadata: metadataField,
 };
 
 export const createPaymentLinkBody = z.object(fields).meta({
   id: 'CreatePaymentLink',
-  description: 'What the link sells, and how often: a product, or prices with a currency.',
+  description: 'The product, or prices with a currency, and the limits of the link.',
 });
 
-/** A client may send back what a read shows, which has null for the prices of a product. */
+/** Null is allowed, because a client may send back a read link, whose prices are null if it sells a product. */
 export const updatePaymentLinkBody = z
   .object({
     ...fields,
@@ -81,21 +86,20 @@ export const updatePaymentLinkBody = z
       .describe('The price before tax and discount, in minor units; null with a product.'),
     tax_cents: fields.tax_cents.nullish().describe('The tax in minor units; null with a product.'),
     discount_cents: fields.discount_cents.nullish().describe('The discount in minor units; null with a product.'),
-    total_cents: fields.total_cents.nullish().describe('What the payer pays, in minor units; null with a product.'),
+    total_cents: fields.total_cents.nullish().describe('The total price, in minor units; null with a product.'),
     currency: fields.currency.nullish().describe('The ISO 4217 code; null with a product.'),
   })
   .meta({
     id: 'UpdatePaymentLink',
-    description: 'The fields to change; null clears a field. What is sold changes only before the first payment.',
+    description:
+      'The fields to change; null clears a field. Product, prices and quantity change only before the first payment.',
   });
 export type PaymentLinkInput = z.output<typeof updatePaymentLinkBody>;
 
-export const paymentLinkParams = z.object({ id: idSchema.describe('Names the payment link, `lnk_…`.') });
+export const paymentLinkParams = z.object({ id: idSchema.describe('Id of the payment link, `lnk_…`.') });
 
 export const listPaymentLinksQuery = z.object({
-  limit: wholeNumberParameter(1, 100)
-    .default(25)
-    .describe('How many links a page holds at most, 1 to 100; 25 if absent.'),
+  limit: wholeNumberParameter(1, 100).default(25).describe('Maximum number of links per page, 1 to 100; 25 if absent.'),
   cursor: cursorParameter,
 });
 
@@ -108,32 +112,40 @@ export const paymentLinkSchemaView = /* @__PURE__ */ once(() => {
       url: z.string().describe('The page of the link. Everyone who has it may start a payment.'),
       status: z
         .enum(LINK_STATUSES)
-        .describe('`spent`: all places are taken; one may come free. `expired` and `archived` links open no longer.'),
-      product_id: text.describe('The product that is sold; null for prices of its own.'),
+        .describe(
+          '`spent`: all places are taken; a place may become free. `expired` and `archived` links no longer open.',
+        ),
+      product_id: text.describe('The product for sale; null for a custom price.'),
       subtotal_cents: cents.describe('The price before tax and discount, in minor units; null with a product.'),
       tax_cents: cents.describe('The tax in minor units; null with a product.'),
       discount_cents: cents.describe('The discount in minor units; null with a product.'),
-      total_cents: cents.describe('What the payer pays, in minor units; null with a product.'),
+      total_cents: cents.describe('The total price, in minor units; null with a product.'),
       currency: text.describe('The ISO 4217 code in upper case; null with a product.'),
       quantity: z
         .object({ min: z.int().describe('The smallest number.'), max: z.int().describe('The largest number.') })
         .nullable()
-        .describe('How many a payer may buy; null for one.'),
+        .describe('The quantities that a payer may buy; null for 1.'),
       providers: z.array(z.string()).describe('The slots that the payer may choose from; every slot if empty.'),
-      description: text.describe('What is sold.'),
-      return_url: text.describe('Where the page sends the payer afterwards; null if it stays.'),
-      max_payments: z.int().nullable().describe('How many payments may succeed or be under way; null for any number.'),
-      expires_at: timestamp.nullable().describe('When the link ends; null if it does not.'),
+      description: text.describe('The description that the page shows to the payer.'),
+      return_url: text.describe('Where the page sends the payer afterwards; null if the payer stays.'),
+      max_payments: z
+        .int()
+        .nullable()
+        .describe('Maximum number of payments that are paid or under way; null without a limit.'),
+      expires_at: timestamp.nullable().describe('Expiry time of the link; null if it never expires.'),
       metadata: z.record(z.string(), jsonValue).describe('Your own data, which the payments of the link get.'),
       payments: z
         .object({
           open: z.int().describe('Payments that are not paid and not canceled.'),
           succeeded: z.int().describe('Payments that have succeeded.'),
         })
-        .describe('The payments that were started, counted within seconds.'),
+        .describe('The numbers of started payments, updated within seconds.'),
       created_by: z.string().describe('The user or service key that made the link.'),
       created_at: timestamp.describe('When the link was made.'),
       updated_at: timestamp.describe('When the link last changed.'),
     })
-    .meta({ id: 'PaymentLink', description: 'A page that sells one thing, and what became of its payments.' });
+    .meta({
+      id: 'PaymentLink',
+      description: 'A page that sells a product or a price, and the counts of its payments.',
+    });
 });

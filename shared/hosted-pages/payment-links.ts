@@ -53,7 +53,7 @@ const viewOf = async (deps: PaymentLinkDeps, link: PaymentLink, counts: LinkCoun
   };
 };
 
-/** What a link sells. */
+/** The product or the prices of a link. */
 type Sold = Pick<PaymentLink, 'productId' | 'prices' | 'quantity'>;
 
 const PRICE_FIELDS = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'currency'] as const;
@@ -94,7 +94,7 @@ const productToSell = async ({ table }: StoreDeps, id: string): Promise<Product>
   const product = item && productRecord.parse(item);
   if (!product) throw notFound('product');
   if (product.billing_interval) {
-    const message = 'is billed again and again; a payment link sells single payments only';
+    const message = 'is a recurring product; a payment link sells single payments only';
     throw invalid([{ path: 'product_id', rule: 'recurring', message }]);
   }
   priceOf({}, product);
@@ -117,7 +117,7 @@ const requireSlots = ({ pages }: LinkDeps, slots: readonly string[]): void => {
   throw new DomainError('UNSUPPORTED_PROVIDER', { message: `The slot ${closed} takes no payments` });
 };
 
-/** What the link has already is not checked again, because a client may send back a link that it has read. */
+/** Checks only changed values, because a client may send back a link as it was read. */
 const requireOffer = (deps: PaymentLinkDeps, body: PaymentLinkInput, link?: PaymentLink): void => {
   const { returnUrl, expiresAt, providers } = offeredBy(body);
   if (returnUrl !== link?.returnUrl) requireReturnUrl(deps.pages, returnUrl);
@@ -175,7 +175,7 @@ interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-/** Newest first, also archived ones. */
+/** Lists all links, newest first, including archived links. */
 export const listPaymentLinks = async (
   deps: PaymentLinkDeps,
   { query: { limit, cursor } }: ApiRequest<unknown, PageQuery>,
@@ -211,7 +211,7 @@ export const getPaymentLink = async (deps: PaymentLinkDeps, request: OfLink): Pr
   data: await paymentLinkAsRead(deps, request),
 });
 
-/** @throws DomainError INVALID_STATE for an archived link, and for other prices once a payment exists */
+/** @throws DomainError INVALID_STATE for an archived link, or for new prices or products once a payment exists */
 export const updatePaymentLink = async (
   deps: PaymentLinkDeps,
   { record, body }: OfLink<PaymentLinkInput>,
@@ -242,10 +242,10 @@ const unsold = (id: string): TransactionStep => ({
 
 const pricesFixed = (): DomainError =>
   new DomainError('INVALID_STATE', {
-    message: 'A payment of the link exists, so what it sells can no longer change; make another link',
+    message: 'The link has payments, so product, prices and quantity can no longer change; create another link',
   });
 
-/** What the link sells after the change; the same if the body says nothing of it. */
+/** The product or the prices after the change. They stay if the body omits them. */
 const soldAfter = async (deps: StoreDeps, link: PaymentLink, body: PaymentLinkInput): Promise<Sold> => {
   const { productId, prices, quantity } = link;
   const named = body.product_id ?? undefined;
@@ -275,7 +275,7 @@ const changesIn = (body: PaymentLinkInput): Partial<PaymentLink> => {
   };
 };
 
-/** The record stays, as archived, and payments that were started can still be paid. */
+/** Archives the record. Payments that were already started can still be paid. */
 export const archivePaymentLink = async (deps: PaymentLinkDeps, { record }: OfLink): Promise<Reply> => {
   await requirePages(deps);
   await storeOf(deps).change(record, (current) =>

@@ -1,4 +1,4 @@
-/** @module Starts a payment of a payment link, as the create of a guest with the link's price. */
+/** @module Starts a payment from a payment link, as a guest's create with the link's price. */
 
 import * as z from 'zod';
 import type { RecordKind } from '../access/record-kind.ts';
@@ -30,25 +30,23 @@ export const startPageBody = z
       .trim()
       .min(1)
       .meta({ description: "The payer's full name.", examples: ['Gus Guest'] }),
-    quantity: soldQuantity
-      .nullish()
-      .describe('How many, within the bounds of the link; the smallest number if absent.'),
+    quantity: soldQuantity.nullish().describe('The quantity, within the bounds of the link; the smallest if absent.'),
     provider_id: z
       .enum(PAYMENT_SLOTS)
       .nullish()
-      .describe('The slot by which the payer pays; the first of the page if absent.'),
-    discount_code: discountCodeField.describe('A discount code, in any case.'),
+      .describe("The provider slot to pay with; the page's first slot if absent."),
+    discount_code: discountCodeField.describe('A discount code (case-insensitive).'),
   })
-  .meta({ id: 'StartPage', description: 'Who pays, and how many.' });
+  .meta({ id: 'StartPage', description: 'The payer and the quantity.' });
 type StartInput = z.output<typeof startPageBody>;
 
 export const startedPageSchema = /* @__PURE__ */ once(() =>
   pageStateSchema()
     .extend({ token: z.string().describe('Opens the page of the payment for 24 hours.') })
-    .meta({ id: 'StartedPage', description: 'What the page of the new payment shows, and its token.' }),
+    .meta({ id: 'StartedPage', description: "The state of the new payment's page, and its token." }),
 );
 
-/** The token of a start ends with the payment's own 24 hours. */
+/** The token of the started payment expires 24 hours after the payment's creation. */
 const TOKEN_MS = DAY_MS;
 
 type StartDeps = PaymentPageDeps & CodeDeps & LinkDeps;
@@ -58,7 +56,7 @@ export const startPage = async (deps: StartDeps, request: StartRequest): Promise
   const { record: link, idempotency } = request;
   if (!idempotency) {
     throw invalid([
-      { path: 'Idempotency-Key', rule: 'required', message: 'is required, so that a repeat starts once' },
+      { path: 'Idempotency-Key', rule: 'required', message: 'is required, so that a repeat starts no second payment' },
     ]);
   }
   const reply = await createPayment(deps, await createRequest(deps, request), linkedBy(deps, link));
@@ -69,7 +67,7 @@ export const startPage = async (deps: StartDeps, request: StartRequest): Promise
   return { data: { ...state, token }, ...(reply.headers && { headers: reply.headers }) };
 };
 
-/** A guest's create. The body sets only person, quantity, slot and code. */
+/** A guest's create request. The page's body sets only the person, the quantity, the slot and the discount code. */
 const createRequest = async (deps: StartDeps, request: StartRequest): Promise<Parameters<typeof createPayment>[1]> => {
   const { record: link, body, caller } = request;
   if (caller.kind !== 'guest') throw pageGone();
@@ -87,7 +85,7 @@ const createRequest = async (deps: StartDeps, request: StartRequest): Promise<Pa
   };
   const item = link.productId === undefined ? undefined : await deps.table.get(productRecord.key(link.productId));
   const product = item && productRecord.parse(item);
-  // The product may have become a recurring one since the link was made.
+  // The product may have become recurring since the link was made.
   if (link.productId !== undefined && (!product || product.billing_interval)) {
     throw new DomainError('PRODUCT_INACTIVE', { details: { product_id: link.productId } });
   }
@@ -96,7 +94,7 @@ const createRequest = async (deps: StartDeps, request: StartRequest): Promise<Pa
     body: created,
     owner,
     alongside: await deps.table.getMany([...alongsideCreate(owner, created)], { consistent: true }),
-    // Sound, because the only kind that the link names is that of products.
+    // Sound, because a link refers only to products.
     named: <T>(kind: RecordKind<T>) => (kind.resource === productRecord.resource ? (product as T) : undefined),
   };
 };
@@ -129,7 +127,7 @@ const numberOf = (link: PaymentLink, { quantity: sent }: StartInput): number | u
   return quantity === 1 ? undefined : quantity;
 };
 
-/** With a maximum, the payment takes a place. An unpaid payment keeps it only for a time. */
+/** With `max_payments`, the payment takes a place. An unpaid payment keeps its place only for a limited time. */
 const linkedBy = ({ table, now, placeHoldMinutes }: StartDeps, link: PaymentLink): LinkedPayment => {
   const { id, maxPayments: most, returnUrl: linkReturnUrl } = link;
   if (most === undefined) {

@@ -94,7 +94,7 @@ export const actingCaller = async (exchange: Exchange): Promise<Caller> => {
     requireMerchantScope(exchange, caller.key, scopes);
     return caller;
   }
-  if (scopes.payer === undefined) throw merchantRequired(scopes.merchant);
+  if (scopes.payer === undefined) throw merchantRequired(scopes.keys ?? scopes.merchant);
   requireScope(caller.key, scopes.payer);
   if (payer.kind !== 'user' && spec.id.startsWith(ORGANIZATION_ROUTES)) {
     throw new DomainError('INSUFFICIENT_PERMISSIONS', { message: 'Name a user in X-Act-For' });

@@ -121,7 +121,7 @@ export const guestOf = (exchange: Exchange, body: unknown): Caller => {
   if (spec.auth !== 'session-or-guest' || isMemberCaller(caller)) return caller;
   const named = guestDataSchema.safeParse(body).data?.guest_data;
   const holder = caller.kind === 'guest' ? caller : undefined;
-  // A caller with only the token of a payment link is a guest without an e-mail address.
+  // A caller with only the token of a hosted page is a guest without an e-mail address.
   const email = named?.email ?? holder?.email ?? (exchange.opened && '');
   if (email === undefined) return caller;
   const details = { name: named?.name, phone: named?.phone };

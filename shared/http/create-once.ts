@@ -1,7 +1,7 @@
 /**
- * @module Creates a record once per Idempotency-Key. Its id derives from scope and key, so one conditional write claims
- * the key and stores it. After 24 h the key creates a new record, whose id derives from the old. A key may be guessed,
- * so the ids are keyed unless knowing them opens nothing.
+ * @module Creates a record once per Idempotency-Key. The record's id derives from scope and key, so one conditional
+ * write both claims the key and stores the record. After 24 h the key creates a new record; its id also derives from
+ * the old id. Keys can be guessed, so ids are keyed unless knowing an id gives no access.
  */
 
 import { DomainError } from '../core/errors.ts';
@@ -24,11 +24,11 @@ export interface Creation<T> {
   readonly store: OnceStore<T>;
   readonly kind: IdKind;
   readonly idempotency: IdempotentRequest | undefined;
-  /** Makes the record with this id. Its calls to providers use keys derived from the id. */
+  /** Creates the record with this id. Its provider calls use keys derived from the id. */
   readonly build: (id: string) => Promise<T>;
   /** Steps in the same transaction as the record. */
   readonly beside?: (record: T) => readonly TransactionStep[];
-  /** Set if `build` calls a provider. Holds the key while one function builds, at most for its time-out. */
+  /** Set if `build` calls a provider. Holds the key during one `build`, at most until the function's time-out. */
   readonly hold?: { readonly table: Table; readonly timeoutSeconds: number };
 }
 
@@ -62,17 +62,20 @@ export const createOnce = async <T extends StoredRecord>(
   throw inProgressError(1);
 };
 
-/** @param parts the scope of the Idempotency-Key; after 24 h also the id of the key's former record */
+/** @param parts the scope of the Idempotency-Key; after 24 h also the id of the previous record under the key */
 export const idUnderKey = async (
   { ids }: Pick<IdDeps, 'ids'>,
   kind: IdKind,
   ...parts: readonly string[]
 ): Promise<string> => (isPlainKind(kind) ? plainId(kind, ...parts) : ids.idOf(kind, ...parts));
 
-/** True if the Idempotency-Key still returns the record that it created at `createdAt`. */
+/** True if the Idempotency-Key still returns its record, created at `createdAt`. */
 export const isKeyInForce = (createdAt: string, now: Instant): boolean => instant(createdAt) + KEY_LIFETIME_MS > now;
 
-/** An error frees the key immediately. If the function stops, a retry may take over after the function's time-out. */
+/**
+ * Holds the key during `make`. An error frees the key immediately. If the function stops, a retry may claim the key
+ * after the function's time-out.
+ */
 const whileHeld = async <R>(
   hold: { readonly table: Table; readonly timeoutSeconds: number; readonly now: Now },
   request: IdempotentRequest,
@@ -91,7 +94,9 @@ const replay = <T extends StoredRecord>(found: Found<T>, requestHash: string): C
   const hash = found.kind === 'record' ? found.record.requestHash : found.requestHash;
   if (hash !== requestHash) throw keyReusedError();
   if (found.kind === 'tombstone') {
-    throw new DomainError('INVALID_STATE', { message: 'The record made under this Idempotency-Key was deleted' });
+    throw new DomainError('INVALID_STATE', {
+      message: 'The record of this Idempotency-Key was deleted; use a new key',
+    });
   }
   return { record: found.record, replayed: true };
 };

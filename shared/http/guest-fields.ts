@@ -1,4 +1,4 @@
-/** @module The fields of requests and responses of guests. Apart from fields.ts, because workers have no guests. */
+/** @module Fields in requests and responses of guests. Separate from fields.ts, because workers have no guests. */
 
 import * as z from 'zod';
 import { boundedText, emailSchema, timestamp } from './fields.ts';
@@ -15,11 +15,11 @@ const guestDataSchema = z
       .meta({ description: "The guest's full name.", examples: ['Gus Guest'] }),
     phone: boundedText(32).optional().describe("The guest's phone number, in any notation."),
   })
-  .meta({ id: 'GuestData', description: 'Who the guest is, for a request without a session.' });
+  .meta({ id: 'GuestData', description: 'The guest of a request without a session.' });
 
 export const guestDataField = guestDataSchema
   .optional()
-  .describe('Who the guest is. Needed without a session and without a guest token.');
+  .describe('The guest. Required without a session and without a guest token.');
 
 /** The guest token in the response to a guest's create request. */
 export const guestTokenView = {
@@ -40,7 +40,7 @@ export const guestTokenView = {
 
 export const LONGEST_GUEST_TOKEN = 2_048;
 
-/** The guest token as a query parameter, for routes whose API document names it. */
+/** The guest token as a query parameter, for routes that document it. */
 export const tokenParameter = boundedText(LONGEST_GUEST_TOKEN)
   .optional()
   .describe('A guest token, in place of the header `X-Guest-Token`. Prefer the header, because URLs end up in logs.');

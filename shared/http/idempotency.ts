@@ -117,7 +117,10 @@ export const inProgressError = (retryAfterSeconds: number): DomainError =>
 
 export const keyReusedError = (): DomainError => new DomainError('IDEMPOTENCY_KEY_REUSED');
 
-/** Claims the key. @returns the kept response; LEFT_OPEN if the claim is for a repeat; undefined for a first request */
+/**
+ * Claims the key. @returns the kept response if there is one, and nothing is claimed; LEFT_OPEN if the claim is for a
+ * repeat; undefined for a first request, or if the first request ended without a response
+ */
 export const claimKey = async (
   deps: { readonly table: Table; readonly now: Now },
   request: IdempotentRequest,

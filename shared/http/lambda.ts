@@ -253,7 +253,7 @@ const bodyOf = ({ rawBody, event, headers }: Exchange) => ({
 
 const isInvalid = (error: unknown): boolean => error instanceof DomainError && error.code === 'VALIDATION_ERROR';
 
-/** @throws DomainError RATE_LIMITED if the address has sent too many guest requests */
+/** Counts an invalid guest request. @throws DomainError RATE_LIMITED if the address has sent too many guest requests */
 const countInvalidGuest = async (exchange: Exchange): Promise<void> => {
   if (exchange.deps.rateLimits) await countSubject(exchange.deps, guestCreatesByAddress, sourceNetworkOf(exchange));
 };

@@ -1,6 +1,6 @@
 /**
- * @module The pages of lists. Lists by limit and offset are bare arrays, newest first, with the total and the next page
- * in headers.
+ * @module Pages of lists. Lists by limit and offset are bare arrays, newest first; headers hold the total and the next
+ * page.
  */
 
 import * as z from 'zod';
@@ -16,7 +16,7 @@ import type { Reply } from './request.ts';
 export const MAX_OFFSET = 10_000;
 export const PAGE_LIMIT = 100;
 
-/** A whole number in a query. The largest integer that a number holds exactly has 16 digits. */
+/** A whole number in a query. The largest safe integer has 16 digits. */
 export const WHOLE_NUMBER = /^\d{1,16}$/;
 
 const wholeNumber = boundedText(20).regex(WHOLE_NUMBER, 'must be a whole number').transform(Number);
@@ -29,10 +29,10 @@ export const cappedLimit = wholeNumber
   .transform((limit) => Math.min(limit, PAGE_LIMIT))
   .default(PAGE_LIMIT);
 
-/** The number of a page, from 1. */
+/** The page number, from 1. */
 export const pageNumber = wholeNumber.pipe(z.int().min(1)).default(1);
 
-/** True if the page begins within `MAX_OFFSET`. A page that is not a number has its own problem, so NaN passes here. */
+/** True if the page begins within `MAX_OFFSET`. NaN passes, because an invalid page number has its own problem. */
 export const isWithinReach = ({ page, limit }: { readonly page: number; readonly limit: number }): boolean =>
   !((page - 1) * limit > MAX_OFFSET);
 export const outOfReach = {
@@ -42,7 +42,7 @@ export const outOfReach = {
 };
 
 export const offsetQuery = {
-  limit: cappedLimit.describe('How many records a page holds, at least 1; 100 if absent or greater.'),
+  limit: cappedLimit.describe('Records per page, at least 1; 100 if absent or greater.'),
   offset: wholeNumber
     .pipe(z.int().max(MAX_OFFSET))
     .default(0)
@@ -61,7 +61,7 @@ interface OwnedQuery {
   readonly page: OffsetPage;
 }
 
-/** One page of an owner's records of a kind; for a guest, only the records of its guest_id. */
+/** One page of an owner's records of one kind. A guest gets only the records of its guest_id. */
 export const listOwned = (table: Table, { owner, kind, filter = [], page }: OwnedQuery) =>
   listCounted(table, {
     index: 'owner',
@@ -72,7 +72,7 @@ export const listOwned = (table: Table, { owner, kind, filter = [], page }: Owne
     limit: page.limit,
   });
 
-/** A list under a token that opens one record shows that record alone. */
+/** With a token that opens one record, a list shows only that record. */
 export const onlyRecordFilter = (caller: Caller, kind: OwnedKind): readonly Clause[] => {
   const id = caller.kind === 'guest' ? caller.onlyRecord : undefined;
   return id === undefined ? [] : [{ equals: ['pk', recordKey(kind, id).pk] }];
@@ -90,7 +90,7 @@ export const offsetReply = (data: readonly unknown[], { listed, page, total }: O
   ...totalHeader(total),
 });
 
-/** A bare list cannot mark its total as an estimate, so the header holds only exact totals. */
+/** A bare list cannot mark a total as an estimate, so the header is only set for exact totals. */
 export const totalHeader = ({ count, isExact }: Total): Pick<Reply, 'headers'> =>
   isExact ? { headers: { 'x-total-count': String(count) } } : {};
 
@@ -98,15 +98,15 @@ interface FoundPage extends Partial<CountedPage> {
   readonly rows: readonly IndexRow[];
 }
 
-/** The steps of every list, which run in the order ids, records, visibility, views, reply. */
+/** The steps of every list, in the order ids, records, visibility, views, reply. */
 export interface ListSteps<P extends FoundPage, T, A = unknown> {
-  /** Finds the ids, from the index rows of one page. */
+  /** Finds the index rows of one page. */
   readonly findPage: () => Promise<P>;
   /** The key of a row's record; by default the row's own key. */
   readonly keyOf?: (row: IndexRow) => Key;
-  /** The record of an item, if it exists for this caller. */
+  /** The record of an item; undefined if the caller may not see it. */
   readonly recordOf: (item: Item, row: IndexRow) => T | undefined;
-  /** Reads data that the views need in addition to the records, in parallel with them. */
+  /** Reads further data for the views, in parallel with the records. */
   readonly readAlongside?: (page: P) => Promise<A>;
   /** One view per record, in the same order. */
   readonly viewsOf: (records: readonly T[], alongside: A | undefined) => Views | Promise<Views>;
@@ -115,7 +115,7 @@ export interface ListSteps<P extends FoundPage, T, A = unknown> {
 
 type Views = readonly unknown[];
 
-/** The page of a list with cursors. @param cursor of the next page; undefined on the last page */
+/** The reply of a list with cursors. @param cursor of the next page; undefined on the last page */
 export const cursorReply = (
   data: Views,
   { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
@@ -126,8 +126,8 @@ export const cursorReply = (
 });
 
 /**
- * Reads all records of a page together, in one request per hundred, and counts at the same time. A row without its
- * record does not count, because the index learns of deletions late.
+ * Reads the records of a page, in one request per hundred, and counts at the same time. A row without a record is not
+ * counted, because deletions reach the index late.
  */
 export const runList = async <P extends FoundPage, T, A>(table: Table, steps: ListSteps<P, T, A>): Promise<Reply> => {
   const { keyOf = (row) => row, recordOf } = steps;

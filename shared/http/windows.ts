@@ -1,6 +1,6 @@
 /**
- * @module Shared rate limit windows, by user, holder of a guest token, or network address. Only guests' lists count by
- * e-mail, which anyone may name, so that one person cannot lock another out.
+ * @module Shared rate limit windows, by user, guest token or network address. Only guests' lists count by e-mail,
+ * because anyone may use another person's e-mail and fill its window.
  */
 
 import * as z from 'zod';
@@ -12,21 +12,21 @@ import type { ApiRequest } from './request.ts';
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
 
-/** The payer or the key; undefined if only the network address identifies the caller. */
+/** The payer or the key; undefined if the caller is known by its network address only. */
 export const provenCaller = (caller: Caller): string | undefined => {
   if (caller.kind === 'guest') return caller.byToken ? subjectOf(caller) : undefined;
   return caller.kind === 'anonymous' ? undefined : subjectOf(caller);
 };
 
-/** The key behind which others pay. An acted-for user counts as that user does. */
+/** The key of a request for other payers. If the key acts for a user, the user counts instead. */
 const keyOfOthers = (caller: Caller): string | undefined =>
   caller.kind === 'session' ? undefined : keyOfCaller(caller)?.id;
 
-/** The caller's network address; undefined for a session or a key, which are not counted by it. */
+/** The caller's network address; undefined for a session or a key. */
 export const networkWithoutSession = ({ caller, http }: ApiRequest): string | undefined =>
   (caller.kind === 'session' && !caller.link) || keyOfCaller(caller) ? undefined : http.sourceNetwork;
 
-/** The chain counts creates that it refuses as invalid in this window, too. */
+/** Also counts creates that the chain refuses as invalid. */
 export const guestCreatesByAddress: RateLimit = {
   name: 'guest-create-ip',
   max: 10,
@@ -37,9 +37,9 @@ export const guestCreatesByAddress: RateLimit = {
 export const guestCreateLimits: readonly RateLimit[] = [guestCreatesByAddress];
 
 /**
- * Declines on every route that can cause them, because most attempts with stolen cards are declined. A guest without a
- * token may continue an earlier guest_id (continue-guest.ts). Behind a service key declines count by the network of the
- * payer, if the key names it, else by the key.
+ * Declines on every route that can cause them, because most attempts with stolen cards are declined. For a service key,
+ * declines count by the payer's network if X-Payer-Address names it, else by the key. `declined-guest` includes a guest
+ * who continues an earlier guest_id (continue-guest.ts).
  */
 export const declineLimits: readonly RateLimit[] = [
   {
@@ -80,7 +80,7 @@ export const declineLimits: readonly RateLimit[] = [
   },
 ];
 
-/** Every create of a caller. Guests without a token are counted by `guestCreateLimits`. */
+/** Every create of a caller. `guestCreateLimits` counts guests without a token. */
 const CREATES: RateLimit = {
   name: 'create',
   max: 300,
@@ -90,7 +90,7 @@ const CREATES: RateLimit = {
 
 const hasId = z.looseObject({ id: z.string() });
 
-/** Every write of a caller to one record, on any route and by any of the record's ids. */
+/** Every write of a caller to one record, on any route and under any id of the record. */
 const WRITES: RateLimit = {
   name: 'write',
   max: 60,
@@ -101,7 +101,7 @@ const WRITES: RateLimit = {
   },
 };
 
-/** Requests of a key that name no payer, as the merchant or with guest_data. */
+/** Requests of a key without X-Act-For, for the merchant or with guest_data. */
 export const keyRequests: RateLimit = {
   name: 'key',
   max: 600,
@@ -109,7 +109,7 @@ export const keyRequests: RateLimit = {
   by: ({ caller }) => (caller.kind === 'key' || caller.kind === 'guest' ? keyOfCaller(caller)?.id : undefined),
 };
 
-/** Requests of an address with a key that is not valid. The chain counts them. */
+/** Requests with an invalid key, by address. The chain counts them. */
 export const invalidKeys: RateLimit = {
   name: 'invalid-key',
   max: 60,
@@ -132,7 +132,7 @@ interface Declared {
 
 /** Path parameters of a list by e-mail. */
 export const emailParams = z.object({
-  email: emailSchema.describe('The address that the guest gave in `guest_data`, in any case.'),
+  email: emailSchema.describe('The address that the guest gave in `guest_data` (case-insensitive).'),
 });
 
 export const guestListLimits = (name: string): readonly RateLimit[] => [

@@ -60,7 +60,10 @@ export const listMemberships = async (
 export const listMembershipsQuery = z
   .object({
     ...offsetQuery,
-    entity_type: z.enum(ENTITY_TYPES).default('user').describe('Whose memberships to list.'),
+    entity_type: z
+      .enum(ENTITY_TYPES)
+      .default('user')
+      .describe('The kind of owner: a user, an organization or a project.'),
     entity_id: idParameter.describe(
       'The user, organization or project; the caller if absent. Required unless `entity_type` is `user`, and for a key that acts for an organization.',
     ),

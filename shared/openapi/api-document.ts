@@ -56,26 +56,26 @@ const correctSchema = ({ jsonSchema, zodSchema, io }: Parameters<ZodOpenApiOverr
 const DESCRIPTION = `Payments, refunds, subscriptions, customers, payment methods, addresses, organizations and webhooks.
 
 - **Amounts** are integers in the minor unit of their currency (2500 is 25.00 USD, and 2500 JPY); their names end in \`_cents\`.
-- **Times** are ISO 8601 in UTC with milliseconds; their names end in \`_at\` or say what they mark.
+- **Times** are ISO 8601 in UTC with milliseconds; most of their names end in \`_at\`.
 - **Ids** are a prefix and 24 characters: \`pay_…\`, \`ref_…\`, \`cust_…\`. Treat them as opaque text.
-- **Providers** have slots: \`provider_a\` (the default), \`provider_b\`, \`provider_c\` and \`provider_d\`. The operator decides which
-  provider is behind a slot; \`GET /config\` says which.
+- **Providers** have slots: \`provider_a\` (the default), \`provider_b\`, \`provider_c\` and \`provider_d\`. The
+  operator assigns a provider to each slot; \`GET /config\` shows the assignment.
 - **Responses** are the bare data, or an envelope \`{success, data, meta?, message?}\`; each route shows its form, and the header
   \`X-Response-Form\` chooses the other form.
 - **Errors** all have one form. Base decisions on \`code\`, and quote \`request_id\` to support.
 - **Retries** are safe: send an \`Idempotency-Key\` with every POST that has this header, and retry a request whose response was lost with the
-  same key. Every other method is idempotent by itself.
+  same key. Every other method is idempotent.
 - **Absent fields**: in an optional field of a body, null and \`""\` count as absent, and so does an empty query value. On PUT and PATCH,
   null clears a field whose schema accepts null. \`organization_id\` differs: null or empty means personal. Enum values of
   the query may be in upper or lower case.
-- **Service keys**: a backend sends \`Authorization: Bearer psk_…\`. With \`X-Act-For\` a request is that of a payer, without it the
-  merchant's. The scopes of an operation are in its description and in \`x-scopes\`.
+- **Service keys**: a backend sends \`Authorization: Bearer psk_…\`. A request with \`X-Act-For\` acts for a payer, else
+  for the merchant. The scopes of an operation are in its description and in \`x-scopes\`.
 - **Unknown fields** of a body are refused: 400 \`VALIDATION_ERROR\` with the rule \`unknown_field\` for each, and the nearest known field
   in its message. A PUT or PATCH also accepts the fields that a read of the record shows, so a client may send back what it has read;
   a read-only field with another value is refused with the rule \`read_only\`. Unknown query parameters are ignored, and so is the body of a
   DELETE. New optional fields may appear in responses at any time.
 - **Limits**: a body has at most 256 KB, ten levels and 5,000 values, and a header or the query at most 8,192 characters. A text with
-  a valid card number is refused; put a letter in front of other digits that form one by chance. HEAD gets 405.
+  a valid card number is refused; put a letter in front of any other number that looks like one. HEAD gets 405.
 - **Traces**: every route accepts the W3C header \`traceparent\`, and the webhooks of a request continue its trace.`;
 
 const pathsOf = (endpoints: readonly Endpoint[], examples: Examples): ZodOpenApiPathsObject => {

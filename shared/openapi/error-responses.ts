@@ -1,4 +1,4 @@
-/** @module Errors in the API document, with when a code is returned, what to do, and an example as rendered. */
+/** @module Errors in the API document. Each code has its cause, the caller's remedy, and a rendered example. */
 
 import * as z from 'zod';
 import { scopesOfRoute } from '../access/scopes.ts';
@@ -10,9 +10,9 @@ import type { Endpoint } from '../http/endpoint.ts';
 export const ERROR_CODES = keysOf(ERRORS);
 
 interface Guide {
-  /** When the code is returned, and what the caller should do. */
+  /** The cause of the error and the caller's remedy. */
   readonly when: string;
-  /** An error of this code with its message and details. Absent if the default message is enough. */
+  /** The example's message and details; absent if the default message suffices. */
   readonly example?: DomainError;
 }
 
@@ -31,7 +31,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     example: because('INVALID_JSON', 'The body is not valid JSON at line 3, column 16', { line: 3, column: 16 }),
   },
   PRICING_MISMATCH: {
-    when: 'The prices do not add up (total = subtotal + tax − discount), or differ from those of the product. `error` names the expected value.',
+    when: "The prices do not add up (total = subtotal + tax − discount), or differ from the product's prices. `error` names the expected value.",
     example: because('PRICING_MISMATCH', 'total_cents must be 2975: total = subtotal + tax - discount', {
       path: 'total_cents',
       expected: 2975,
@@ -57,7 +57,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     ]),
   },
   DISCOUNT_INVALID: {
-    when: 'The discount code does not fit; `details.reason` is unknown, not_started, ended, exhausted, used, wrong_product, wrong_currency or no_effect. Nothing is stored.',
+    when: 'The discount code cannot be used; `details.reason` is unknown, not_started, ended, exhausted, used, wrong_product, wrong_currency or no_effect. Nothing is stored.',
     example: because('DISCOUNT_INVALID', 'The discount code cannot be used: ended', { reason: 'ended' }),
   },
   UNSUPPORTED_PROVIDER: {
@@ -108,7 +108,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     example: because('UNKNOWN_CACHE_TYPE', undefined, { cache_types: ['organization_membership', 'session', 'all'] }),
   },
   ACTING_REQUIRED: {
-    when: 'A service key sent a request that only a payer can make. Name the payer in `X-Act-For`, or send `guest_data` where the route takes it. For a list of all owners, `error` names the route.',
+    when: 'A service key sent a request that only a payer can make. Name the payer in `X-Act-For`, or send `guest_data` if the route accepts it. For a list of all owners, `error` names the route.',
   },
   IDEMPOTENCY_KEY_INVALID: {
     when: 'The key is empty, too long or not printable ASCII, or has fewer than 20 characters in a request without a credential.',
@@ -131,7 +131,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     example: because('PAYMENT_DECLINED', undefined, { decline_code: 'insufficient_funds' }),
   },
   INSUFFICIENT_PERMISSIONS: {
-    when: "The caller's role in the organization does not allow the action, the record may not be used for it, a scope is missing (`details.required_scope`), the merchant would decide on an own payment (`details.reason: own_payment`), or another member lent the method that pays (`lent_method`). A caller without a service key also gets it for `X-Act-For`.",
+    when: "The caller's role in the organization does not allow the action, the record may not be used this way, a scope is missing (`details.required_scope`), the caller would decide on their own payment (`details.reason: own_payment`), or another member lent the payment method (`lent_method`). A caller without a service key also gets it for `X-Act-For`.",
     example: because('INSUFFICIENT_PERMISSIONS', undefined, { role: 'member', permission: 'canManagePayments' }),
   },
   ORGANIZATION_ACCESS_DENIED: { when: 'The record belongs to an organization, and the caller is not a member of it.' },
@@ -195,7 +195,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
   IDEMPOTENCY_KEY_REUSED: {
     when: 'The same `Idempotency-Key` was sent with another body, or with a session of another organization, within 24 hours. Use a new key for a new request.',
   },
-  RATE_LIMITED: { when: 'Too many requests within the length of a window. There is room again after `Retry-After`.' },
+  RATE_LIMITED: { when: 'Too many requests in a time window. Retry after `Retry-After`.' },
   INTERNAL_ERROR: {
     when: 'A fault of the service. Quote `request_id` to support; a POST with the same `Idempotency-Key` is safe to repeat.',
   },
@@ -220,7 +220,7 @@ export const meaningOfCode = (code: ErrorCode): string => GUIDE[code].when;
 
 const REQUEST_ID = 'JKJaXmPLvHcESHA=';
 
-/** The body of an error of this code, as the service renders it. */
+/** The rendered body of an error with this code. */
 const bodyOf = (code: ErrorCode) => {
   const { message, details } = GUIDE[code].example ?? new DomainError(code);
   return { success: false, error: message, code, ...(details !== undefined && { details }), request_id: REQUEST_ID };
@@ -250,11 +250,11 @@ export const errorSchema = z
       ),
     request_id: z
       .string()
-      .describe('Names the request in the log of the service, like the header `X-Request-Id`. Quote it to support.'),
+      .describe("Id of the request in the service's log, as in the header `X-Request-Id`. Quote it to support."),
   })
   .meta({ id: 'Error', description: 'The form of every error.', examples: [bodyOf('RESOURCE_NOT_FOUND')] });
 
-/** Every route can return these codes, because X-API-Version is a header of every route. */
+/** Every route can return these codes, because every route accepts X-API-Version. */
 const ALWAYS: readonly ErrorCode[] = ['VALIDATION_ERROR', 'INTERNAL_ERROR'];
 const WITH_A_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 const WITH_A_KEY: readonly ErrorCode[] = [
@@ -275,7 +275,7 @@ export const takesPayer = ({ id }: Endpoint): boolean => scopesOfRoute(id)?.paye
 /** True if the endpoint reads the header Idempotency-Key. */
 export const takesKey = ({ method, idempotent }: Endpoint): boolean => method === 'POST' && idempotent !== 'natural';
 
-/** The codes of the endpoint by status, both those that it declares and those that follow from its declaration. */
+/** The codes of the endpoint by status: the declared codes and those that follow from the declaration. */
 export const codesByStatus = (endpoint: Endpoint): ReadonlyMap<number, readonly ErrorCode[]> => {
   const byStatus = new Map<number, ErrorCode[]>();
   const codes: readonly ErrorCode[] = [
@@ -306,13 +306,15 @@ const accessErrors = ({ access }: Endpoint): readonly ErrorCode[] => {
   return [...missing, ...ofOrganization, ...ofRole];
 };
 
-/** An endpoint that declares a 202 returns it if the provider does not respond in time; others PROVIDER_TIMEOUT. */
+/**
+ * If the provider does not respond in time, an endpoint with a declared 202 returns it; others return PROVIDER_TIMEOUT.
+ */
 const providerErrors = ({ uses, bodyForm, accepted }: Endpoint): readonly ErrorCode[] => {
   if (!callsProviders(uses) || bodyForm === 'raw') return [];
   return ['PROVIDER_ERROR', 'PROVIDER_UNAVAILABLE', ...(accepted === undefined ? (['PROVIDER_TIMEOUT'] as const) : [])];
 };
 
-/** A key that is not valid also counts in a window; every route with a caller refuses X-Act-For from others than keys. */
+/** Invalid keys count in a window. Every route with a caller refuses X-Act-For from callers without a key. */
 const WITH_A_SERVICE_KEY: readonly ErrorCode[] = ['API_KEY_INVALID', 'INSUFFICIENT_PERMISSIONS', 'RATE_LIMITED'];
 
 const serviceKeyErrors = (endpoint: Endpoint): readonly ErrorCode[] => {

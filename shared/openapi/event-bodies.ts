@@ -1,4 +1,7 @@
-/** @module The bodies of canonical events in the API document. A test compares them with derived events. */
+/**
+ * @module The bodies of canonical events in the API document. A test compares them with events that the service
+ * derives.
+ */
 
 import * as z from 'zod';
 import { BILLING_INTERVALS } from '../catalog/billing-intervals.ts';
@@ -35,7 +38,7 @@ const user = z
   .meta({ id: 'EventUser', description: 'The person who pays.' });
 
 const project = z
-  .object({ id: id.describe('Names the project in the reference records.') })
+  .object({ id: id.describe('Id of the project in the reference records.') })
   .meta({ id: 'EventProject', description: 'The project that the record belongs to.' });
 
 const owner = {
@@ -46,7 +49,7 @@ const organizationId = id.nullable().describe('The organization that owns the re
 
 const address = z
   .object({
-    id: id.describe('Names the address, `addr_…`.'),
+    id: id.describe('Id of the address, `addr_…`.'),
     country: z.string().describe('The ISO 3166 code of two letters.'),
     line1: z.string().nullable().describe('Street and number; null if not given.'),
     line2: z.string().nullable().describe('A further line; null if not given.'),
@@ -65,7 +68,7 @@ const order = {
   reference_code: z.string().nullable().describe('Your own reference, such as an order number; null without one.'),
   metadata: z.record(z.string(), jsonValue).describe('Your own data; an empty object without metadata.'),
   product_id: id.nullable().describe('The product that is paid for; null for a custom price.'),
-  quantity: z.int().positive().describe('How many of the product; 1 without a product.'),
+  quantity: z.int().positive().describe('Units of the product; 1 without a product.'),
   subtotal: minorUnits.describe('The price before tax and discount, in the minor unit of `currency`.'),
   tax: minorUnits.describe('The tax, in the minor unit of `currency`.'),
   discount: minorUnits.describe('The discount, in the minor unit of `currency`.'),
@@ -76,12 +79,12 @@ const order = {
 const discountCode = z.string().nullable().describe('The discount code, in upper case; null without one.');
 
 const payment = {
-  payment_id: id.describe('Names the payment, `pay_…`; read it with `GET /payments/{id}`.'),
+  payment_id: id.describe('Id of the payment, `pay_…`; read it with `GET /payments/{id}`.'),
   amount: minorUnits.describe('The total of the payment in the minor unit of `currency`.'),
   currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
   discount_code: discountCode,
   payment_link_id: id.optional().describe('The payment link that started the payment, `lnk_…`; absent without one.'),
-  status: z.enum(PAYMENT_STATUSES).describe('The status that the payment has reached with this event.'),
+  status: z.enum(PAYMENT_STATUSES).describe('The status of the payment after this event.'),
   ...owner,
   provider_payment_id: id
     .nullable()
@@ -89,7 +92,7 @@ const payment = {
       'The id of the payment at the provider, as `POST /payments/sync/{provider_payment_id}` accepts it. Null until the provider has created the payment.',
     ),
   organization_id: organizationId,
-  customer_id: id.nullable().describe('Names the customer that pays, `cust_…`; null for a payment without a customer.'),
+  customer_id: id.nullable().describe('Id of the customer that pays, `cust_…`; null for a payment without a customer.'),
   subscription_id: id
     .nullable()
     .describe('The subscription that the payment is for, `subs_…`; null for a single payment.'),
@@ -111,9 +114,9 @@ const attempted = {
 
 const held = {
   ...attempted,
-  authorized_amount: minorUnits.describe('What was held, in the minor unit of `currency`.'),
-  capturable_amount: minorUnits.describe('What can be captured now, in the minor unit of `currency`.'),
-  capture_before: time.nullable().describe('When the provider ends the hold; null if it does not tell it.'),
+  authorized_amount: minorUnits.describe('The held amount, in the minor unit of `currency`.'),
+  capturable_amount: minorUnits.describe('The amount that can be captured now, in the minor unit of `currency`.'),
+  capture_before: time.nullable().describe('When the provider ends the hold; null if unknown.'),
 };
 
 const failedCall = {
@@ -125,7 +128,7 @@ const failedCall = {
 
 const refund = z
   .object({
-    id: id.describe('Names the refund, `ref_…`; read it with `GET /refunds/{id}`.'),
+    id: id.describe('Id of the refund, `ref_…`; read it with `GET /refunds/{id}`.'),
     amount: minorUnits.describe('The amount of the refund, in the minor unit of `currency`.'),
     reason: z.enum(REFUND_REASONS).nullable().describe('The reason that was given for the refund; null if none was.'),
     status: z
@@ -136,7 +139,7 @@ const refund = z
 
 const dispute = z
   .object({
-    id: id.describe('Names the dispute, `dsp_…`.'),
+    id: id.describe('Id of the dispute, `dsp_…`.'),
     amount: minorUnits.describe('The disputed amount, in the minor unit of `currency`.'),
     reason: z
       .string()
@@ -152,10 +155,10 @@ const dispute = z
   .meta({ id: 'EventDispute', description: 'A dispute of the payment, with its amount and status.' });
 
 const subscription = {
-  subscription_id: id.describe('Names the subscription, `subs_…`; read it with `GET /subscriptions/{id}`.'),
+  subscription_id: id.describe('Id of the subscription, `subs_…`; read it with `GET /subscriptions/{id}`.'),
   status: z.enum(SUBSCRIPTION_STATUSES).describe('The status of the subscription after the change.'),
   billing_status: z.enum(BILLING_STATUSES).describe('The status of the charges after the change.'),
-  customer_id: id.describe('Names the customer that pays, `cust_…`.'),
+  customer_id: id.describe('Id of the customer that pays, `cust_…`.'),
   ...order,
   amount: minorUnits.describe('The price of one period in the minor unit of `currency`, for the whole quantity.'),
   currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
@@ -175,15 +178,17 @@ const subscription = {
   trial_end: time.nullable().describe('When the trial ends or ended; null without a trial.'),
   next_billing_date: time
     .optional()
-    .describe('Present with the reason `renewal_due`: when the renewal is charged; `amount` is then what it costs.'),
+    .describe(
+      'Present with the reason `renewal_due`: the time of the renewal. `amount` is then the price of the renewal.',
+    ),
   reason: z.enum(REASONS).nullable().describe('What changed; `created` or `imported` in the first event.'),
   previous: z
     .object({
       product_id: id.nullable().describe('The product before; null for a custom price.'),
-      quantity: z.int().positive().describe('How many of the product a period paid for.'),
+      quantity: z.int().positive().describe('Units of the product per period.'),
       amount: minorUnits.describe('The price of one period before.'),
     })
-    .meta({ id: 'EventPreviousPlan', description: 'What the subscription charged for until this event.' })
+    .meta({ id: 'EventPreviousPlan', description: 'The product, quantity and price before this event.' })
     .nullable()
     .describe('The plan before, if this event changes product, quantity, price or interval; else null.'),
   ...owner,
@@ -196,20 +201,20 @@ const importedReason = z
   .describe('Present if the subscription was imported from another integration.');
 
 const membership = {
-  membership_id: id.describe('Names the membership, `mbr_…`; read it with `GET /memberships/{id}`.'),
+  membership_id: id.describe('Id of the membership, `mbr_…`; read it with `GET /memberships/{id}`.'),
   membership_type_id: id.describe('The tier that the membership gives.'),
-  entity_type: z.enum(ENTITY_TYPES).describe('What kind of entity the membership is for.'),
+  entity_type: z.enum(ENTITY_TYPES).describe('Whether `entity_id` is a user, an organization or a project.'),
   entity_id: id.describe('The user, organization or project that the membership is for.'),
   subscription_id: id.describe('The subscription that pays for the membership, `subs_…`.'),
   status: z.enum(MEMBERSHIP_STATUSES).describe('The status of the membership after the change.'),
-  starts_at: time.nullable().describe('From when the membership is active; null while it is pending.'),
-  ends_at: time.nullable().describe('Until when it is paid; null while it is pending.'),
+  starts_at: time.nullable().describe('The start of the membership; null while it is pending.'),
+  ends_at: time.nullable().describe('The end of the paid time; null while the membership is pending.'),
   ...owner,
 };
 
 const customer = {
-  customer_id: id.describe('Names the customer, `cust_…`; read it with `GET /customers/{id}`.'),
-  provider_customer_id: id.describe('What the provider calls the customer, for example in its dashboard.'),
+  customer_id: id.describe('Id of the customer, `cust_…`; read it with `GET /customers/{id}`.'),
+  provider_customer_id: id.describe('The id of the customer at the provider, as in its dashboard.'),
   email: z.string().nullable().describe('The e-mail address of the customer; null if none is known.'),
   name: z.string().nullable().describe('The full name of the customer; null if none is known.'),
   is_guest: z.boolean().describe('True if a guest without a session made the customer.'),
@@ -228,7 +233,7 @@ const REFUNDED_CENTS = z
   .nonnegative()
   .describe('The sum of all succeeded refunds of the payment after this event, in minor units.');
 
-/** What each event means, and its data. */
+/** The meaning and the data of each event. */
 export const EVENTS = {
   'payment.created': {
     summary: 'A payment was created',
@@ -270,7 +275,7 @@ export const EVENTS = {
     when: 'A payment that has succeeded was captured again at the provider, as PayPal allows on its site. `payment.succeeded` is not sent again.',
     data: {
       ...attempted,
-      amount: z.int().positive().describe('What was added, in minor units.'),
+      amount: z.int().positive().describe('The additional amount, in minor units.'),
       captured_amount: z.int().positive().describe('The sum of all captures after this event, in minor units.'),
     },
   },
@@ -285,19 +290,23 @@ export const EVENTS = {
     data: { ...held, ...failedCall },
   },
   'payment.updated': {
-    summary: 'Your own data of a payment changed',
-    when: 'The metadata of a final payment was changed. `status` is that of the payment.',
+    summary: 'The metadata of a payment changed',
+    when: "`PATCH /payments/{id}` changed the metadata. `status` is the payment's status.",
     data: { ...attempted, reason: z.literal('metadata').describe('What changed.') },
   },
   'payment.refunded': {
     summary: 'A refund succeeded',
     when: 'A refund became `succeeded`, whether it was made here or at the provider; at most once per refund. Do not add up the amounts: `refunded_cents` is the sum.',
-    data: { ...payment, refund: refund.describe('The refund that gave money back.'), refunded_cents: REFUNDED_CENTS },
+    data: {
+      ...payment,
+      refund: refund.describe('The refund that succeeded with this event.'),
+      refunded_cents: REFUNDED_CENTS,
+    },
   },
   'payment.refund_failed': {
     summary: 'A refund failed or was canceled',
     when: 'The money stays with you. If `payment.refunded` was sent for the same refund before, the bank has returned the money to you, and `refunded_cents` has gone down again.',
-    data: { ...payment, refund: refund.describe('The refund that did not succeed.'), refunded_cents: REFUNDED_CENTS },
+    data: { ...payment, refund: refund.describe('The failed or canceled refund.'), refunded_cents: REFUNDED_CENTS },
   },
   'payment.dispute_opened': {
     summary: 'A payer disputes a payment',

@@ -1,4 +1,4 @@
-/** @module The section `webhooks` of the API document, with the events that the service sends to targets. */
+/** @module The `webhooks` section of the API document: the events that the service sends to targets. */
 
 import * as z from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
@@ -10,7 +10,7 @@ import { WEBHOOKS_GROUP } from './groups.ts';
 
 const headers = z.object({
   'webhook-id': z.string().meta({
-    description: 'Names the event, `msg_…`: the same for every target, retry and replay. Apply each id once.',
+    description: 'Id of the event, `msg_…`, the same for every target, retry and replay. Apply each id once.',
     examples: ['msg_842eabd54743348afd297711'],
   }),
   'webhook-timestamp': z.string().meta({

@@ -1,5 +1,6 @@
 /**
- * @module The groups of operations, in the order of an integrator's needs. The first part of an id selects its group.
+ * @module The groups of operations, in the order that an integrator needs them. The first part of an id selects the
+ * group.
  */
 
 import { rowOf } from '../core/rows.ts';
@@ -12,17 +13,17 @@ const GROUPS = {
   ],
   discounts: [
     'Discounts',
-    `A discount code lowers the price of a payment or of the periods of a subscription. The merchant writes codes as reference
-    records of the kind \`discounts\`; payers send them with the create.`,
+    `A discount code lowers the price of a payment or of the periods of a subscription. The merchant stores codes as
+    reference records of the kind \`discounts\`; payers send a code in the create request.`,
   ],
   products: [
     'Products',
-    'What can be bought. The merchant writes products as reference records of the kind `products`.',
+    'The products for sale. The merchant stores them as reference records of the kind `products`.',
   ],
   refunds: [
     'Refunds',
-    `A refund returns the money of a succeeded payment, in whole or in part. The merchant makes refunds: platform admins, and staff and
-    service keys with the scope. Callers who may read the payment may read its refunds. Refunds made at the provider appear here too.`,
+    `A refund returns the money of a succeeded payment, in whole or in part. Platform admins, and staff and service keys
+    with the scope, make refunds for the merchant. Callers who may read the payment may read its refunds. Refunds made at the provider appear here too.`,
   ],
   disputes: [
     'Disputes',
@@ -36,8 +37,8 @@ const GROUPS = {
   ],
   customers: [
     'Customers',
-    `A customer links a person or an organization to the customer record of one provider. Payments find or
-    create the customer themselves; subscriptions name it.`,
+    `A customer links a person or an organization to the customer record of one provider. A payment finds or creates its
+    customer; a subscription request names the customer.`,
   ],
   addresses: ['Addresses', 'Billing and shipping addresses, with the tax id of a business.'],
   subscriptions: [
@@ -47,13 +48,13 @@ const GROUPS = {
   ],
   pay: [
     'Hosted pages',
-    `A hosted page takes one payment, or manages one subscription, without a session. The merchant makes a link to it. The token of
-    the link opens that record alone; the page sends it in \`X-Link-Token\`.`,
+    `A hosted page takes one payment, or manages one subscription, without a session. The merchant makes a link to it. The
+    link's token opens only that record; the page sends the token in \`X-Link-Token\`.`,
   ],
   'payment-links': [
     'Payment links',
-    `A payment link sells one product or price to everyone who has its URL, if you like only so many times. Each start makes a payment
-    of its own, as a guest's create does.`,
+    `A payment link sells one product or price to everyone who has its URL, optionally a limited number of times. Each
+    start creates a separate payment, as a guest's create request does.`,
   ],
   memberships: [
     'Memberships',
@@ -67,8 +68,8 @@ const GROUPS = {
   projects: ['Projects', 'The public preview of an invite to a project.'],
   webhooks: [
     'Webhooks',
-    `The log of events that were received from providers and sent to your targets, replay and test events, and the routes that
-    the providers call. The webhooks section describes the events themselves.`,
+    `The log of received provider events and sent webhooks, replay and test events, and the routes that providers call.
+    The webhooks section describes the events.`,
   ],
   admin: [
     'Administration',
@@ -84,7 +85,7 @@ export const groupOf = ({ id }: { readonly id: string }): string => {
   return group[0];
 };
 
-/** The group of the events that the service sends. */
+/** The group of outbound events. */
 export const WEBHOOKS_GROUP = GROUPS.webhooks[0];
 
 export const groups: readonly { readonly name: string; readonly description: string }[] = Object.values(GROUPS).map(

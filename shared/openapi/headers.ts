@@ -1,4 +1,4 @@
-/** @module The HTTP headers that the service reads and sends, each with its meaning, for the API document. */
+/** @module The HTTP headers that the service reads and sends, with their descriptions in the API document. */
 
 import * as z from 'zod';
 import type { ErrorCode } from '../core/errors.ts';
@@ -44,8 +44,8 @@ const always = {
 };
 
 const actFor = optionalText.meta({
-  description: `For service keys only: the payer whose request this is, as \`user:<id>\`, \`organization:<id>\` or \`guest:<guest_id>\`. The request then
-    has the rights of that user, of a member of the organization with the role billing, or of the guest. Without the header the request is the merchant's. A
+  description: `For service keys only: the payer of the request, as \`user:<id>\`, \`organization:<id>\` or \`guest:<guest_id>\`. The request then
+    has the rights of that user, of a billing member of the organization, or of the guest. Without the header the request is the merchant's. A
     session or a guest token with this header gets 403.`,
   examples: ['user:user_demo_owner'],
   param: { id: 'X-Act-For' },
@@ -60,7 +60,7 @@ const actForEmail = optionalText.meta({
 
 const payerAddress = optionalText.meta({
   description: `For service keys only: the IP address of the payer, IPv4 or IPv6. A declined charge or save of a guest or of an
-    organization then counts against the network of the payer, as if the payer had called, and not against the key. A guest without a token
+    organization then counts against the payer's network, not against the key. A guest without a token
     continues only records from this network. A session or a guest with this header gets 403.`,
   examples: ['203.0.113.7'],
   param: { id: 'X-Payer-Address' },
@@ -79,12 +79,11 @@ const usesPayerNetwork = (endpoint: Endpoint): boolean =>
   (endpoint.auth === 'session-or-guest' || endpoint.limits.some(({ counts }) => counts === 'declines'));
 
 const requestId = z.string().meta({
-  description: 'Names this request in the log of the service. Quote it to support.',
+  description: "Id of this request in the service's log. Quote it to support.",
   header: { id: 'X-Request-Id' },
 });
 const apiVersion = z.string().meta({
-  description:
-    'The API version of this response, as a date: the version that the request asked for, else the oldest supported version.',
+  description: 'The API version of this response, as a date: the requested version, else the oldest supported version.',
   format: 'date',
   header: { id: 'X-API-Version' },
 });
@@ -122,7 +121,7 @@ export const successHeaders = (endpoint: Endpoint): z.ZodObject => {
   });
 };
 
-/** Lists of organizations and members name their next page in `meta` only. */
+/** Lists of organizations and members have their next page in `meta` only, without a Link header. */
 const pagesOf = ({ method, query, response, csv, form }: Endpoint) => {
   const names = query instanceof z.ZodObject && method === 'GET' ? Object.keys(query.shape) : [];
   const hasCursor = names.includes('cursor');
@@ -132,7 +131,7 @@ const pagesOf = ({ method, query, response, csv, form }: Endpoint) => {
   return { isPaged: isLinked || csv !== undefined, isCounted: isByNumber || isBareList };
 };
 
-/** The codes whose response may carry `Retry-After`. */
+/** The codes whose response may include `Retry-After`. */
 const WITH_A_TIME: readonly ErrorCode[] = [
   'RATE_LIMITED',
   'IDEMPOTENCY_IN_PROGRESS',

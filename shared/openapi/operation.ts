@@ -1,4 +1,4 @@
-/** @module One endpoint as an operation of the API document, with its request, responses, errors and an example. */
+/** @module One endpoint as an operation of the API document, with request, responses, errors and an example. */
 
 import * as z from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
@@ -20,7 +20,7 @@ export interface Example {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly response?: unknown;
-  /** The 202 response of a route that returns another status for a finished request. */
+  /** A 202 response, for a route with another status for finished requests. */
   readonly accepted?: unknown;
 }
 
@@ -47,7 +47,7 @@ export const operationOf = (endpoint: Endpoint, example: Example): ZodOpenApiOpe
   responses: { ...successOf(endpoint, example), ...errorsOf(endpoint) },
 });
 
-/** The scopes of the operation for programs. */
+/** The operation's scopes in a machine-readable extension. */
 const scopesOf = ({ id }: Endpoint) => {
   const scopes = scopesOfRoute(id);
   if (!scopes) return {};
@@ -55,7 +55,7 @@ const scopesOf = ({ id }: Endpoint) => {
   return { 'x-scopes': { ...(payer && { payer }), ...(merchant && { merchant }), ...(held && { held }) } };
 };
 
-/** The declaration's text, who may call, and the limits. */
+/** The declared description, the callers and the limits. */
 const descriptionOf = (endpoint: Endpoint): { readonly description?: string } => {
   const { description, limits } = endpoint;
   if (description === undefined) return {};
@@ -72,18 +72,16 @@ const limitText = (limit: RateLimit): string => {
   return `${most} ${counts === 'declines' ? 'declines' : 'requests'}${ofWhom} per ${WINDOWS[windowSeconds] ?? `${windowSeconds} s`} (\`${name}\`)`;
 };
 
-/** Every list in CSV has pages by cursor, also if its JSON has pages by number or offset. */
+/** A CSV list always pages by cursor, even if its JSON pages by number or offset. */
 const withCursor = ({ csv }: Endpoint, query: z.ZodObject): z.ZodObject =>
   csv && !('cursor' in query.shape) ? query.extend({ cursor: csvCursor }) : query;
 
 const csvCursor = z
   .string()
   .optional()
-  .describe(
-    'With `Accept: text/csv` only: the position of the page, as the header `Link` of the page before names it.',
-  );
+  .describe('With `Accept: text/csv` only: the position of the page, from the header `Link` of the previous page.');
 
-/** A query is text, but the document shows the example of a number as a number. */
+/** The example of a numeric query parameter, as a number in the document. */
 const exampleOf = (field: z.ZodType, text = ''): string | number => (isNumber(field) ? Number(text) : text);
 
 const isNumber = (field: z.ZodType): boolean => {
@@ -126,7 +124,7 @@ const successOf = (endpoint: Endpoint, example: Example) => {
 const csvText = z
   .string()
   .describe(
-    'With `Accept: text/csv`: a header row, then up to 1,000 rows; the header `Link` names the next page. A possible formula gets an apostrophe in front.',
+    'With `Accept: text/csv`: a header row, then up to 1,000 rows; the header `Link` names the next page. An apostrophe precedes a text that could be a formula.',
   );
 
 const envelopeOf = ({ meta, beside }: Endpoint, data: z.ZodType) =>
@@ -143,7 +141,7 @@ const envelopeOf = ({ meta, beside }: Endpoint, data: z.ZodType) =>
 const errorsOf = (endpoint: Endpoint) =>
   Object.fromEntries([...codesByStatus(endpoint)].map(([status, codes]) => [String(status), errorOf(codes)]));
 
-/** Responses with at most this many codes recur on many routes, so the document holds each once. */
+/** A response with at most this many codes recurs on many routes, so the document defines it once. */
 const MOST_SHARED = 5;
 
 type ErrorResponse = ReturnType<typeof makeError>;

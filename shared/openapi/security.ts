@@ -1,4 +1,4 @@
-/** @module Authentication in the API document, with the security schemes, and who may call each endpoint. */
+/** @module Authentication in the API document: the security schemes and the callers of each endpoint. */
 
 import { type RouteScopes, rolesOfScope, type Scope, scopesOfRoute } from '../access/scopes.ts';
 import type { Auth, Endpoint } from '../http/endpoint.ts';
@@ -26,8 +26,8 @@ export const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Session-ID',
-    description: `The id of a session at the identity service. The service reads from the session who the user is, the user's
-      organization and whether the user is a platform admin; roles come from the membership in the organization. For tests, the
+    description: `The id of a session at the identity service. The session gives the user, the user's organization and
+      whether the user is a platform admin; roles come from the membership in the organization. For tests, the
       query parameter \`session_id\` does the same unless the operator has switched it off. If a request has several credentials, the
       first of these counts: \`X-Session-ID\`, \`Authorization\`, \`session_id\`, guest token.`,
   },
@@ -50,8 +50,7 @@ export const securitySchemes = {
     bearerFormat: 'psk_…',
     description: `A service key of your backend, sent as \`Authorization: Bearer psk_…\`. A platform admin creates it with
       \`POST /admin/keys\`. The key may do what its scopes permit; each operation names them in its description and in \`x-scopes\`.
-      With the header \`X-Act-For\` the request is that of the payer whom the header names, with that payer's rights. Without the header it
-      is the merchant's. Keep a key out of browsers and apps.`,
+      With the header \`X-Act-For\` the request has the rights of the named payer, without it those of the merchant. Keep a key out of browsers and apps.`,
   },
   guestToken: {
     type: 'apiKey',
@@ -70,12 +69,12 @@ export const securitySchemes = {
     in: 'header',
     name: 'X-Link-Token',
     description: `The token of a link to a hosted page: the part of its URL after \`#\`. It opens one payment, subscription or payment link, for the
-      routes of \`/pay\` only, with the rights of the record's payer; that of a payment link also for
-      \`POST /discounts/check\`. A token that is not valid gets 404.`,
+      routes of \`/pay\` only, with the rights of the record's payer; the token of a payment link also works for \`POST
+      /discounts/check\`. An invalid token gets 404.`,
   },
 } as const;
 
-/** Who may call, in sentences of the operation's description. */
+/** The sentences about callers in the operation's description. */
 export const whoMayCall = ({ id, auth }: Pick<Endpoint, 'id' | 'auth'>): string => {
   const { merchant, keys, held, payer, ownersList } = scopesOfRoute(id) ?? {};
   if (merchant === undefined && payer === undefined) return WHO_MAY_CALL[auth];
@@ -99,10 +98,10 @@ interface Scoped {
   readonly payer: Scope | undefined;
 }
 
-/** The merchant may also name a guest as the payer. */
+/** A key may also send guest_data to name the payer. */
 const OR_A_GUEST: Readonly<Partial<Record<Auth, string>>> = { 'session-or-guest': ' or `guest_data`' };
 
-/** The merchant names the owner of a list in the query, or reads the list of all owners. */
+/** Without X-Act-For, a key names the list's owner in the query, or uses the list of all owners. */
 const withoutPayer = ({ parameter, ofAll }: NonNullable<RouteScopes['ownersList']>): string => {
   const namesOwner = parameter === undefined ? '' : `names the owner in \`${parameter}\`, or `;
   return `Without \`X-Act-For\` a key ${namesOwner}uses \`${ofAll}\`.`;

@@ -1,6 +1,6 @@
 /**
- * @module Commands on the members of an organization. The owner's membership never changes. A command that races with
- * another change of the same membership reads it again and retries.
+ * @module Commands on the members of an organization. The owner's membership never changes. If another request changes
+ * the same membership, a command reads it again and retries.
  */
 
 import { type Caller, keyOfCaller } from '../access/caller.ts';
@@ -29,13 +29,13 @@ export const addMember = async (
   const wanted = { organizationId: record.id, userId: await userIdOfNew(deps.identity, caller, body), role: body.role };
   const member = { ...newMember(wanted, iso(deps.now())), addedUnder: idempotency?.scope };
   const existing = await memberStore(deps).add(member);
-  // An earlier try of this request may have added the member and stopped before it responded.
+  // An earlier try of this request may have added the member without responding.
   const isOurs = idempotency !== undefined && existing?.addedUnder === idempotency.scope;
   if (existing && !isOurs) throw new DomainError('ALREADY_MEMBER');
   return { data: memberView(existing ?? member), message: 'The member was added' };
 };
 
-/** @throws DomainError USER_NOT_FOUND, or VALIDATION_ERROR for a user_id that the caller may not name */
+/** @throws DomainError USER_NOT_FOUND, or VALIDATION_ERROR for a user_id that the caller may not use */
 const userIdOfNew = async (
   { looksUp, userByEmail }: Pick<Identity, 'userByEmail' | 'looksUp'>,
   caller: Caller,
@@ -46,7 +46,7 @@ const userIdOfNew = async (
     if (user) return user.id;
     if (looksUp) throw new DomainError('USER_NOT_FOUND');
     throw new DomainError('USER_NOT_FOUND', {
-      message: 'No user is known by e-mail, because IDENTITY_LOOKUP is off; send user_id with a service key',
+      message: 'IDENTITY_LOOKUP is off, so no user can be found by e-mail; send user_id with a service key',
     });
   }
   if (!looksUp && keyOfCaller(caller)) return said;
@@ -58,7 +58,7 @@ interface MemberPath {
   readonly memberId: string;
 }
 
-/** The member of the path, as the list shows it without the user's details. */
+/** The member in the path, as lists show it without the user's details. */
 export const memberAsRead = async (
   deps: StoreDeps,
   { record, params }: ApiRequest<MemberPath, unknown, unknown, Organization>,
@@ -115,7 +115,7 @@ const gone = (removed: boolean, member: Member): Member | undefined => (removed 
 
 const TRIES = 10;
 
-/** Repeats read and write if another request changes the same membership in between. */
+/** Retries read and write while other requests change the same membership. */
 const untilItHolds = async <T>(change: () => Promise<T | undefined>): Promise<T> => {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const changed = await change();

@@ -27,14 +27,13 @@ export const updateOrganizationBody = z.object({ ...details, name: name.optional
 });
 export type UpdateOrganizationBody = z.output<typeof updateOrganizationBody>;
 
-/** Includes `owner`, which the use case refuses with its own error. */
+/** Accepts `owner`, which the use case refuses with a specific error. */
 const role = z.enum(ROLES).describe('The role: `admin`, `billing` or `member`. `owner` is refused.');
 
 export const addMemberBody = z
   .object({
     email: emailSchema.optional().describe('The e-mail address of an account. Required unless `user_id` is sent.'),
-    user_id: z
-      .string()
+    user_id: boundedText(64)
       .regex(SAID_USER_ID, 'must be 1 to 64 letters, digits or . _ - @ | : + =')
       .optional()
       .describe('The user, only from service keys, and only if the service has no identity service.'),
@@ -54,7 +53,7 @@ const page = {
   page: pageNumber.describe('The number of the page, from 1.'),
   limit: wholeNumberParameter(1, PAGE_LIMIT)
     .default(DEFAULT_PAGE_SIZE)
-    .describe('How many entries a page holds, 1 to 100; 20 if absent.'),
+    .describe('Entries per page, 1 to 100; 20 if absent.'),
 };
 
 export const listOrganizationsQuery = z.object(page).refine(isWithinReach, outOfReach);

@@ -86,7 +86,7 @@ export const createMethodBody = z
   )
   .meta({
     id: 'CreatePaymentMethod',
-    description: 'A token of the provider, and the settings of the payment method that is saved.',
+    description: 'A token of the provider, and the settings of the saved payment method.',
   });
 export type CreateMethodBody = z.output<typeof createMethodBody>;
 
@@ -110,23 +110,23 @@ const METHOD_ORDERS = ['created_at', 'card_brand', 'alias'] as const;
 export const listMethodsQuery = z
   .object({
     organization_id: organizationParameter.describe(
-      "The organization whose methods to list. Absent or empty lists the caller's personal methods.",
+      "Lists the methods of this organization. Absent or empty lists the caller's personal methods.",
     ),
     project_id: idParameter.describe(
       'Not supported, because payment methods have no project. A request with this parameter gets 400.',
     ),
     page: pageNumber.describe('The number of the page, from 1. Pages cover at most 10,000 methods.'),
-    limit: cappedLimit.describe('How many methods a page holds, at least 1; 100 if absent or greater.'),
+    limit: cappedLimit.describe('Methods per page, at least 1; 100 if absent or greater.'),
     payment_type: z.enum(['card', 'bank_account']).optional().describe('Only methods of this kind.'),
     card_brand: boundedText(50)
       .toLowerCase()
       .optional()
-      .meta({ description: 'Only cards of this brand, in any case.', examples: ['visa'] }),
+      .meta({ description: 'Only cards of this brand (case-insensitive).', examples: ['visa'] }),
     search: boundedText(200)
       .trim()
       .toLowerCase()
       .optional()
-      .describe('A part of the alias, of the brand or of the last four digits, in any case.'),
+      .describe('A part of the alias, of the brand or of the last four digits (case-insensitive).'),
     orderBy: z
       .enum(METHOD_ORDERS)
       .default('created_at')

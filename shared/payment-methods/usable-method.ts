@@ -127,8 +127,9 @@ export const requireOneTime = async (
 type Holder = Owned & { readonly providerId: ProviderSlot };
 
 /**
- * The stored method of a payment or subscription, for a charge by this caller. Conditions of the claim: a method
- * without our id is not saved, and a saved method keeps its provider's id. If a condition fails, call `requireHeld`.
+ * The stored method of a payment or subscription, for a charge by this caller. The claim fails if a method without our
+ * id has been saved since, or if a saved method no longer has this provider's id. After such a failure, `requireHeld`
+ * throws the reason or resolves the method.
  * @throws DomainError INSUFFICIENT_PERMISSIONS
  */
 export const useHeld = (caller: Caller, holder: Holder, held: HeldMethod): UsableMethod => {

@@ -35,7 +35,7 @@ type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
 /**
  * The price of a new payment. Calls no provider without a code.
- * @param items the items under `codeKeysOf`
+ * @param items the items of the keys from `codeKeysOf`
  * @throws DomainError DISCOUNT_INVALID, PRICING_MISMATCH, AMOUNT_TOO_SMALL, or as `priceOf`
  */
 export const priceNewPayment = async (

@@ -1,6 +1,6 @@
 /**
- * @module Changes the metadata of a final payment, for the merchant only. Nothing is sent to the provider. An
- * erased payment takes none, because a further erasure would not find it.
+ * @module Changes the metadata of a final payment, for the merchant only. Nothing is sent to the provider. Refuses an
+ * erased payment, because a later erasure would not find the new metadata.
  */
 
 import * as z from 'zod';
@@ -27,7 +27,10 @@ export const changeMetadataBody = z
     metadata: metadataSchema.describe('Your own data, under the limits of the create request.'),
     metadata_mode: metadataModeField,
   })
-  .meta({ id: 'ChangeMetadata', description: 'The metadata to merge into the stored, or to store in its place.' });
+  .meta({
+    id: 'ChangeMetadata',
+    description: 'The metadata to merge into the stored metadata, or to replace it with.',
+  });
 type ChangeMetadataBody = z.output<typeof changeMetadataBody>;
 
 export const CHANGE_METADATA = 'payments.change-metadata';

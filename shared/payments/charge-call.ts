@@ -66,7 +66,7 @@ export const makeAttempt = async (
 
 const isOpen = ({ status }: VisiblePayment): boolean => status === 'processing';
 
-/** Statuses after a confirmation at the provider, such as in the payer's browser. */
+/** Statuses in a read that prove a confirmation, such as in the payer's browser. Its outcome counts. */
 const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = [
   'pending',
   'processing',

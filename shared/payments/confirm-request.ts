@@ -28,7 +28,7 @@ export const confirmBody = z
       .boolean()
       .nullish()
       .describe(
-        'True if you charge a saved payment method while the payer is absent. Only for a service key with `X-Act-For`; ignored from others. If the bank wants the payer, the payment is declined with `authentication_required` and stays `failed`, and the payer may confirm it.',
+        'True if you charge a saved payment method while the payer is absent. Only for a service key with `X-Act-For`; ignored from others. If the bank requires the payer, the payment is declined with `authentication_required` and stays `failed`, and the payer may confirm it.',
       ),
     verification_token: verificationTokenSchema.describe(
       "The proof of the payer's authentication that the provider's library made in the browser (Square). Used once and not stored.",

@@ -9,7 +9,7 @@ import type { VisiblePayment } from './payment.ts';
 
 type Named = Pick<VisiblePayment, 'id' | 'disputes'>;
 
-/** @throws DomainError PAYMENT_DISPUTED unless the caller confirms the refund despite the dispute */
+/** @throws DomainError PAYMENT_DISPUTED during an open dispute, unless the caller sends `despite_dispute` */
 export const requireUndisputed = async (
   table: Table,
   payment: Named,
@@ -45,7 +45,7 @@ const describeDispute = async (table: Table, payment: Named) => {
   return { dispute_id: named?.id ?? null, status: named?.status ?? null };
 };
 
-/** The open dispute that waits for evidence, by default the first open dispute. */
+/** The first open dispute that waits for evidence, or else the first open dispute. */
 const openDispute = async (table: Table, payment: Named): Promise<Dispute | undefined> => {
   const items = await table.getMany(openDisputesOf(payment).map(disputeKey), { consistent: true });
   const open = items

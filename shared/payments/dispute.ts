@@ -1,4 +1,4 @@
-/** @module A dispute is a payer's request for money back through their bank; evidence is given at the provider. */
+/** @module A dispute is a payer's request for money back through a bank. Evidence is submitted at the provider. */
 
 import * as z from 'zod';
 import { plainId } from '../core/ids.ts';
@@ -28,9 +28,9 @@ export const disputeSchema = z.lazy(() =>
     /** The disputed capture, if the provider names it. */
     captureId: optional,
     closedAt: optional,
-    /** The time of the last report, which is the provider's own time of an event, or the start of a read. */
+    /** The time of the last report: the provider's time of an event, or the start of our read. */
     reportedAt: optional,
-    /** The source of the last report. The provider's clock sets the time of an event, our clock the time of a read. */
+    /** The source of the last report. An event has the provider's clock, a read has ours. */
     reportedBy: z.enum(['event', 'read']).optional(),
     /** The time of the next reminder to the operator that evidence is due soon. */
     remindAt: optional,
@@ -38,7 +38,7 @@ export const disputeSchema = z.lazy(() =>
 );
 export type Dispute = z.infer<typeof disputeSchema>;
 
-/** The operator gets the first reminder this long before the evidence is due, and then one per day. */
+/** The operator gets the first reminder this long before the evidence is due, and then a reminder per day. */
 const REMIND_BEFORE_MS = 3 * DAY_MS;
 
 export const isEvidenceDueSoon = (
@@ -60,7 +60,7 @@ export const nextReminder = (
   return after + DAY_MS < instant(evidenceDueBy) ? iso(after + DAY_MS) : undefined;
 };
 
-/** The id of a dispute follows from its id at the provider. */
+/** Derives the dispute's id from its id at the provider. */
 export const disputeIdOf = (providerId: string, providerDisputeId: string): string =>
   plainId('dispute', providerId, providerDisputeId);
 
@@ -78,7 +78,7 @@ export const disputeShape: VersionedShape<Dispute> = {
     sort: listSort(dispute.createdAt, dispute.id),
     f: { s: dispute.status, p: dispute.providerId, e: dispute.evidenceDueBy },
   }),
-  // A later report without news changes only `reportedAt`, not the version.
+  // A later report without changes sets only `reportedAt` and `reportedBy`, not the version.
   asRead: ({ version, reportedAt }) => [
     ...asVersion({ version }),
     reportedAt === undefined ? { lacks: 'reportedAt' } : { equals: ['reportedAt', reportedAt] },
@@ -122,7 +122,7 @@ export const disputeViewSchema = /* @__PURE__ */ once(() =>
   z
     .object({
       id: z.string().meta({
-        description: 'Names the dispute: `dsp_` and 24 characters.',
+        description: 'Id of the dispute: `dsp_` and 24 characters.',
         examples: ['dsp_0123456789abcdef01234567'],
       }),
       payment_id: z.string().describe('The disputed payment, `pay_…`.'),

@@ -1,6 +1,6 @@
 /**
- * @module The views of a payment's facts. Only platform admins see what the provider charges; `settlementFor` is the one
- * place that decides this.
+ * @module The views of a payment's facts. Only platform admins see the provider's fees. `settlementFor` alone decides
+ * this.
  */
 
 import * as z from 'zod';
@@ -11,7 +11,7 @@ import { once } from '../core/once.ts';
 import type { MethodDetails, Settlement } from '../core/payment-facts.ts';
 import type { Payment } from './payment.ts';
 
-/** The method as events show it. A view for readers adds the expiry. */
+/** The method in events. Views for readers add the card's expiry. */
 export const eventDetailsView = (details: MethodDetails | undefined) =>
   details === undefined
     ? null
@@ -138,19 +138,17 @@ const declineViewSchema = /* @__PURE__ */ once(() =>
       advice: z
         .enum(ADVICE)
         .describe(
-          'What may help. `retry_later`: the same method later. `another_method`: another card or account. `authenticate`: the payer must authenticate. `correct_data`: the card data is wrong or outdated. `contact_bank`: only the bank knows why.',
+          'The next step. `retry_later`: the same method later. `another_method`: another card or account. `authenticate`: the payer must authenticate. `correct_data`: the card data is wrong or outdated. `contact_bank`: only the bank knows why.',
         ),
       hard: z.boolean().describe('True if no further attempt with this method can succeed.'),
     })
-    .meta({ id: 'PaymentDecline', description: 'Why the last attempt was declined, and what may help.' }),
+    .meta({ id: 'PaymentDecline', description: 'Why the last attempt was declined, and advice.' }),
 );
 
 export const settlementViewSchema = /* @__PURE__ */ once(() =>
   z
     .object({
-      fee_cents: z
-        .int()
-        .describe('What the provider charges, in minor units of `currency`; negative if it gives a fee back.'),
+      fee_cents: z.int().describe("The provider's fee, in minor units of `currency`; negative if it gives a fee back."),
       net_cents: z.int().describe('The amount without the fee, in minor units of `currency`; negative for a refund.'),
       currency: z.string().describe('The currency of the settlement, an ISO 4217 code in upper case.'),
       exchange_rate: factSchemas().text.describe(
@@ -158,7 +156,7 @@ export const settlementViewSchema = /* @__PURE__ */ once(() =>
       ),
       available_on: factSchemas().text.describe('When the provider makes the money available; null if unknown.'),
     })
-    .meta({ id: 'Settlement', description: 'What the merchant receives. Only the merchant sees it.' }),
+    .meta({ id: 'Settlement', description: "The merchant's fee and net amount. Only the merchant sees them." }),
 );
 
 /** The fields of a payment's view. */
@@ -166,7 +164,7 @@ export const paymentFactSchemas = () => ({
   payment_method_details: detailsViewSchema()
     .nullable()
     .describe(
-      'The method of the last attempt whose outcome is known, also of a declined one; null until the provider reports it.',
+      'The method of the last attempt with a known outcome, even if declined; null until the provider reports it.',
     ),
   decline: declineViewSchema()
     .nullable()
@@ -178,5 +176,7 @@ export const paymentFactSchemas = () => ({
   settlement: settlementViewSchema()
     .nullable()
     .optional()
-    .describe('What the merchant receives; null until the provider reports it. Only the merchant gets this field.'),
+    .describe(
+      "The merchant's fee and net amount; null until the provider reports them. Only the merchant gets this field.",
+    ),
 });

@@ -11,8 +11,8 @@ export interface ReportedAmount {
 }
 
 /**
- * Compares every report's amount.
- * @returns the payment, with its draft if the draft matches; undefined if neither does
+ * Matches a report's amount with the payment. Every report is checked here.
+ * @returns the payment as stored if the amount matches, else with its draft if that matches; undefined otherwise
  */
 export const matchAmount = (payment: VisiblePayment, reported: ReportedAmount): VisiblePayment | undefined => {
   const updated = payment.draft && withDraft(payment, payment.draft);

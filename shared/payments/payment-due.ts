@@ -1,4 +1,7 @@
-/** @module The due times of a payment's work: lookups, expiry, reads for facts, and removal of the client secret. */
+/**
+ * @module The due times of a payment's work: lookups, checks of its hold, expiry, the save of its method, reads for
+ * facts, and removal of the client secret.
+ */
 
 import { FIRST_LOOK_MS, isStuckSince, type LookResult } from '../calls/call-times.ts';
 import { type Instant, instant, iso } from '../core/time.ts';

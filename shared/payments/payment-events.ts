@@ -1,4 +1,4 @@
-/** @module The events of a payment's change. They depend only on the two versions, so repeats publish no duplicates. */
+/** @module The events of a payment's change. They depend only on the two versions, so repeats have the same ids. */
 
 import { isClosedDispute, type RefundStatus } from '../core/money-back.ts';
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, orderView, payerOf } from '../platform/bus-event.ts';

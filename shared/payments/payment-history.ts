@@ -51,7 +51,7 @@ export const projectionOf = (
     ...(after.cause === 'dispute' && { dispute: after.dispute }),
     ...(after.cause === 'capture' && { holdCall: after.holdCall }),
   };
-  // A withheld payment is not listed and not counted.
+  // A payment that readers do not see, such as a withheld payment, is not listed and not counted.
   if (!isShown(after)) return { history, shares: [] };
   const was = before && isShown(before) ? before : undefined;
   return {
@@ -65,7 +65,7 @@ export const projectionOf = (
   };
 };
 
-/** True if this version is the first or the last that readers see as succeeded. */
+/** True if this version makes the payment succeeded for its readers, or no longer succeeded. */
 export const changesPaid = (before: Payment | undefined, after: Payment): boolean => isPaid(before) !== isPaid(after);
 
 const isPaid = (payment: Payment | undefined): boolean =>

@@ -1,6 +1,4 @@
-/**
- * @module The bodies of payment requests, with the service's limits. `null` means absent, and clears a field on PUT.
- */
+/** @module The bodies of payment requests, with the service's limits. `null` means absent; on PUT it clears a field. */
 
 import * as z from 'zod';
 import { soldQuantity } from '../catalog/catalog-records.ts';
@@ -33,7 +31,7 @@ const fields = {
   }),
   total_cents: centsField.meta({
     description:
-      "What the payer pays, in minor units: subtotal + tax − discount, from 1 to the provider's maximum (Stripe: 99,999,999; in IDR 999,999,999,999). Derived if absent.",
+      "The total price in minor units: subtotal + tax − discount, from 1 to the provider's maximum (Stripe: 99,999,999; in IDR 999,999,999,999). Derived if absent.",
     examples: [2975],
   }),
   amount_cents: centsField.describe('Another name for `total_cents`. If both are sent, they must be equal.'),
@@ -49,10 +47,10 @@ const fields = {
       examples: ['provider_a'],
     }),
   description: textField(1000).meta({
-    description: 'What the payment is for; the provider gets it too.',
+    description: 'The purpose of the payment, also sent to the provider.',
     examples: ['Two notebooks'],
   }),
-  concept: textField(200).describe('A short title, such as a line of an invoice; yours to use.'),
+  concept: textField(200).describe('A short title, such as an invoice line, for your own use.'),
   reference_code: textField(100).meta({
     description: 'Your own reference, such as an order or invoice number. The merchant searches by it.',
     examples: ['INV-2026-0042'],
@@ -79,12 +77,12 @@ const fields = {
   ),
   project_id: optionalId.describe('The project to file the payment under. The caller needs edit permission on it.'),
   product_id: optionalId.describe(
-    'The product to buy. Price and currency are then those of the product; other values are refused.',
+    "The product to buy. The product's price and currency apply; other values are refused.",
   ),
   quantity: soldQuantity
     .optional()
     .describe(
-      'How many of the product, from 1 to 10,000; 1 if absent. Only with `product_id`; each price is the price of the product × quantity.',
+      'Units of the product, from 1 to 10,000; 1 if absent. Only with `product_id`; each price is the price of the product × quantity.',
     ),
   billing_address_id: optionalId.describe(
     'The billing address, kept for tax and audit. It must have the same owner as the payment.',
@@ -92,7 +90,7 @@ const fields = {
   return_url: webUrl,
   metadata: metadataField,
   discount_code: discountCodeField.describe(
-    'A discount code, in any case. Subtotal, tax and discount of a free price are then those before the code, and a total is the price after it.',
+    'A discount code (case-insensitive). Without a product, subtotal, tax and discount are then the values before the code, and a total is the price after the code.',
   ),
 };
 
@@ -108,7 +106,7 @@ const ownDiscount = {
   ),
 };
 
-/** With a product, price and currency are those of the product. */
+/** With `product_id`, the product sets price and currency. */
 export const createIntentBody = z
   .object(updatable)
   .refine(
@@ -118,12 +116,12 @@ export const createIntentBody = z
   .refine((body) => hasAnyField(body, 'currency', 'product_id'), requiredRule('currency'))
   .meta({
     id: 'CreatePayment',
-    description: `What to collect. At least one of \`total_cents\`, \`subtotal_cents\`, \`amount_cents\` and \`product_id\` is required, and
+    description: `The payment to create. At least one of \`total_cents\`, \`subtotal_cents\`, \`amount_cents\` and \`product_id\` is required, and
       a currency unless a product has one.`,
   });
 export type CreateIntentBody = z.output<typeof createIntentBody>;
 
-/** provider_id, organization_id and guest_data may only repeat their values. */
+/** provider_id, organization_id and guest_data may only repeat the payment's values. */
 export const updateIntentBody = z.object({ ...updatable, ...ownDiscount }).meta({
   id: 'UpdatePayment',
   description: `The fields to change; null clears a field. If any price is sent, prices that are not sent are derived again.
@@ -132,12 +130,12 @@ export const updateIntentBody = z.object({ ...updatable, ...ownDiscount }).meta(
 export type UpdateIntentBody = z.output<typeof updateIntentBody>;
 
 /**
- * Path segments that are not payment ids, because POST /payments/confirm/{id} and POST
- * /payments/sync/{provider_payment_id} have as many segments as the paths after a payment's id.
+ * Path segments that are not payment ids. POST /payments/confirm/{id} and POST /payments/sync/{provider_payment_id}
+ * look like paths below a payment's id.
  */
 const OTHER_ROUTES: readonly string[] = ['confirm', 'sync'];
 export const byPaymentId = z.object({
   id: idSchema
     .refine((id) => !OTHER_ROUTES.includes(id), 'must be the id of a payment')
-    .describe('Names the payment, `pay_…`.'),
+    .describe('Id of the payment, `pay_…`.'),
 });

@@ -202,7 +202,7 @@ const TEXTS = {
   clientSecret: undefined,
 } as const;
 
-/** Blanks the method's fields that identify its holder. No later read adds them again. */
+/** Blanks the method's fields that identify its holder. No later report adds them again. */
 const withoutMethod = ({ details }: Payment): Pick<Payment, 'details' | 'receiptUrl' | 'factsAt' | 'factLooks'> => ({
   details: details && withoutPersonDetails(details),
   receiptUrl: undefined,

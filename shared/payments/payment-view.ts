@@ -168,14 +168,14 @@ const sharedFields = /* @__PURE__ */ once(() => {
   const cents = z.int().nonnegative();
   const id = z
     .string()
-    .meta({ description: 'Names the payment: `pay_` and 24 characters.', examples: ['pay_814fd0524add4278431c499b'] });
+    .meta({ description: 'Id of the payment: `pay_` and 24 characters.', examples: ['pay_814fd0524add4278431c499b'] });
   const currency = z.string().meta({ description: 'The ISO 4217 code in upper case.', examples: ['EUR'] });
   const status = z.enum(PAYMENT_STATUSES).meta({
     id: 'PaymentStatus',
     description: `The status of the payment:
       - \`requires_payment_method\`: waits for a payment method; no attempt has been made
       - \`created\`: has a method and waits for its confirmation
-      - \`pending\`: waits for the payer (\`next_action\` says for what) or for a slow method such as a bank debit
+      - \`pending\`: the payer must act (\`next_action\`), or a slow method such as a bank debit is under way
       - \`processing\`: an attempt is at the provider, and its outcome is open
       - \`requires_capture\`: the amount is held, and the merchant captures or releases it
       - \`failed\`: the last attempt was declined; it can be confirmed again with another method
@@ -183,21 +183,21 @@ const sharedFields = /* @__PURE__ */ once(() => {
       - \`succeeded\`: the money is collected; final. Refunds and disputes do not change it`,
   });
   const total = cents.meta({
-    description: 'What the payer pays, in minor units: subtotal + tax − discount.',
+    description: 'The total price in minor units: subtotal + tax − discount.',
     examples: [2975],
   });
   const prices = {
     subtotal_cents: cents.meta({ description: 'The price before tax and discount, in minor units.', examples: [2500] }),
-    tax_cents: cents.meta({ description: 'The tax in minor units; 0 if the request named none.', examples: [475] }),
+    tax_cents: cents.meta({ description: 'The tax in minor units; 0 if not sent.', examples: [475] }),
     discount_cents: cents.meta({
-      description: 'The discount in minor units; 0 if the request named none.',
+      description: 'The discount in minor units; 0 if not sent.',
       examples: [0],
     }),
     total_cents: total,
   };
   const amount = cents.describe('Always the same value as `total_cents`.');
   const completedAt = timestamp.nullable().describe('When the payment first succeeded; null before.');
-  const description = text.describe('What the payment is for, in your words; null if the request named nothing.');
+  const description = text.describe('The purpose of the payment, in your words; null if not sent.');
   const isGuest = z.boolean().describe('True if a guest without a session made the payment.');
   const createdAt = timestamp.describe('When the payment was created.');
   const updatedAt = timestamp.describe('When the payment last changed.');
@@ -247,12 +247,12 @@ const discountSchemas = () => ({
     .describe('The discount without the part of the code, in minor units; present with a code.'),
 });
 
-/** To whom the payment belongs and what it pays for. */
+/** The payment's owner and purpose. */
 const boughtSchemas = () => ({
   organization_id: optionalText.describe('The organization that owns the payment; absent for a personal payment.'),
   project_id: optionalText.describe('The project of the payment; absent if it has none.'),
   product_id: optionalText.describe('The product that was bought; absent if the payment has none.'),
-  quantity: z.int().positive().optional().describe('How many of the product; present with `product_id`.'),
+  quantity: z.int().positive().optional().describe('Units of the product; present with `product_id`.'),
   subscription_id: optionalText.describe(
     'The subscription whose period this pays, `subs_…`; absent for a single payment.',
   ),
@@ -278,7 +278,7 @@ export const paymentViewSchema = /* @__PURE__ */ once(() => {
       currency: given.currency,
       status: given.status,
       description: given.description,
-      concept: given.text.describe('A short title, such as a line of an invoice; yours to use.'),
+      concept: given.text.describe('A short title, such as an invoice line, for your own use.'),
       reference_code: given.text.describe('Your own reference, such as an order or invoice number.'),
       category: given.text.describe('A category of your choice.'),
       tags: given.text.describe('Tags of your choice, separated by commas.'),
@@ -297,7 +297,7 @@ export const paymentViewSchema = /* @__PURE__ */ once(() => {
       ...holdSchemas(),
       refunded_cents: given.cents.describe('The sum of the succeeded refunds, in minor units.'),
       refundable_cents: given.cents.describe(
-        'What can be refunded now, in minor units: `captured_cents` less succeeded and pending refunds, open disputes and lost disputes; never below 0.',
+        'The amount that can be refunded now, in minor units: `captured_cents` less succeeded and pending refunds, open disputes and lost disputes; never below 0.',
       ),
       disputed_cents: given.cents.describe('The sum of the open disputes, in minor units.'),
       lost_cents: given.cents.describe('The sum of the lost disputes, in minor units. It went back to the payer.'),
@@ -309,7 +309,7 @@ export const paymentViewSchema = /* @__PURE__ */ once(() => {
       setup_future_usage: z
         .literal('off_session')
         .optional()
-        .describe('Present if the method is saved for later payments once this one succeeds.'),
+        .describe('Present if the method is saved for later payments once this payment succeeds.'),
       return_url: optionalText.describe(
         'The URL to which the provider returns the payer; absent if the payment has none.',
       ),

@@ -127,7 +127,7 @@ export const paymentSchema = z.lazy(() =>
     subscriptionId: optional,
     /**
      * Set for the payment of a subscription that readers do not see yet. The payment is hidden and has no events until
-     * it succeeds or the subscription becomes visible. A payment that never becomes visible is removed after 24 h.
+     * it succeeds or the subscription becomes visible. A hidden failed or canceled payment is removed after 24 h.
      */
     withheld: z.literal(true).optional(),
 
@@ -262,7 +262,7 @@ const CONFIRMATION_PERIOD_MS = DAY_MS;
 
 const DUNNING_SECRET_LIFETIME_MS = 30 * DAY_MS;
 
-/** A subscription's open payment keeps its client secret until dunning ends; other payments for 24 h. */
+/** A subscription's open payment keeps its client secret for 30 days, to cover dunning; other payments for 24 h. */
 export const secretEnds = (payment: Payment): Instant =>
   instant(payment.createdAt) +
   (isOfSubscription(payment) && payment.status !== 'succeeded' && payment.status !== 'canceled'

@@ -1,4 +1,4 @@
-/** @module Refunds a payment. Reserves the amount first, so that refunds made here never exceed the total. */
+/** @module Refunds a payment. Reserves the amount first, so refunds made here never exceed the total. */
 
 import * as z from 'zod';
 import { keyOfCaller } from '../access/caller.ts';
@@ -37,7 +37,7 @@ export const createRefundBody = z
       .positive()
       .optional()
       .meta({
-        description: 'The amount to refund, in minor units, at least 1; everything that is left if absent.',
+        description: 'The amount to refund, in minor units, at least 1; the rest if absent.',
         examples: [500],
       }),
     reason: z
@@ -62,13 +62,13 @@ interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'> {
   readonly payment: VisiblePayment;
   /** The user id of the admin, or the id of the key. */
   readonly createdBy: string | undefined;
-  /** The most that all refunds of the payment may reach; undefined without a limit. */
+  /** The limit for the sum of all refunds of the payment; undefined without a limit. */
   readonly limitCents?: number | undefined;
   /** Conditions of the write that reserves the amount. */
   readonly onlyIf?: readonly TransactionStep[] | undefined;
 }
 
-/** The result of an order. `replayed` is true if the refund was made before, under the same Idempotency-Key. */
+/** `replayed` is true if an earlier request under the same Idempotency-Key made the refund. */
 type OrderedRefund = CallResult<Refund> & { readonly replayed: boolean };
 
 interface CreateRefundDeps extends MoneyDeps {
@@ -114,8 +114,8 @@ const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<Ordered
   if (replayed || made === undefined) return { record, replayed: true };
   const parts = { deps, port, payment: made.payment };
   const result = await sendRefund(parts, made.refund);
-  // The provider may have a dispute that is not recorded yet, so its disputes are read. If the read fails, an event
-  // reports the dispute later.
+  // The dispute may not be recorded yet, so read the provider's disputes. If the read fails, an event reports the
+  // dispute later.
   if (result.refusal?.kind === 'refused' && result.refusal.reason === REFUND_DISPUTED) await readDisputesOf(parts);
   return { ...result, replayed: false };
 };
@@ -130,7 +130,7 @@ const openRefunds = async (
   return { provider, port: provider.refunds };
 };
 
-/** Refuses, before any write, an amount that a provider cannot express because it counts in coarser units. */
+/** Refuses an amount that the provider cannot express because it uses coarser currency units. */
 const requireExpressible = async (
   provider: PaymentProvider,
   amount: { readonly amountCents: number; readonly currency: string },
@@ -152,17 +152,21 @@ interface Asked {
 type AskedRefund = Pick<CreateRefundBody, 'amount_cents' | 'despite_dispute'> &
   Pick<RefundOrder, 'limitCents' | 'onlyIf'>;
 
-/** The limit counts every refund of the payment, also those under way. @throws DomainError INSUFFICIENT_PERMISSIONS */
+/** Limits the sum of all refunds, including pending refunds. @throws DomainError INSUFFICIENT_PERMISSIONS */
 const requireWithin = (limitCents: number | undefined, payment: VisiblePayment, amountCents: number): void => {
   const { refunded, refunding } = moneyAccount(payment);
   if (limitCents === undefined || refunded + refunding + amountCents <= limitCents) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {
-    message: 'The refunds of this payment would exceed the limit of support',
+    message: 'The refunds of this payment would exceed the refund limit of support',
     details: { required_scope: 'refunds:write', limit_cents: limitCents },
   });
 };
 
-/** The amount to refund now. @throws DomainError INVALID_STATE, also if it is more than one capture; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED; INSUFFICIENT_PERMISSIONS */
+/**
+ * The amount to refund now.
+ * @throws DomainError INVALID_STATE, also if no single capture covers the amount; REFUND_EXCEEDS_PAYMENT;
+ * PAYMENT_DISPUTED; INSUFFICIENT_PERMISSIONS
+ */
 const decideAmount = async (
   { table }: Pick<MoneyDeps, 'table'>,
   payment: VisiblePayment,
@@ -177,8 +181,8 @@ const decideAmount = async (
 };
 
 /**
- * Reserves the amount and stores the refund. A refusal does not count if the same key made the refund first, because
- * that refund itself reduced what can be refunded.
+ * Reserves the amount and stores the refund. Ignores a refusal if the refund exists already under the same key, because
+ * the refund itself has reduced the refundable amount.
  * @returns undefined if the refund exists @throws DomainError VERSION_CONFLICT if only a condition of `onlyIf` failed
  */
 const insertUnlessMade = async (

@@ -203,7 +203,7 @@ const DUE_CHARGE: CallKind<OpenParts, VisiblePayment, VisiblePayment, ProviderPa
   statusOf: ({ status }) => status,
 };
 
-/** The attempt never reached the provider. */
+/** The provider has not received the attempt. */
 const NOT_REACHED = 'not reached';
 
 /** @returns the result for the log, or NOT_REACHED */

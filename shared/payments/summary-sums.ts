@@ -206,7 +206,7 @@ export const refundShares = (
 
 type RefundedMoney = Pick<Refund, 'amountCents' | 'currency' | 'settlement'> & { readonly completedAt: string };
 
-/** A succeeded refund's share of the net, on the day of its success; by default the refund's amount. */
+/** A succeeded refund's share of the net, on the day of its success. Without a settlement, subtracts its amount. */
 export const refundNetShares = (refund: RefundedMoney, spread: string): readonly Share[] => {
   const { amountCents, currency, completedAt, settlement } = refund;
   const settled = settlement ?? { feeCents: 0, netCents: -amountCents, currency };

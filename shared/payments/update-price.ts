@@ -50,7 +50,7 @@ export const priceUpdate = async (
 
 /**
  * The body, with `own_discount_cents` as its discount. A repeated sum of a payment with a code is ignored.
- * @throws DomainError PRICING_MISMATCH if the request changes the sum
+ * @throws DomainError PRICING_MISMATCH if the sent sum is neither the stored sum nor `own_discount_cents`
  */
 const withOwnDiscount = (body: UpdateIntentBody, payment: VisiblePayment): UpdateIntentBody => {
   const { own_discount_cents: own, discount_cents: sum, ...others } = body;

@@ -14,8 +14,8 @@ export type Committed<T, N extends T = T> =
     };
 
 /**
- * Ensures that versions have ascending times, because receivers of events compare them. Clocks differ, and a decision
- * may be stored late. A time before the previous version's becomes that time plus 1 ms.
+ * Ensures that no version has an earlier time than the previous version, because receivers of events compare the times.
+ * Clocks differ, and a decision may be stored late. An earlier time becomes the previous version's time plus 1 ms.
  */
 export const inOrder = <N extends Timed>(was: Timed, next: N): N =>
   next.updatedAt < was.updatedAt ? { ...next, updatedAt: iso(instant(was.updatedAt) + 1) } : next;

@@ -15,7 +15,7 @@ import { runInSpan } from '../core/trace.ts';
 import { atDoor, newSpan, type Timed, traceOfMessage } from './doors.ts';
 import type { Queues } from './queues.ts';
 
-/** The result of a message: done, or the time of the next delivery. A throw means a retry. */
+/** The result of a message: done, or the delay of the next delivery. A throw means a retry. */
 export type Handled = 'done' | { readonly retryAfterSeconds: number };
 
 export interface Receive {
@@ -50,7 +50,7 @@ const traceOfBody = ({ body }: SQSRecord) => {
   try {
     return traceOfMessage(JSON.parse(body));
   } catch {
-    // The error of a message that the consumer reports to Lambda as failed.
+    // The body is not JSON. `consume` reports the message as failed.
     return undefined;
   }
 };

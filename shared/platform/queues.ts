@@ -14,7 +14,7 @@ const BATCH = 10;
 /** The waits that the AWS SDK uses after throttling a whole call. */
 const WAITS: Waits = { attempts: 4, firstMs: 1_000 };
 
-/** The message group of a fair queue, in which a slow group does not delay the others. */
+/** A message for a fair queue, in which a slow group of messages does not delay the other groups. */
 export interface GroupedMessage {
   readonly body: string;
   readonly group: string;

@@ -1,7 +1,7 @@
 /**
- * @module The summary of all payments. Beside the rows of an owner's summary it has first payments of payers, and fees
- * and net by settlement currency, and in `meta` the totals beside those of the period before, and recurring revenue. It
- * reads sums only, as many items for few as for many records.
+ * @module The summary of all payments. In addition to the rows of an owner's summary, it shows first payments of
+ * payers, and fees and net by settlement currency. Its `meta` compares the totals with the previous period and shows
+ * recurring revenue. Reads only sums, so the cost does not depend on the number of records.
  */
 
 import * as z from 'zod';
@@ -39,11 +39,11 @@ const settlementsField = z.array(
   z
     .object({
       currency: z.string().describe('The currency that you receive.'),
-      fee_cents: z.int().describe('What the provider keeps, in minor units; negative if it gives back more.'),
+      fee_cents: z.int().describe("The provider's fees, in minor units; negative if it gives back more."),
       net_cents: z
         .int()
         .describe(
-          'What you receive of the payments, less refunds and lost disputes, in minor units. Without a known settlement, a payment or refund counts with its own amount, currency and no fee.',
+          'Payments less fees, refunds and lost disputes, in minor units. Without a known settlement, a payment or refund counts with its own amount, currency and no fee.',
         ),
     })
     .meta({ id: 'SettledSum', description: 'Fees and net in one settlement currency, in its minor units.' }),
@@ -84,19 +84,19 @@ export const everySummaryMeta = summaryMeta
   .extend({
     before: z
       .object({
-        from: z.iso.date().describe('The first UTC day of the period before.'),
-        to: z.iso.date().describe('Its last UTC day, the day before `from`.'),
+        from: z.iso.date().describe('The first UTC day of the previous period.'),
+        to: z.iso.date().describe('The last UTC day of the previous period, the day before `from`.'),
       })
-      .describe('The period before, with as many days as the range.'),
+      .describe('The previous period, with as many days as the range.'),
     totals: z
       .array(
         z
           .object({
             ...summaryGroupFields,
             ...totalFields,
-            before: z.object(totalFields).describe('The same figures for the period before.'),
+            before: z.object(totalFields).describe('The same figures for the previous period.'),
           })
-          .meta({ id: 'SummaryTotal', description: 'The whole range in one currency, beside the period before.' }),
+          .meta({ id: 'SummaryTotal', description: 'The whole range in one currency, with the previous period.' }),
       )
       .describe(
         'One entry per currency and group. Recurring revenue and subscriptions are those at the end of the range.',
@@ -110,7 +110,7 @@ export const everySummaryMeta = summaryMeta
       .optional()
       .describe(`Recurring revenue at the end of each period, or now if the period has not ended. ${BY_CURRENCY}`),
   })
-  .describe('The range and the grouping of the rows, with totals beside the period before and recurring revenue.');
+  .describe('The range and grouping of the rows, totals of the range and the previous period, and recurring revenue.');
 
 export const EVERY_SUMMARY_COLUMNS = [
   ...SUMMARY_COLUMNS,
@@ -169,7 +169,7 @@ const paidIn = ({ key, sums }: SummedRow, settled: ReturnType<typeof settledOf>)
     .sort((one, other) => (one.currency < other.currency ? -1 : 1)),
 });
 
-/** The sums of each row, by period and currency, and within it by settlement currency. */
+/** The sums by settlement currency, for each row's period and currency. */
 const settledOf = (items: readonly Item[], periodAt: PeriodAt): ReadonlyMap<string, Map<string, AttributeSums>> => {
   const rows = new Map<string, Map<string, AttributeSums>>();
   for (const item of items) {
@@ -204,7 +204,7 @@ interface RecurringRange {
   readonly atEnd: ReadonlyMap<string, Recurring>;
 }
 
-/** Goes back from the present sums, day by day, so the cost depends on the days since `from` only. */
+/** Starts at the current sums and subtracts day by day, so the cost depends only on the days since `from`. */
 const recurringOver = async (
   table: Table,
   { from, to }: SummaryRange,
@@ -257,10 +257,10 @@ interface TotalsOver {
 
 const NOW = 'now';
 const EARLIER = 'earlier';
-/** Of a currency that has subscriptions, but perhaps no payment. */
+/** The row of a currency that has subscriptions but may have no payments. */
 const IDLE = 'idle';
 
-/** The whole range and the period before, as rows of two long periods. */
+/** Totals of the range and of the previous period, computed as rows of two long periods. */
 const totalsOf = (items: readonly Item[], { query, range, recurring }: TotalsOver) => {
   const rows = everyRow(items, query, (day) => (day >= range.from ? NOW : EARLIER));
   const labelled = rows.map(({ period, currency, status, provider_id, method, ...figures }) => ({

@@ -1,4 +1,4 @@
-/** @module The providers and public ids with which a web page takes payments. It shows no secret. */
+/** @module The providers and public ids that a web page needs to take payments. Contains no secret. */
 
 import * as z from 'zod';
 import type { Capabilities } from '../core/capabilities.ts';
@@ -11,7 +11,7 @@ const optionalText = z.string().optional();
 export const providerConfigSchema = z
   .object({
     provider_id: z.enum(PROVIDER_SLOTS).describe('The slot, as other requests name it.'),
-    provider: z.enum(ADAPTERS).describe('Which provider is behind the slot.'),
+    provider: z.enum(ADAPTERS).describe('The payment provider of the slot.'),
     test: z.boolean().describe('True if the public keys, or the base URL, are those of a test account.'),
     publishable_key: optionalText.describe("Stripe's key for its library in the browser; absent if it is not set."),
     client_id: optionalText.describe(
@@ -38,7 +38,7 @@ export const browserConfigSchema = z
     default_provider: z
       .enum(PROVIDER_SLOTS)
       .nullable()
-      .describe('The slot of a payment whose request names no slot; null if that slot takes no payments.'),
+      .describe('The slot for requests without `provider_id`; null if that slot takes no payments.'),
     providers: z.array(providerConfigSchema).describe('The slots that take payments.'),
   })
   .meta({
@@ -57,11 +57,11 @@ export interface ConfigDeps {
   readonly stage: Settings['STAGE'];
 }
 
-/** The slot of a payment that names no slot. */
+/** The default slot of payments. */
 const DEFAULT_SLOT = 'provider_a';
 const CACHE_SECONDS = 300;
 
-/** The slots that take payments, with their public ids. */
+/** The slots that can take payments, with their public ids. */
 export const openSlots = ({ slots, stage }: ConfigDeps): readonly ProviderConfig[] =>
   PROVIDER_SLOTS.flatMap((slot) => (isClosed(slots[slot], stage) ? [] : configOf(slot, slots[slot])));
 
@@ -74,7 +74,10 @@ export const browserConfig = async (deps: ConfigDeps): Promise<Reply> => {
   };
 };
 
-/** Deployed, the secret keys are in Secrets Manager, which this function does not read. */
+/**
+ * True if a required setting is missing. Secrets are only checked locally; when deployed, they are in Secrets Manager,
+ * which this function does not read.
+ */
 const isClosed = (settings: SlotSettings, stage: Settings['STAGE']): boolean => {
   const { ADAPTER: adapter } = settings;
   if (adapter === '') return true;
@@ -102,7 +105,7 @@ const configOf = (slot: ProviderSlot, settings: PublicSettings): ProviderConfig[
   ];
 };
 
-/** Leaves out a key that is not set. */
+/** Omits keys that are not set. */
 const keysOf = ({ ADAPTER, PUBLISHABLE_KEY, CLIENT_ID, APPLICATION_ID, LOCATION_ID }: PublicSettings) => {
   switch (ADAPTER) {
     case 'stripe':
@@ -122,7 +125,10 @@ const keysOf = ({ ADAPTER, PUBLISHABLE_KEY, CLIENT_ID, APPLICATION_ID, LOCATION_
 
 const LIVE_HOSTS = { stripe: 'api.stripe.com', paypal: 'api-m.paypal.com', square: 'connect.squareup.com' } as const;
 
-/** Keys of Stripe and Square show whether they are test keys. Any other slot is a test slot if its host is not live. */
+/**
+ * Stripe's and Square's public keys show whether they are test keys. Other slots are test slots if their host is not
+ * the live host.
+ */
 const isTest = ({ ADAPTER, BASE_URL, PUBLISHABLE_KEY, APPLICATION_ID }: PublicSettings): boolean => {
   if (ADAPTER === 'stripe' && PUBLISHABLE_KEY) return PUBLISHABLE_KEY.startsWith('pk_test_');
   if (ADAPTER === 'square' && APPLICATION_ID) return APPLICATION_ID.startsWith('sandbox-');

@@ -1,4 +1,4 @@
-/** @module Schemas of the `meta` beside the data in the envelopes of lists. Only the API document reads them. */
+/** @module Schemas of `meta` in the envelopes of lists. Only the API document reads them. */
 
 import * as z from 'zod';
 
@@ -6,13 +6,13 @@ const estimated = z
   .literal(false)
   .optional()
   .describe(
-    'Present if `total` is an estimate: the list has more than 1,000 records, or its filter reads more than a request counts.',
+    'Present if `total` is an estimate: the list has more than 1,000 records, or its filter would have to read too many records.',
   );
 
 export const paymentsMeta = z
   .object({
-    page: z.int().describe('The number of this page, as the request asked for it.'),
-    limit: z.int().describe('How many payments a page holds.'),
+    page: z.int().describe('The requested page number.'),
+    limit: z.int().describe('Payments per page.'),
     total: z
       .int()
       .describe('The number of payments of the whole list, with its filters. Exact for up to 1,000 payments.'),
@@ -20,9 +20,9 @@ export const paymentsMeta = z
     hasMore: z.boolean().describe('True if another page follows.'),
     next_cursor: z.string().optional().describe('The `cursor` of the next page; absent on the last page.'),
   })
-  .describe('Where the page stands in the list.');
+  .describe('The position of the page in the list.');
 
-/** For lists that number their pages in the envelope only. */
+/** For lists with page numbers only in the envelope. */
 export const pagesMeta = z
   .object({
     pagination: z
@@ -31,29 +31,29 @@ export const pagesMeta = z
           .int()
           .describe('The number of records of the whole list, with its filters. Exact for up to 1,000 records.'),
         total_is_exact: estimated,
-        page: z.int().describe('The number of this page, as the request asked for it.'),
-        pageSize: z.int().describe('How many records a page holds.'),
+        page: z.int().describe('The requested page number.'),
+        pageSize: z.int().describe('Records per page.'),
         totalPages: z.int().describe('How many pages `total` records fill.'),
       })
       .describe('The page among the pages of the list.'),
   })
-  .describe('Where the page stands in the list.');
+  .describe('The position of the page in the list.');
 
-/** For lists that have a cursor and no total. */
+/** For lists with a cursor and without a total. */
 export const cursorMeta = z
   .object({
-    limit: z.int().describe('How many records a page holds.'),
+    limit: z.int().describe('Records per page.'),
     has_more: z.boolean().describe('True if another page follows.'),
     next_cursor: z.string().nullable().describe('The `cursor` of the next page; null on the last page.'),
   })
-  .describe('Where the page stands in the list.');
+  .describe('The position of the page in the list.');
 
 export const summaryMeta = z
   .object({
     from: z.iso.date().describe('The first UTC day of the summary.'),
     to: z.iso.date().describe('The last UTC day of the summary, which is included.'),
-    interval: z.string().describe('The length of the periods, as the request asked for it.'),
-    group_by: z.string().describe('What the rows are grouped by, as the request asked for it.'),
+    interval: z.string().describe('The requested length of the periods.'),
+    group_by: z.string().describe('The requested grouping of the rows.'),
   })
   .describe('The range and the grouping of the rows.');
 
@@ -72,6 +72,6 @@ export const userContextSchema = z
     user_email: z.string().nullable().describe('The e-mail address of the session or of the guest token.'),
     search_method: z
       .enum(['session', 'guest_token', 'organization', 'project'])
-      .describe("Whose payments the list holds: the user's, the guest's, the organization's or the project's."),
+      .describe('The kind of owner of the listed payments: user, guest, organization or project.'),
   })
-  .describe('The identity for which the service has read the list.');
+  .describe('The caller for whom the list was read.');

@@ -16,9 +16,7 @@ const MAX_PER_PAGE = 100;
 const PER_PAGE = 25;
 
 export const listProductsQuery = z.object({
-  limit: wholeNumberParameter(1, MAX_PER_PAGE)
-    .default(PER_PAGE)
-    .describe('How many products a page holds, 1 to 100; 25 if absent.'),
+  limit: wholeNumberParameter(1, MAX_PER_PAGE).default(PER_PAGE).describe('Products per page, 1 to 100; 25 if absent.'),
   cursor: cursorParameter,
 });
 type ListProductsQuery = z.output<typeof listProductsQuery>;
@@ -35,7 +33,7 @@ export const listProducts = async (
         index: 'owner',
         partition: referencePartition('products'),
         descending: true,
-        // A product that was stored before the list existed does not say there whether it is active.
+        // Includes products without `f.a`, which were stored before this list existed. The record decides about those.
         filter: [{ any: [{ lacks: 'f.a' }, { equals: ['f.a', true] }] }],
         offset: 0,
         limit,
@@ -49,7 +47,7 @@ export const listProducts = async (
     replyOf: (views, { next }) => cursorReply(views, { limit, cursor: next && encodePlace(placeOf(next), LIST) }),
   });
 
-/** An id is any text, so the time of creation stands first. */
+/** Splits at the first `#`, because an id may contain `#`. */
 const placeOf = ({ sort }: Cursor): readonly [createdAt: string, id: string] => {
   const end = sort.indexOf('#');
   return [sort.slice(0, end), sort.slice(end + 1)];

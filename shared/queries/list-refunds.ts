@@ -1,4 +1,4 @@
-/** @module Lists the refunds and disputes of one payment, and those of all payments month by month. */
+/** @module Lists the refunds and disputes of one payment, or of all payments by month. */
 
 import * as z from 'zod';
 import { type Audience, audienceOf } from '../access/audience.ts';
@@ -25,7 +25,7 @@ import { datedCells, settlementCells } from './payment-csv.ts';
 
 type Kind = 'RFD' | 'DSP';
 
-/** More refunds or disputes than any payment has, because a provider limits partial refunds. */
+/** Above the refunds or disputes of any payment, because providers limit partial refunds. */
 const MAX_OF_PAYMENT = 1_000;
 
 /** The refunds or disputes of one payment, newest first. */
@@ -78,7 +78,7 @@ const range = {
   to: moment(true).describe('The latest time of creation: a time, or a day in UTC (its last moment). Now if absent.'),
   limit: wholeNumberParameter(1, MAX_LIMIT)
     .default(DEFAULT_LIMIT)
-    .describe('How many records a page holds, 1 to 100; 25 if absent. It does not apply to CSV.'),
+    .describe('Records per page, 1 to 100; 25 if absent. It does not apply to CSV.'),
   cursor: cursorParameter,
 };
 export const listRefundsQuery = z.object({
@@ -115,12 +115,12 @@ export const listedDisputeSchema = /* @__PURE__ */ once(() =>
   }),
 );
 
-/** What is different for refunds and for disputes. */
+/** The differences between refunds and disputes. */
 interface MoneyBack<T extends Refund | Dispute> {
   readonly kind: Kind;
   readonly recordOf: (item: Item) => T;
   readonly viewOf: (record: T) => object;
-  /** A further filter. */
+  /** An additional filter. */
   readonly passes?: (record: T) => boolean;
 }
 
@@ -133,7 +133,7 @@ const DISPUTES: MoneyBack<Dispute> = { kind: 'DSP', recordOf: disputeOf, viewOf:
 
 type CreatedRange = Pick<RangeQuery, 'limit' | 'from' | 'to' | 'cursor'>;
 
-/** Every refund of the creations that the query names, with its settlement, if it passes. */
+/** Refunds created in the query's range that pass the test, with their settlements. */
 export const exportedRefunds = (
   deps: StoreDeps,
   { query, csvPage }: Pick<ApiRequest<unknown, CreatedRange>, 'query' | 'csvPage'>,
@@ -150,9 +150,9 @@ export const listRefunds = (deps: StoreDeps, request: InRange): Promise<Reply> =
 
 export const listDisputes = (deps: StoreDeps, request: InRange): Promise<Reply> => listByMonth(deps, request, DISPUTES);
 
-/** Without `from`, a list goes this far back. */
+/** Months that a list covers without `from`. */
 const MONTHS_BACK = 24;
-/** With `from`, it goes back to that month, which is at most this far. A month without records costs one read. */
+/** Maximum months that a list covers with `from`. A month without records costs one read. */
 const MOST_MONTHS_BACK = 240;
 
 /** The months of the range, newest first, as YYYY-MM. */
@@ -168,7 +168,7 @@ const monthsOf = (query: RangeQuery, now: number): readonly string[] => {
   return months;
 };
 
-/** The records of all payments, newest first. Each month of creation has its own partition. */
+/** The records of all payments, newest first. Each creation month has its own partition. */
 const listByMonth = async <T extends Refund | Dispute>(
   { table, now }: StoreDeps,
   { query, csvPage }: InRange,
@@ -193,7 +193,7 @@ const listByMonth = async <T extends Refund | Dispute>(
     },
   });
 
-/** Items that were written before the list had a filter lack its field, so the record decides. */
+/** Items from before the list had filters lack the fields, so the record decides about those. */
 const filterOf = (query: RangeQuery): readonly Clause[] => [
   ...(query.status === undefined ? [] : [{ equals: ['f.s', query.status] } as const]),
   ...(query.provider_id === undefined
@@ -216,7 +216,7 @@ const isAsked = (record: Refund | Dispute, query: RangeQuery): boolean => {
   );
 };
 
-/** The payers of refunds or disputes are those of their payments. */
+/** The payers of the payments that were refunded or disputed. */
 const payersOfPayments = async (table: Table, records: readonly (Refund | Dispute)[]) => {
   const items = await table.getMany(records.map(({ paymentId }) => paymentRecord.key(paymentId)));
   return payersOf(
@@ -230,7 +230,7 @@ interface Position {
   readonly start: Cursor | undefined;
 }
 
-/** One list name for the partitions of all months. */
+/** The same list name for the partitions of all months. */
 const listOf = ({ payment_id: paymentId }: RangeQuery, kind: Kind): string =>
   paymentId === undefined ? monthPartition('', kind) : besidePayment(paymentId, kind);
 
@@ -240,7 +240,7 @@ const positionOf = (query: RangeQuery, csvPage: CsvPage | undefined, kind: Kind)
   return { limit, start: cursor === undefined ? undefined : decodeCursor(cursor, range) };
 };
 
-/** The partitions of the list, newest first: one per month, or only that of the payment. */
+/** The partitions of the list, newest first: one per month, or only the payment's. */
 const partitionsOf = (query: RangeQuery, now: number, kind: Kind): readonly Pick<ListQuery, 'index' | 'partition'>[] =>
   query.payment_id === undefined
     ? monthsOf(query, now).map((month) => ({ index: 'project', partition: monthPartition(month, kind) }))

@@ -1,4 +1,4 @@
-/** @module The caller of a session: who it is, and what it may do for the merchant. */
+/** @module The caller of a session, with the caller's merchant scopes. */
 
 import * as z from 'zod';
 import { merchantScopesOf } from '../access/caller.ts';
@@ -9,22 +9,22 @@ import type { ApiRequest, Reply } from '../http/request.ts';
 
 export const meSchema = z
   .object({
-    user_id: z.string().describe('The id by which the identity service knows the user.'),
+    user_id: z.string().describe('The id of the user at the identity service.'),
     email: z.string().nullable().describe("The user's e-mail address; null if the token names none."),
     organization_id: z
       .string()
       .nullable()
-      .describe('The organization of a request that names none; null for a personal session.'),
+      .describe('The organization for requests without `organization_id`; null for a personal session.'),
     is_admin: z.boolean().describe('True for platform admins, who have every scope.'),
     staff_role: z.enum(STAFF_ROLES).nullable().describe("The user's role in the merchant's staff; null for payers."),
     scopes: z
       .array(z.enum(SCOPES))
-      .describe("What the user may do for the merchant, on every owner's records; empty for payers."),
+      .describe("The user's scopes for the merchant, on every owner's records; empty for payers."),
     refund_limits: z
       .record(z.string(), z.int())
       .nullable()
       .describe(
-        'For support, the largest sum that the refunds of one payment may reach, in minor units by currency; a currency that is not named has no refunds. Null for users without a limit.',
+        'For support, the largest sum that the refunds of one payment may reach, in minor units by currency; no refunds in other currencies. Null for users without a limit.',
       ),
   })
   .meta({ id: 'Me', description: 'The user of the session.' });
@@ -33,7 +33,6 @@ interface MeDeps {
   readonly supportRefundLimits: RefundLimits;
 }
 
-/** Shows the caller of a session. */
 export const me = async ({ supportRefundLimits }: MeDeps, { caller }: ApiRequest): Promise<Reply> => {
   if (caller.kind !== 'session') throw new DomainError('AUTHENTICATION_REQUIRED');
   const { userId, email, organizationId, isAdmin, staffRole } = caller;

@@ -38,7 +38,7 @@ export const subscriptionStatusList = statusList(SUBSCRIPTION_STATUSES);
 /** The cursor of a list that pages by cursor. */
 export const cursorParameter = boundedText(1_000)
   .optional()
-  .describe('Where the page starts: `next_cursor` of the page before. For CSV the cursor in its header `Link`.');
+  .describe('`next_cursor` of the previous page; for CSV, the cursor in its header `Link`.');
 
 const pageQuery = {
   page: wholeNumberParameter(1, MAX_PAGE)
@@ -46,7 +46,7 @@ const pageQuery = {
     .describe('The number of the page, from 1. For deep pages follow `next_cursor` instead.'),
   limit: wholeNumberParameter(1, MAX_PAYMENTS_PER_PAGE)
     .default(PAYMENTS_PER_PAGE)
-    .describe('How many payments a page holds, 1 to 50; 20 if absent. It does not apply to CSV.'),
+    .describe('Payments per page, 1 to 50; 20 if absent. It does not apply to CSV.'),
   cursor: cursorParameter,
 };
 
@@ -63,7 +63,7 @@ export const listPaymentsQuery = z
     search: boundedText(200)
       .trim()
       .optional()
-      .describe('A payment id, or a part of an e-mail address or description, in any case.'),
+      .describe('A payment id, or a part of an e-mail address or description (case-insensitive).'),
     created_at_from: moment(false).meta({
       description: 'The earliest time of creation: a time, or a day in UTC (its first moment).',
       examples: ['2026-11-01'],
@@ -88,7 +88,7 @@ export const listPaymentsQuery = z
     include_pm: booleanParameter.describe('`true` has the effect of `include=payment_method`.'),
     include_payment_method: booleanParameter.describe('`true` has the effect of `include=payment_method`.'),
     organization_id: organizationParameter.describe(
-      "The organization whose payments to list; the session's organization if absent. Empty lists personal payments.",
+      "Lists the payments of this organization, by default the session's. Empty lists personal payments.",
     ),
     project_id: idParameter.describe('Lists the payments of this project, which the caller must be allowed to see.'),
     product_id: idParameter.describe('Only payments for this product.'),

@@ -89,8 +89,8 @@ export const writePaymentEntries = async (table: Table, changes: readonly Projec
 };
 
 /**
- * True if the part must be written: an entry for each new version, words if they changed. A saved method's digits may
- * have changed without the payment, so its words are always written.
+ * True if the part must be written: the entry for each new version, words if they changed. Words that include a saved
+ * method's digits are always written, because the digits may change without the payment.
  */
 const replaces = ({ before, after }: ProjectedChange, part: Part): boolean => {
   if (before === undefined || !isShown(before)) return true;

@@ -1,4 +1,4 @@
-/** @module Summaries from the sums that `project-changes` keeps. They lag by moments and read no payment. */
+/** @module Summaries from the sums that `project-changes` keeps. Summaries lag by moments and do not read payments. */
 
 import * as z from 'zod';
 import { DomainError, invalid } from '../core/errors.ts';
@@ -25,14 +25,14 @@ export const summaryQuery = z.object({
     .enum(GROUPS)
     .default('currency')
     .describe(
-      '`status`: payments by the day of their creation, in their present status. `currency` and `provider`: succeeded payments by the day of their completion, refunds by the day they succeeded. `method`: succeeded payments by the day of their completion, with their refunds.',
+      '`status`: payments by the day of their creation, in their current status. `currency` and `provider`: succeeded payments by the day of their completion, refunds by the day they succeeded. `method`: succeeded payments by the day of their completion, with their refunds.',
     ),
 });
 export type SummaryQuery = z.output<typeof summaryQuery>;
 
 export const ownerSummaryQuery = summaryQuery.extend({
   organization_id: organizationParameter.describe(
-    "The organization whose payments to sum up; the session's organization if absent. Empty means personal payments.",
+    "Sums up the payments of this organization, by default the session's. Empty means personal payments.",
   ),
   project_id: idParameter.describe(
     'Not supported, because no sums are kept per project. A request with this parameter gets 400.',
@@ -40,7 +40,7 @@ export const ownerSummaryQuery = summaryQuery.extend({
 });
 type OwnerSummaryQuery = z.output<typeof ownerSummaryQuery>;
 
-/** What a row is about, beside its period. */
+/** The labels of a row, without its period. */
 export const summaryGroupFields = {
   currency: z.string().describe('The ISO 4217 code of the amounts; each currency has rows of its own.'),
   status: z
@@ -58,7 +58,7 @@ export const summaryGroupFields = {
 };
 
 export const summaryFigureFields = {
-  count: z.int().describe('How many payments the row counts.'),
+  count: z.int().describe('The number of payments in the row.'),
   amount_cents: z.int().describe('The sum of their totals, in minor units. A sum above 2^53 − 1 is rounded.'),
   refunded_count: z
     .int()
@@ -107,7 +107,7 @@ export const ownerSummary = async (
   return csvPage ? csvRows(rows, csvPage) : { data: bounded(rows), meta: metaOf(range, query) };
 };
 
-/** The page's rows of a summary as CSV. */
+/** One CSV page of a summary. */
 export const csvRows = (rows: readonly unknown[], { before, limit }: CsvPage): Reply => {
   const end = before + limit;
   return { data: rows.slice(before, end), ...(rows.length > end && { more: 'rows' }) };
@@ -115,7 +115,7 @@ export const csvRows = (rows: readonly unknown[], { before, limit }: CsvPage): R
 
 const MAX_JSON_ROWS = 10_000;
 
-/** @throws DomainError UNSUPPORTED_FILTER if a response would be too large */
+/** @throws DomainError UNSUPPORTED_FILTER if the response would be too large */
 export const bounded = <Row>(rows: readonly Row[]): readonly Row[] => {
   if (rows.length <= MAX_JSON_ROWS) return rows;
   const message = `The summary has over ${MAX_JSON_ROWS} rows; narrow from and to, or choose a longer interval`;
@@ -132,7 +132,7 @@ export interface SummaryRange {
   readonly to: string;
 }
 
-/** Both days are included. By default the range is 31 days long and ends on `to`, or today without `to`. */
+/** The days of the summary, inclusive. By default 31 days that end on `to`, or today without `to`. */
 export const summaryRangeOf = (query: SummaryQuery, now: Instant): SummaryRange => {
   const to = query.to ?? laterOf(utcDay(iso(now)), query.from);
   const from = query.from ?? dayBefore(to, DEFAULT_DAYS - 1);
@@ -148,7 +148,7 @@ const laterOf = (one: string, other = ''): string => (one > other ? one : other)
 
 export const dayBefore = (day: string, days: number): string => utcDay(iso(Date.parse(day) - days * DAY_MS));
 
-/** The sums of the days. */
+/** The sums of the days in the range. */
 export const sumsOf = async (
   table: Table,
   scopes: readonly string[],
@@ -163,22 +163,22 @@ export const sumsOf = async (
   return (await Promise.all(lists)).flat();
 };
 
-/** The day and the currency of an item with sums. */
+/** The day and currency of a sums item. */
 export const placeOf = (item: Item): { readonly day: string; readonly currency: string } => {
   const [day = '', currency = ''] = String(item['sk']).split('#');
   return { day, currency };
 };
 
 export interface SummedRow {
-  /** Names period, currency and group value. */
+  /** Combines period, currency and group value. */
   readonly key: string;
   readonly labels: ReturnType<typeof labelsOf>;
   readonly sums: Readonly<AttributeSums>;
 }
 
 /**
- * One row per period, currency and group, in this order. Rows that count nothing are left out.
- * @param periodAt the period of a day, if it is not that of the query's interval
+ * One row per period, currency and group, in this order. Omits empty rows.
+ * @param periodAt the period of a day; by default the query's interval decides
  */
 export const rowsOf = (
   items: readonly Item[],
@@ -229,7 +229,7 @@ const labelsOf = (key: string, { group_by }: SummaryQuery) => {
 
 const DAYS_OF_WEEK = 7;
 
-/** The first day of the day's period. A week begins on Monday (ISO 8601). */
+/** The first day of the period. A week begins on Monday (ISO 8601). */
 export const periodOf = (day: string, interval: SummaryQuery['interval']): string => {
   switch (interval) {
     case 'day':

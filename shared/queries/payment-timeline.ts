@@ -1,4 +1,7 @@
-/** @module The timeline of a payment (`timeline.ts`). A version shows the refund or dispute that it changed. */
+/**
+ * @module The timeline of a payment (`timeline.ts`). A version that changed a refund or dispute shows that refund or
+ * dispute.
+ */
 
 import * as z from 'zod';
 import { shownActor } from '../core/actor.ts';
@@ -21,13 +24,13 @@ import {
 } from './timeline.ts';
 
 const changedRefund = z.object({
-  id: z.string().describe('Names the refund, `ref_…`.'),
+  id: z.string().describe('Id of the refund, `ref_…`.'),
   amount_cents: z.int().describe('The refunded amount, in minor units.'),
   status: z.enum(REFUND_STATUSES).describe('The status of the refund after the change.'),
   reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment was refunded; null if no reason was given.'),
 });
 const changedDispute = z.object({
-  id: z.string().describe('Names the dispute, `dsp_…`.'),
+  id: z.string().describe('Id of the dispute, `dsp_…`.'),
   amount_cents: z.int().describe('The disputed amount, in minor units.'),
   status: z.enum(DISPUTE_STATUSES).describe('The status of the dispute after the change.'),
   reason: z.string().nullable().describe("The provider's own reason; null if the provider gives no reason."),
@@ -36,8 +39,8 @@ const changedDispute = z.object({
     .describe('The deadline for evidence at the provider; null if the provider sets no deadline.'),
 });
 const claimedCall = z.object({
-  call: z.enum(['capture', 'release']).describe('What the provider was asked to do with the hold.'),
-  amount_cents: z.int().nullable().describe('What is to be captured, in minor units; null for a release.'),
+  call: z.enum(['capture', 'release']).describe('Whether the provider captures or releases the hold.'),
+  amount_cents: z.int().nullable().describe('The amount to capture, in minor units; null for a release.'),
 });
 const changedDiscount = z.object({
   code: z.string().nullable().describe('The code in upper case; null if it was taken off.'),
@@ -66,7 +69,7 @@ const change = z
       .describe('The discount code that the version puts on the payment or takes off; absent if it changes none.'),
     hold: claimedCall
       .optional()
-      .describe('The capture or release that the version claims; absent if it takes the claim back.'),
+      .describe('The capture or release that the version starts; absent if the version undoes it.'),
   })
   .meta({ id: 'TimelineChange', description: 'A version of the payment. Versions are kept permanently.' });
 type PaymentChange = z.infer<typeof change>;

@@ -23,10 +23,10 @@ import {
 const planOfVersion = z
   .object({
     product_id: z.string().nullable().describe('The product; null for a custom price.'),
-    quantity: z.int().positive().describe('How many of the product a period pays for.'),
-    total_cents: z.int().nonnegative().describe('What each period costs, in minor units.'),
+    quantity: z.int().positive().describe('Units of the product per period.'),
+    total_cents: z.int().nonnegative().describe('The price of a period, in minor units.'),
   })
-  .meta({ id: 'TimelinePlan', description: 'What the subscription charged for, before or after a change.' });
+  .meta({ id: 'TimelinePlan', description: 'The plan before or after a change.' });
 
 const change = z
   .object({
@@ -42,9 +42,7 @@ const change = z
       .describe("The cause of the version, as in `reason` of the version's event; `import` for the reason `imported`."),
     cancel_at_period_end: z.boolean().describe('Whether the subscription ends with its period, as of this version.'),
     current_period_end: timestamp.describe('When the current period ends, as of this version.'),
-    payment_id: optionalText.describe(
-      'The payment of the period that was charged, or whose charge failed; absent if none was charged.',
-    ),
+    payment_id: optionalText.describe('The payment of the succeeded or failed charge; absent without a charge.'),
     plan_change: z
       .object({
         from: planOfVersion.describe('The plan before.'),
@@ -52,8 +50,8 @@ const change = z
         due_cents: z
           .int()
           .nonnegative()
-          .describe('What the change cost, in minor units; 0 for a change at the end of the period.'),
-        lines: z.array(changeLineSchema()).describe('What was due, in parts; empty if nothing was.'),
+          .describe('The amount charged for the change, in minor units; 0 for a change at the end of the period.'),
+        lines: z.array(changeLineSchema()).describe('The parts of the amount due; empty if nothing was due.'),
       })
       .optional()
       .describe('The change of the plan that this version makes; absent in other versions.'),

@@ -1,5 +1,5 @@
 /**
- * @module A record's timeline, oldest first, with its versions, the provider's events, and the deliveries to targets.
+ * @module A record's timeline, oldest first: its versions, the provider's events, and the deliveries to targets.
  * Versions are kept as long as the record, other entries for 90 days, as in the webhook log.
  */
 
@@ -21,9 +21,7 @@ import { cursorMeta } from './list-meta.ts';
 import { cursorParameter } from './parameters.ts';
 
 const madeBy = {
-  actor: shownActorSchema
-    .nullable()
-    .describe('On whose behalf the change was made; null for a version that is older than this field.'),
+  actor: shownActorSchema.nullable().describe('Who made the change; null for versions older than this field.'),
   request_id: z
     .string()
     .nullable()
@@ -40,14 +38,14 @@ const logged = {
   at,
   ...madeBy,
   event_type: z.string().describe('The name of the event, such as `payment.succeeded`.'),
-  event_id: z.string().describe('Names the event: at the provider, or as `webhook-id` at the target.'),
-  log_id: z.string().describe('Names the entry of the webhook log, for `GET /webhooks/logs/{id}`.'),
+  event_id: z.string().describe('Id of the event at the provider, or `webhook-id` at the target.'),
+  log_id: z.string().describe('Id of the entry of the webhook log, for `GET /webhooks/logs/{id}`.'),
   reason: z.string().nullable().describe('Why the event was ignored or failed; null if it was not.'),
 };
 const providerEvent = z
   .object({
     kind: z.literal('provider_event').describe('Marks an event that the provider sent.'),
-    outcome: z.string().describe('What the service did with the event, such as `applied` or `ignored`.'),
+    outcome: z.string().describe('The result of the event, such as `applied` or `ignored`.'),
     ...logged,
   })
   .meta({ id: 'TimelineProviderEvent', description: 'An event of the provider about the record. Kept for 90 days.' });
@@ -60,14 +58,14 @@ const delivery = z
     http_status: z.int().nullable().describe('The HTTP status that the target returned; null without a response.'),
     next_attempt_at: timestamp
       .nullable()
-      .describe('When the delivery is retried, as planned after this attempt; null after a success or the last.'),
+      .describe('The planned time of the retry; null after a success or the last attempt.'),
     ...logged,
   })
   .meta({
     id: 'TimelineDelivery',
     description: 'An attempt to deliver an event about the record to a target. Kept for 90 days.',
   });
-/** The kinds of entries that come from the webhook log. */
+/** The kinds of entries from the webhook log. */
 export const LOG_ENTRIES = [providerEvent, delivery] as const;
 export type LoggedEntry = z.infer<(typeof LOG_ENTRIES)[number]>;
 
@@ -78,7 +76,7 @@ interface ChangeEntry {
   readonly version: number;
 }
 
-/** More than a record has, except after years of billing, hundreds of changes, or weeks of failures. */
+/** More entries than a record has, apart from years of billing, hundreds of changes, or weeks of failures. */
 const MAX_ENTRIES = 500;
 const MAX_LIMIT = 100;
 
@@ -86,20 +84,20 @@ export const timelineQuery = z.object({
   limit: wholeNumberParameter(1, MAX_LIMIT)
     .optional()
     .describe(
-      'How many entries a page holds, 1 to 100. Versions come before entries of the webhook log. If absent, up to 500 of each.',
+      'Entries per page, 1 to 100. Versions come before entries of the webhook log. If absent, up to 500 of each.',
     ),
   cursor: cursorParameter.describe(
-    'Where the page starts: `next_cursor` of the page before. Pages go from the newest versions back to the first, and through the entries of the webhook log.',
+    '`next_cursor` of the previous page. Pages go from the newest versions back to the first, and through the entries of the webhook log.',
   ),
 });
 type TimelineQuery = z.output<typeof timelineQuery>;
 
-/** The meta of a timeline, about the record and the page. */
+/** The timeline's meta, with fields of the record and of the page. */
 export const timelineMeta = cursorMeta.extend({
   is_complete: z.boolean().describe('True if this page holds the whole timeline.'),
 });
 
-/** The start of a page, in the versions and in the log. */
+/** The start of a page, as a position in the versions and a position in the log. */
 interface TimelinePosition {
   readonly versions: string;
   readonly log: string;
@@ -118,7 +116,9 @@ interface ItemPage {
   readonly next: TimelinePosition | undefined;
 }
 
-/** Needs one query if the page holds the whole timeline. Else versions (newest first) and log are read separately. */
+/**
+ * Uses one query if the page contains the whole timeline. Otherwise reads versions (newest first) and log separately.
+ */
 const readPage = async (
   table: Table,
   partition: string,
@@ -143,14 +143,14 @@ const readPage = async (
 
 interface Part {
   readonly limit: number;
-  /** The sort key that was read last. Empty before the first entry, END after the last. */
+  /** The last read sort key. Empty before the first entry, END after the last. */
   readonly at: string;
 }
 
 const END = '~';
 const BEGIN: TimelinePosition = { versions: '', log: '' };
 
-/** Reads one entry more than the part holds, to see whether more entries follow. */
+/** Reads one extra entry to detect whether more entries follow. */
 const readPart = async (
   table: Table,
   range: PartitionQuery,
@@ -177,13 +177,13 @@ export type TimelineRequest<T> = Pick<ApiRequest<unknown, TimelineQuery, unknown
 type Shown = Pick<Owned, 'userId' | 'organizationId'> & { readonly id: string; readonly status: string };
 
 interface Shape<C extends ChangeEntry> {
-  /** The field of the meta that names the record. */
+  /** The field of the meta with the record's id. */
   readonly idName: string;
   readonly of: Historic;
   readonly changeOf: (item: Item) => C;
 }
 
-/** Returns the entries that the caller may see; log entries only if the caller may read the webhook log. */
+/** Returns the entries that the caller may see. Only readers of the webhook log see log entries. */
 export const timelineReply = async <C extends ChangeEntry>(
   { table, standings }: TimelineDeps,
   { record, caller, query }: TimelineRequest<Shown>,
@@ -220,7 +220,7 @@ const startOf = (cursor: string, list: string): TimelinePosition => {
   return { versions, log };
 };
 
-/** Accepts a position in a range of the history, before its first entry or after its last. */
+/** Accepts a position within a range of the history, and the positions before and after all entries. */
 const within = ({ from, to }: { readonly from: string; readonly to: string }) =>
   z.string().refine((at) => at === '' || at === END || (at >= from && at <= to));
 const placeSchema = z.tuple([within(HISTORY_VERSIONS), within(HISTORY_LOG)]);
@@ -243,7 +243,7 @@ export const versionFields = {
   requestId: z.string().optional(),
 };
 
-/** The fields that the entries of all versions share. */
+/** The common fields of all version entries. */
 export const changeEntry = ({ sk, at }: { readonly sk: string; readonly at: string }) =>
   ({ kind: 'change', at, version: versionOf(sk) }) as const;
 

@@ -36,7 +36,7 @@ const optional = z.string().optional();
 const jobSchema = z.object({
   ...storedRecordFields,
   status: z.enum(ERASURE_STATUSES),
-  /** The person, who is a user, or the guests with an e-mail address. The address is removed when the job is done. */
+  /** The person, a user or all guests with one e-mail address. The address is removed when the job is done. */
   userId: optional,
   email: optional,
   requestedBy: z.string(),
@@ -44,7 +44,7 @@ const jobSchema = z.object({
   /** The current step, counted from 0, and the start of its next slice. */
   step: z.int(),
   after: z.record(z.string(), z.string()).optional(),
-  /** Records of this pass of the step that could not be erased now. */
+  /** Number of records in this pass that could not be erased now. */
   failed: z.int(),
   /** When this pass of the step began. */
   passAt: optional,
@@ -94,7 +94,7 @@ const countText = (name: Counted): string =>
 
 export const erasureViewSchema = z
   .object({
-    id: z.string().describe('Names the erasure, `ers_…`.'),
+    id: z.string().describe('Id of the erasure, `ers_…`.'),
     status: z
       .enum(ERASURE_STATUSES)
       .describe(

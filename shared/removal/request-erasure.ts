@@ -23,7 +23,7 @@ export const erasureBody = z
     ...requiredRule('user_id', 'must be sent without email, or email without user_id'),
     when: ({ issues }) => issues.length === 0,
   })
-  .meta({ id: 'RequestErasure', description: 'Who is erased: exactly one of `user_id` and `email`.' });
+  .meta({ id: 'RequestErasure', description: 'The person to erase: exactly one of `user_id` and `email`.' });
 type ErasureBody = z.output<typeof erasureBody>;
 
 interface RequestDeps extends StoreDeps, IdDeps {
@@ -42,8 +42,8 @@ export const requestErasure = async (
 };
 
 /**
- * The log line stays after a restore of the table, which loses the job. It names no e-mail address.
- * @returns the job that runs for the person, new or not
+ * Logs the request, because a restore of the table loses the job but not the log. The log line has no e-mail address.
+ * @returns the person's running job, new or existing
  */
 export const startErasure = async (
   deps: RequestDeps,
@@ -72,12 +72,12 @@ export const startErasure = async (
   throw new DomainError('VERSION_CONFLICT');
 };
 
-/** A running job may end between the conflict and the lookup. */
+/** A running job may end between the conflict and the lookup, so the creation is tried again. */
 const TRIES = 3;
 
 const lockSchema = z.object({ erasureId: z.string() });
 
-/** The job that runs for the person; undefined if none does. */
+/** The person's running job, if any. */
 export const findRunningErasure = async (
   { table }: Pick<StoreDeps, 'table'>,
   subject: Subject,

@@ -61,7 +61,7 @@ const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Cu
   const facts: Partial<Customer> = Object.fromEntries(changed);
   if (!('name' in facts)) return facts;
   const { given, family } = reported.nameParts ?? {};
-  // A reported name without parts stays until the next reported name. A name with parts is built from its parts.
+  // A reported name without parts stays until a report or a request sets another name. A name with parts follows them.
   const isNameGiven = facts.name !== undefined && reported.nameParts === undefined ? true : undefined;
   return { ...facts, firstName: given, lastName: family, isNameGiven };
 };

@@ -50,8 +50,9 @@ export const applyMoneyBackEvent = async (
 };
 
 /**
- * A provider may report the released part of a hold as a refund, as Stripe does in versions before 2025-03-31. So an
- * unknown refund counts only if reads of the payment and its refunds, in the adapter's own version, confirm it.
+ * A provider may report the released part of a hold as a refund, as Stripe does in versions before 2025-03-31. So the
+ * payment and its refunds are read in the adapter's own version. An unknown refund does not count if nothing was
+ * captured, or if the read lacks the refund and its amount is the released part.
  */
 const applyToHeld = async (
   deps: Deps,

@@ -49,7 +49,7 @@ export const getLog = async (deps: LogDeps, request: ApiRequest<{ id: string }>)
   data: viewOfLog(await logFor(deps, request), audienceOf(request.caller, 'webhooks:read')),
 });
 
-/** @returns the entry that the path names @throws DomainError RESOURCE_NOT_FOUND if this caller may not see it */
+/** @returns the entry in the path @throws DomainError RESOURCE_NOT_FOUND if this caller may not see it */
 export const logFor = async (
   deps: LogDeps,
   { caller, params }: Pick<ApiRequest<{ id: string }>, 'caller' | 'params'>,
@@ -61,7 +61,7 @@ export const logFor = async (
 /** A log entry as callers see it. */
 export const logView = z
   .object({
-    id: z.string().describe('Names the entry, `log_…`.'),
+    id: z.string().describe('Id of the entry, `log_…`.'),
     provider: z.string().meta({ description: 'The provider slot that the event is about.', examples: ['provider_a'] }),
     event_type: z.string().meta({
       description: 'The event, as a canonical name, or as the slot and the name that the provider gave it.',
@@ -71,7 +71,7 @@ export const logView = z
     direction: z
       .enum(['inbound', 'outbound'])
       .describe('`inbound`: an event of a provider; `outbound`: a delivery to one of your targets.'),
-    attempt: z.int().describe('Which attempt the entry is about, counted from 1.'),
+    attempt: z.int().describe('The number of the attempt, from 1.'),
     target: z
       .string()
       .nullable()
@@ -79,7 +79,7 @@ export const logView = z
     event_id: z.string().describe("The event's id: `msg_…` for deliveries, the provider's own for inbound events."),
     payload: z.unknown().meta({
       description:
-        'What was received or sent, without secrets. An event of a provider is `{id, type, provider, data: {object: {id, amount, currency, status}}, created}`; the merchant sees it as received. In lists a payload over 16 KB is `{left_out, bytes}`.',
+        'The received or sent body, without secrets. An event of a provider is `{id, type, provider, data: {object: {id, amount, currency, status}}, created}`; the merchant sees it as received. In lists a payload over 16 KB is `{left_out, bytes}`.',
     }),
     response: z.unknown().meta({
       description:
@@ -88,9 +88,7 @@ export const logView = z
     created_at: timestamp.describe('When the attempt was made.'),
     next_attempt_at: timestamp
       .nullable()
-      .describe(
-        'When a failed delivery is retried, as planned after this attempt; null after a success, after the last attempt and for inbound events.',
-      ),
+      .describe('The planned time of the retry; null after a success, after the last attempt and for inbound events.'),
   })
   .meta({
     id: 'WebhookLog',
@@ -115,8 +113,8 @@ const viewOfLog = (record: LogRecord, audience: Audience): LogView => ({
 });
 
 /**
- * A delivery of a canonical event is meant for others to read, so its payload is shown. A provider's event is shown in
- * the shape of the interface.
+ * Canonical events are meant for outside readers, so a delivery's payload is shown. A provider's event is shown in the
+ * interface's shape.
  */
 const payersPayload = ({ direction, eventId, eventType, provider, payload, shown }: LogRecord): unknown => {
   if (direction === 'outbound') return CANONICAL_EVENTS.some((name) => name === eventType) ? payload : {};

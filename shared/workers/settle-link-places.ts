@@ -31,6 +31,6 @@ const placeOf = ({ id, status, paymentLink: use }: Payment, isRemoved: boolean):
   const placed = { paymentId: id, use };
   if (status === 'succeeded') return { ...placed, state: 'succeeded' };
   if (isRemoved || status === 'canceled') return { ...placed, state: 'canceled' };
-  // Readers do not see the payment yet. Its create has already counted the place.
+  // Readers do not see the payment yet. With `max_payments`, its create has already counted the place.
   return status === 'creating' ? undefined : { ...placed, state: 'open' };
 };

@@ -58,7 +58,8 @@ export const ofPayment = (before: Payment | undefined, after: Payment | undefine
 export const ofSubscription = (before: Subscription | undefined, after: Subscription | undefined): Decided => {
   const [held, holds] = [redemptionOfSubscription(before), redemptionOfSubscription(after)];
   if (!after) return before?.status === 'creating' ? { paid: [], back: held } : NOTHING;
-  // A price from the billing provider may end a code before the first payment. The use still counts.
+  // A price from the billing provider may end a code before the first payment. A change that also starts the
+  // subscription still counts the use as paid.
   const used = holds.length > 0 ? holds : held;
   const left = holds.length > 0 ? [] : held;
   if (before?.status === after.status) return { paid: [], back: left };

@@ -45,7 +45,7 @@ const BUDGET = { calls: 2, requests: 9, levels: 8, writeUnits: 23, dueUnits: 9 }
 
 /** The time of a function's own work, in ms; assumed. */
 const FUNCTION_MS = 40;
-/** Response times of a provider, in ms. The goal applies to the second time. */
+/** Response times of a provider, in ms. The goal applies to PROVIDER_MS. */
 const ANSWERS_MS = [250, PROVIDER_MS, 800];
 
 /** The cost of one renewal. */

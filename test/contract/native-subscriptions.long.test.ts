@@ -43,7 +43,7 @@ interface Payer {
   readonly methodId: string;
 }
 
-/** A method that is set up. Its payer authenticates it if the provider asks. */
+/** A method whose set-up is complete. The payer authenticates if the provider requires it. */
 const attach = async (customerId: string, token: string): Promise<string> => {
   const input = { token, customerId, paymentMethodId: `pmt_${name()}`, idempotencyKey: `${name()}:attach` };
   const { methodId, setup } = doneValue(await rig.provider.attachMethod(input));
@@ -111,7 +111,7 @@ const FAULTS = [
   ['malformed', 'error'],
 ] as const;
 
-/** One call under a fault. The adapter with the short deadline makes the call if only a deadline ends it. */
+/** One call under a fault. If only a deadline ends the call, it uses the adapter with the short deadline. */
 const struck = async <T>(
   { action, ...fault }: { readonly action: string; readonly path: string; readonly method?: 'POST' },
   call: (by: SubscriptionsPort) => Promise<T>,
@@ -121,7 +121,7 @@ const struck = async <T>(
 };
 
 describe('an adapter', () => {
-  test('can leave new subscriptions to the service by setting, and still manages provider-billed subscriptions', () => {
+  test('can leave billing to the service by a setting, and still manages provider-billed subscriptions', () => {
     const other = rig.reopen({ ...STRIPE.settings, SUBSCRIPTIONS: 'service' });
     expect([other?.can.subscriptions, typeof other?.subscriptions]).toEqual(['service', 'object']);
     const same = rig.reopen({ ...STRIPE.settings, SUBSCRIPTIONS: 'native' });
@@ -133,7 +133,7 @@ describe('an adapter', () => {
     ['week', 156],
     ['month', 36],
     ['year', 3],
-  ] as const)('declares the provider’s own limit on intervals by the %s, %i', async (unit, most) => {
+  ] as const)('declares the provider’s limit on intervals of a %s as %i', async (unit, most) => {
     expect(native().bills({ unit, count: most })).toBe(true);
     expect(native().bills({ unit, count: most + 1 })).toBe(false);
     const of = await payer('pm_card_visa');
@@ -152,7 +152,7 @@ describe('the product at Stripe', () => {
     return [...found];
   };
 
-  test('is created once for 20 subscriptions to our product, created one by one or concurrently', async () => {
+  test('is created once for 20 subscriptions to our product, concurrent or not', async () => {
     const of = await payer('pm_card_visa');
     const gold = { productId: 'prod_gold', productName: 'Gold' };
     for (let n = 0; n < 10; n += 1) doneValue(await native().create(wanted(of, gold)));
@@ -198,7 +198,7 @@ describe('the product at Stripe', () => {
     expect(await products()).toHaveLength(3);
   });
 
-  test('leaves no subscription if it cannot be created, and a retry continues', async () => {
+  test('leaves no subscription if its creation fails, and a retry continues', async () => {
     const input = wanted(await payer('pm_card_visa'), { productId: 'prod_gold', productName: 'Gold' });
     await rig.control('POST', '/faults', { path: '/v1/products', times: 1, action: 'timeout_after' });
     expect((await native(rig.impatient).create(input)).kind).toBe('unknown');
@@ -208,7 +208,7 @@ describe('the product at Stripe', () => {
 });
 
 describe('a subscription', () => {
-  test('is charged at its creation, and reads back as the provider returned it', async () => {
+  test('is charged at its creation, and reads match the creation response', async () => {
     const { input, methodId, subscription } = await created();
     expect(subscription).toEqual({
       subscriptionId: expect.stringMatching(/^sub_/),
@@ -239,6 +239,8 @@ describe('a subscription', () => {
         nextAttempt: null,
         prices: { subtotalCents: AMOUNT, taxCents: 0, discountCents: 0 },
         reason: 'create',
+        createdAt: now(),
+        paidAt: now(),
       },
       owed: [],
     });
@@ -258,7 +260,7 @@ describe('a subscription', () => {
   });
 
   test.each(FAULTS)(
-    'has an unknown outcome if its creation meets %s, and is created once by the retry',
+    'has an unknown outcome if its creation meets %s, and the retry creates it once',
     async (action, reason) => {
       const input = wanted(await payer('pm_card_visa'));
       for (const path of ['/v1/products', '/v1/subscriptions']) {
@@ -285,7 +287,7 @@ describe('a subscription', () => {
     expect(await paid()).toBe(0);
   });
 
-  test('has an unknown outcome until its decline is canceled, and the next call cancels it', async () => {
+  test('has an unknown outcome until the declined subscription is canceled by the next call', async () => {
     const input = wanted(await payer('pm_card_chargeCustomerFail'));
     const unclear = await struck({ action: 'error_500', path: '/v1/subscriptions/sub_' }, (by) => by.create(input));
     expect(unclear).toMatchObject({ kind: 'unknown' });
@@ -394,7 +396,7 @@ describe('a subscription', () => {
     expect(doneValue(await findOurs(input))).toEqual([]);
   });
 
-  test('is found by our id after a lost creation response if it was canceled with its customer', async () => {
+  test('is found by our id after a lost creation response and a deletion of its customer', async () => {
     const input = wanted(await payer('pm_card_visa'));
     await struck({ action: 'timeout_after', path: '/v1/subscriptions' }, (by) => by.create(input));
     await native().create(wanted(await payer('pm_card_visa')));
@@ -405,7 +407,7 @@ describe('a subscription', () => {
     expect(doneValue(await findOurs(input))).toEqual([]);
   });
 
-  test('is not reported as deleted with its customer when the key is revoked', async () => {
+  test('is not reported as deleted with its customer if the key is revoked', async () => {
     const input = wanted(await payer('pm_card_visa'));
     await native().create(input);
     const revoked = rig.reopen({ ...STRIPE.settings, API_KEY: 'sk_test_revoked' })?.subscriptions;
@@ -414,7 +416,7 @@ describe('a subscription', () => {
     expect(found?.kind).not.toBe('done');
   });
 
-  test('is refused in every operation except its cancellation if it does not exist', async () => {
+  test('that does not exist is refused in every operation except cancellation', async () => {
     const absent = { subscriptionId: 'sub_absent', idempotencyKey: 'k' };
     const by = native();
     for (const call of [
@@ -453,7 +455,7 @@ describe('the end of a subscription', () => {
     expect(await paid()).toBe(2);
   });
 
-  test('takes effect at the end of the period if it is scheduled, and no charge follows', async () => {
+  test('takes effect at the period end if scheduled, and no charge follows', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await native().scheduleCancel({ subscriptionId, cancel: true, idempotencyKey: 'k' });
@@ -501,7 +503,7 @@ describe('the end of a subscription', () => {
 });
 
 describe('a renewal', () => {
-  test('is charged once per period, under an intent that carries our id after labeling', async () => {
+  test('is charged once per period, under a labeled intent with our id', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await rig.clock.advance(31 * DAY_MS);
@@ -577,7 +579,7 @@ describe('a replacement method', () => {
     expect(await paid()).toBe(2);
   });
 
-  test('can end the pause with a new period, which is charged immediately and only once', async () => {
+  test('ends the pause with a new period, which is charged immediately and once', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
@@ -622,7 +624,7 @@ describe('a replacement method', () => {
     },
   );
 
-  test('does not pay an invoice whose payment was canceled at the provider, and the subscription ends unpaid', async () => {
+  test('does not pay an invoice whose payment was canceled, so the subscription ends unpaid', async () => {
     const { subscriptionId, customerId, subscription } = await pastDue();
     const methodId = await attach(customerId, 'pm_card_visa');
     const { intentId } = (await find(subscriptionId)).latestInvoice ?? subscription.latestInvoice ?? {};
@@ -636,7 +638,7 @@ describe('a replacement method', () => {
     expect(await paid()).toBe(1);
   });
 
-  test('is kept if its charge is declined, and the retries keep their days', async () => {
+  test('is kept if its charge is declined, and retries keep their schedule', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const methodId = await attach(customerId, 'pm_sim_ok_0_then_expired');
     await rig.clock.advance(DAY_MS / 2);
@@ -670,7 +672,7 @@ describe('a replacement method', () => {
     },
   );
 
-  test('is not set while requests are rate-limited; once it is set, a charge that was not made is unclear', async () => {
+  test('is not set while requests are rate-limited, and a charge that then fails is unclear', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const change = {
       isAttended: true,
@@ -711,7 +713,7 @@ describe('a pause', () => {
     expect(await paid()).toBe(2);
   });
 
-  test('leaves the open invoice and the method unchanged until it ends', async () => {
+  test('leaves the open invoice and the method unchanged', async () => {
     const { subscriptionId, customerId } = await pastDue();
     expect(doneValue(await native().pause({ subscriptionId, idempotencyKey: 'p' }))).toMatchObject({
       status: 'paused',
@@ -742,7 +744,7 @@ describe('another price', () => {
     return { subscription, subscriptionId, input };
   };
 
-  test('is charged from the next period on, and names its change', async () => {
+  test('is charged from the next period, and the renewal names the change', async () => {
     const { subscription, subscriptionId, input } = await priced();
     expect(doneValue(await native().changePrice(input))).toEqual({ subscriptionId });
     const changed = await find(subscriptionId);
@@ -768,7 +770,7 @@ describe('another price', () => {
     expect(await paid()).toBe(2);
   });
 
-  test.each(FAULTS)('is set by a repeated call after %s, which charges nothing', async (action, reason) => {
+  test.each(FAULTS)('is set by a retry after %s without a charge', async (action, reason) => {
     const { subscriptionId, input } = await priced();
     const call = (by: SubscriptionsPort) => by.changePrice(input);
     const lost = await struck({ action, path: `/v1/subscriptions/${subscriptionId}`, method: 'POST' }, call);
@@ -778,7 +780,7 @@ describe('another price', () => {
     expect(await paid()).toBe(1);
   });
 
-  test('is refused once the subscription has ended, and in a currency that the provider cannot express', async () => {
+  test('is refused for an ended subscription and in a currency that the provider cannot express', async () => {
     const { subscriptionId, input } = await priced();
     doneValue(await native().cancel({ subscriptionId, idempotencyKey: 'c' }));
     expect(await native().changePrice(input)).toMatchObject({ kind: 'refused' });

@@ -88,7 +88,7 @@ describe('GET /admin/payments', () => {
     expect(link).toMatch(/^<\/admin\/payments\?.*limit=3.*cursor=.*>; rel="next"$/);
   }, 60_000);
 
-  test('reads a bounded part of a long empty range per request, and continues by cursor', async () => {
+  test('reads a bounded part per request of a long range without matches, and continues by cursor', async () => {
     const { admin, user } = await start();
     const payment = await createIntent(service, user, { currency: 'SEK' });
     await service.advance(40 * DAY_SECONDS);

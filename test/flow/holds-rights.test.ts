@@ -15,7 +15,7 @@ const ended = async (id: string) => {
 };
 
 describe('the hold of a payer', () => {
-  test('cannot be captured or released by the payer, another user, or the organization’s admins', async () => {
+  test('cannot be captured or released by payer, another user, or the organization’s owner or admins', async () => {
     const [user, stranger, admin] = [await signIn(service), await signIn(service), await newAdmin(service)];
     const key = await createKey(service, admin);
     const { id } = await heldPayment(service, user);

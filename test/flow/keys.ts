@@ -12,6 +12,7 @@ export const ALL_SCOPES = [
   ...['payments:read', 'subscriptions:read', 'customers:read'],
   ...['payments:write', 'methods:write', 'subscriptions:write', 'organizations:write'],
   ...['payments:operate', 'payments:capture', 'refunds:write', 'subscriptions:operate', 'catalog:write'],
+  'links:write',
   ...['webhooks:read', 'webhooks:write', 'admin:cache', 'admin:erasures', 'imports:write'],
 ] as const;
 

@@ -125,7 +125,7 @@ describe('payment_method.updated', () => {
   test.each([
     ['provider_a', 'pm_card_visa'],
     ['provider_c', 'cnon:card-nonce-ok'],
-  ] as const)('results in the state at %s for several events of one second', async (provider_id, token) => {
+  ] as const)('has one result at %s for events of one second in any order', async (provider_id, token) => {
     const { user, method, at } = await known({ provider_id, provider_payment_method_token: token });
     const renew = (change: object) => service.control('POST', `/simulator/payment-methods/${at.id}`, change);
     await service.control('POST', '/simulator/webhooks', { mode: 'reorder', seed: 3 });

@@ -324,7 +324,7 @@ describe('the default payment method', () => {
     }
   });
 
-  test('is null until it is set and after it is cleared', async () => {
+  test('is absent until it is set and after it is cleared', async () => {
     const user = await signIn(service);
     const [a, b] = [await saveMethod(service, user.options), await saveMethod(service, user.options)];
     expect(await defaultsIn(service, user.options)).toEqual([]);

@@ -77,7 +77,7 @@ const chargeWith = async (user: User, method: { readonly id: string }) => {
   return confirm(service, payment.id, { ...user.options, body: { payment_method_id: method.id } });
 };
 
-describe('a saved card that requires authentication', () => {
+describe('a card whose saving requires authentication', () => {
   test('is saved as pending, with the data for the browser, and is not attached yet', async () => {
     const user = await newUser();
     await service.clearProviderRequests();

@@ -56,7 +56,7 @@ describe.each(PLAN_PLACES)('a product change in a trial of 730 days at %s', (_, 
     [7, 'monthly'],
     [0, 'quarterly'],
   ] as const)(
-    'charges a first period if the product has %i trial days and is billed %s',
+    'ends the trial and charges a first period if the product has %i trial days and is billed %s',
     async (trial_days, billing_interval) => {
       const of = await onTrial();
       const product_id = await plan(service, 3_000, { trial_days, billing_interval, ...GOLD });

@@ -49,7 +49,7 @@ const expectNothingTaken = async (id: string): Promise<void> => {
   for (const { response } of named) expect(response).toMatchObject({ ...NOTHING_TAKEN, payment_id: id });
 };
 
-describe('the previous version of Stripe’s API', () => {
+describe('an old version of Stripe’s API', () => {
   test('shows a refund of an uncaptured amount, unlike the pinned version', async () => {
     const { id, intent, admin } = await hold();
     await capture(service, id, { ...admin.options, body: { amount_cents: 600 } });

@@ -227,7 +227,7 @@ describe('a change to a method of another customer', () => {
   });
 
   test.each(['normal', 'drop'] as const)(
-    'does not charge a renewal made between the claim and its retry (webhooks: %s)',
+    'does not charge again for a renewal between the claim and its retry, and records it (webhooks: %s)',
     async (webhooks) => {
       const test = await changing();
       const { who, made, method } = test;

@@ -20,7 +20,7 @@ import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn, refusalOf } from '../builders/refusal.ts';
 
-/** The same value with its names in another order, all the way down. */
+/** The same value with its names in another order at every depth. */
 const reordered = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(reordered);
   if (typeof value !== 'object' || value === null) return value;
@@ -166,7 +166,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await claim()).toEqual(answer);
   });
 
-  test('is still a repeat after a repeat that failed or was stopped', async () => {
+  test('still counts as a repeat after an earlier repeat failed or was stopped', async () => {
     const { clock, claim, settle } = service();
     await claim();
     await settle(LEFT_OPEN);
@@ -180,7 +180,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await claim()).toEqual(answer);
   });
 
-  test('names the command of its own body for 24 h, and for a repeat without end', () => {
+  test('identifies the command of its body for 24 h, and for a repeat indefinitely', () => {
     const claimed = { key: keyMark(asked), at: iso(NOON) };
     const [before, end] = [NOON + DAY_MS - 1, NOON + DAY_MS];
     expect([before, end].map((at) => isUnderKey(claimed, asked, at))).toEqual([true, false]);
@@ -288,7 +288,7 @@ describe('a create with an Idempotency-Key', () => {
     records.set(record.id, { kind: 'tombstone', requestHash: 'hash', createdAt: record.createdAt });
     expect(await refusalIn(create('hash'))).toMatchObject({
       code: 'INVALID_STATE',
-      message: 'The record made under this Idempotency-Key was deleted',
+      message: 'The record of this Idempotency-Key was deleted; use a new key',
     });
     expect((await refusalIn(create('other'))).code).toBe('IDEMPOTENCY_KEY_REUSED');
   });
@@ -307,7 +307,7 @@ describe('a create with an Idempotency-Key', () => {
     await expect(create(undefined)).rejects.toThrow('a random id is taken');
   });
 
-  test('is refused as in progress after its key has made a record on each of fifty days', async () => {
+  test('is refused as in progress after one new record on each of fifty days', async () => {
     const { clock, create, records } = service();
     for (let day = 0; day < 50; day += 1) {
       clock.at = NOON + day * DAY_MS;

@@ -82,7 +82,7 @@ describe('payctl cancel-lost', () => {
     expect(report).toMatchObject({ exitCode: 1, json: { found: 2, canceled: 1 } });
   });
 
-  test('never cancels a subscription that has a record or that due work will find', async () => {
+  test('never cancels a subscription that a record follows or that due work will find', async () => {
     const followed = subscription({ id: idOf(1), status: 'active', providerSubscriptionId: 'sub_1' });
     const creating = subscription({ id: idOf(2), status: 'creating' });
     const { report, canceled } = await run({ here: [followed, creating], ask: async () => true });

@@ -109,7 +109,7 @@ const deployed = (
   eventBridge.on(DescribeRuleCommand, { Name: 'follow-rule', EventBusName: 'bus' }).resolves({ State: 'ENABLED' });
 };
 
-/** A stage with one payment, which no provider is asked about. */
+/** A stage with one payment that is not compared with a provider. */
 const stage = (more: Readonly<Record<string, unknown>> = {}): Installation =>
   ({
     name: 'prod',
@@ -161,24 +161,24 @@ describe('restore-check of a stage', () => {
     expect(await checksOf()).toEqual({ exitCode: 0, failed: {} });
   });
 
-  test('is not content without the time of the restore, because the newest record may be later', async () => {
+  test('fails without the restore time, because the newest record may be later', async () => {
     const { exitCode, failed } = await checksOf(stage(), {});
     expect({ exitCode, failed }).toEqual({
       exitCode: 1,
       failed: {
         records:
-          'the newest change is of 2026-11-26T09:59:00.000Z, perhaps after the restore; name the time that the table was restored to with --restored-to',
+          'the newest change was at 2026-11-26T09:59:00.000Z, perhaps after the restore; name the time that the table was restored to with --restored-to',
       },
     });
   });
 
-  test('refuses a time in the future, since which nothing can be lost', async () => {
+  test('refuses a restore time in the future', async () => {
     await expect(checksOf(stage(), { restoredTo: '2026-11-26T17:00:00Z' })).rejects.toThrow(
       '2026-11-26T17:00:00Z is in the future',
     );
   });
 
-  test('names each setting that a restore on AWS leaves out', async () => {
+  test('names each setting that an AWS restore does not copy', async () => {
     table({
       StreamSpecification: { StreamEnabled: false },
       LatestStreamArn: undefined,
@@ -197,12 +197,12 @@ describe('restore-check of a stage', () => {
     });
   });
 
-  test('accepts an expiry that is being turned on, which takes DynamoDB up to an hour', async () => {
+  test('accepts a TTL that is being enabled, which takes DynamoDB up to an hour', async () => {
     expiry('ENABLING');
     expect(await checksOf()).toEqual({ exitCode: 0, failed: {} });
   });
 
-  test('names the part of due work that does not run while the other does', async () => {
+  test('fails if only one of the two parts of due work is on', async () => {
     deployed({ due: 'half' });
     expect(await checksOf()).toEqual({
       exitCode: 1,
@@ -217,7 +217,7 @@ describe('restore-check of a stage', () => {
     expect(await checksOf(stage({ name: 'dev' }))).toEqual({ exitCode: 0, failed: {} });
   });
 
-  test('names a stream without the old images, and an index that is missing, other or not ready', async () => {
+  test('names a stream without old images, and a missing, different or unready index', async () => {
     const [owner, project, due] = WELL.GlobalSecondaryIndexes ?? [];
     table({
       StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' },

@@ -50,7 +50,7 @@ describe('restoredPayment', () => {
     });
   });
 
-  test('is marked if a renewal paid another amount, because PayPal payers can choose both', () => {
+  test('is marked if a renewal paid another amount, because a PayPal payer can set both id and amount', () => {
     const { anomaly, subtotalCents, totalCents } = restoredPayment(order(1), RENEWAL, NOW);
     expect({ anomaly, subtotalCents, totalCents }).toEqual({
       anomaly: 'restored with another amount than its subscription',

@@ -13,7 +13,7 @@ const mistakes = (env: Environment): readonly string[] => {
 };
 
 describe('the settings', () => {
-  test('open nothing that needs a secret without an environment', () => {
+  test('enable nothing that needs a secret if the environment is empty', () => {
     const settings = parseSettings({});
     expect(settings).toMatchObject({
       STAGE: 'local',
@@ -126,7 +126,7 @@ describe('the settings', () => {
     expect(parseSettings({ STAGE, RATE_LIMITS: '', ALLOW_RAW_CARDS: '' })).toMatchObject(expected);
   });
 
-  test('limit requests and refuse raw cards in the stage local if they are set to', () => {
+  test('limit requests and refuse raw cards in the stage local if configured', () => {
     const settings = parseSettings({ STAGE: 'local', RATE_LIMITS: 'on', ALLOW_RAW_CARDS: 'false' });
     expect(settings).toMatchObject({ RATE_LIMITS: true, ALLOW_RAW_CARDS: false });
   });
@@ -179,7 +179,7 @@ describe('the settings', () => {
 
   test('refuse an identity service together with IDENTITY_LOOKUP=off, and allow production without either', () => {
     expect(mistakes({ IDENTITY_LOOKUP: 'off', IDENTITY_URL: 'https://id.example' })).toEqual([
-      'IDENTITY_LOOKUP: off needs IDENTITY_URL empty',
+      'IDENTITY_LOOKUP: off requires an empty IDENTITY_URL',
     ]);
     expect(mistakes({ STAGE: 'prod', IDENTITY_LOOKUP: 'off' })).toEqual([]);
   });

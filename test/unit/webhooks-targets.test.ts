@@ -50,7 +50,7 @@ describe('the webhook targets', () => {
     ['only a URL is set', { WEBHOOK_3_URL: URL_1 }, ['EXTERNAL_WEBHOOKS_ENABLED', 'WEBHOOK_3_ENABLED']],
     ['the older form is off', { EXTERNAL_WEBHOOK_URLS: URL_1 }, ['EXTERNAL_WEBHOOKS_ENABLED']],
     ['the node is not scanned', { ...ON, WEBHOOK_SCAN_MAX: '1', WEBHOOK_2_URL: URL_1 }, []],
-  ])('list the variables that must be true before a configured URL receives events: %s', (_case, env, expected) => {
+  ])('list the variables that must be true to enable a configured URL: %s', (_case, env, expected) => {
     expect(switchesOff(env)).toEqual(expected);
   });
 
@@ -89,7 +89,7 @@ describe('the webhook targets', () => {
     expect(names('0')).toEqual([]);
   });
 
-  test('are raw nodes without a secret if they are set in the older form', () => {
+  test('get raw events without a signature if set in the older form', () => {
     const older = { EXTERNAL_WEBHOOK_URLS: `${URL_1}, https://two.example`, EXTERNAL_WEBHOOK_EVENTS: 'payment.*' };
     const common = { filters: ['payment.*'], mode: 'raw', secrets: [], format: 'event' };
     expect(parseTargets({ ...NODE_1, ...older }, false).slice(1)).toEqual([
@@ -155,7 +155,7 @@ describe('the webhook targets', () => {
     ]);
   });
 
-  test('are all accepted by a running function, so that one mistake stops no other target', () => {
+  test('are accepted by a running function despite a mistake, so other targets keep working', () => {
     expect(parseTargets({ ...NODE_1, WEBHOOK_1_EVENTS: 'payment.success' }, false)).toHaveLength(1);
   });
 
@@ -286,7 +286,7 @@ describe('the webhook retries', () => {
 describe('the schedule of webhook retries', () => {
   const read = (schedule: string) => parseSettings({ EXTERNAL_WEBHOOK_RETRY_SCHEDULE: schedule });
 
-  test('is empty by default, so that the delay and its doubling count', () => {
+  test('is empty by default, so the doubling delay applies', () => {
     expect(read('').EXTERNAL_WEBHOOK_RETRY_SCHEDULE).toEqual([]);
   });
 
@@ -303,7 +303,7 @@ describe('the schedule of webhook retries', () => {
     'cannot be %s',
     (schedule) => {
       expect(mistakesIn(() => read(schedule))).toEqual([
-        'EXTERNAL_WEBHOOK_RETRY_SCHEDULE: must be at most 20 waits in whole seconds, of together at most 259200',
+        'EXTERNAL_WEBHOOK_RETRY_SCHEDULE: must be at most 20 delays in whole seconds, together at most 259200',
       ]);
     },
   );

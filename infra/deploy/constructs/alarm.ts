@@ -19,7 +19,7 @@ export interface ServiceAlarmProps {
   readonly threshold: number;
   /** True if only a value above the threshold raises the alarm. By default, the threshold itself does. */
   readonly exceeds?: boolean;
-  /** Consecutive periods over the threshold; 1 by default. */
+  /** Consecutive periods that must meet the condition; 1 by default. */
   readonly periods?: number;
   /**
    * A state (a depth, an age, a rate) also sends an e-mail when it returns to normal. An occurrence never returns to

@@ -7,7 +7,7 @@ import type { Alarms } from './alarm.ts';
 
 /** The resources that hold data, as references for other stacks. */
 export interface KeptResources {
-  /** The table in use, such as a restored table. */
+  /** The table in use, possibly a restored table. */
   readonly table: { readonly name: string; readonly arn: string; readonly streamArn: string };
   readonly bus: { readonly name: string; readonly arn: string };
   readonly providerSecretArn: (slot: ProviderSlot) => string;
@@ -26,7 +26,7 @@ export interface QueueReference {
   readonly url: string;
 }
 
-/** The resources and settings of all functions in one stack. */
+/** The resources and settings that the functions of one stack may use. */
 export interface ServiceContext {
   readonly kept: KeptResources;
   /** The folder of the bundles, with one folder per id. */

@@ -61,7 +61,7 @@ export interface LiveVersionProps {
 /** Number of warm instances. Additional concurrent requests cause cold starts. */
 const WARM_INSTANCES = 1;
 
-/** A version of a function under the alias `live`, which its route calls. It may be kept warm or have a canary. */
+/** A version of a function under the alias `live`, which its route calls. It may be kept warm and have a canary. */
 export class LiveVersion extends Construct {
   readonly alias: IFunction;
 

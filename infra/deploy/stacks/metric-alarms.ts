@@ -162,7 +162,7 @@ const aboutUrls = ({ urlErrors, urlsFail }: ServiceMetrics): readonly MetricAlar
         },
       ];
 
-/** No alarm if nothing probes the stage. A missing probe raises the alarms of its schedule. */
+/** No alarm if nothing probes the stage. If the probe stops running, its schedule raises alarms. */
 const aboutHealth = ({ unhealthyProbes }: ServiceMetrics): readonly MetricAlarm[] =>
   unhealthyProbes === undefined
     ? []

@@ -53,7 +53,7 @@ export const addService = (app: App, props: ServiceProps): void => {
   Validations.of(app).addPlugins(...packs(app));
 };
 
-/** Rule packs without open findings. */
+/** The rule packs. None may have an open finding. */
 export const packs = (app: App) => [
   new AwsSolutionsChecks(app, { verbose: true }),
   new ServerlessChecks(app, { verbose: true }),

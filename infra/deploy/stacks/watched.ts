@@ -17,7 +17,7 @@ const URL_PERIOD = Duration.minutes(15);
 const ENOUGH_DECISIONS = 20;
 const ENOUGH_CALLS = 10;
 const ENOUGH_REQUESTS = 20;
-/** A provider counts as down only if it fails for at least this many calls. */
+/** With fewer calls, no failure rate can show that a provider is down. */
 const FEW_CALLS = 3;
 
 type Line = Metric | MathExpression;
@@ -39,7 +39,7 @@ export interface ServiceMetrics {
   /** Percentage of the provider with the highest rate. */
   readonly declineRate: Line;
   readonly providerErrorRate: Line;
-  /** Same as providerErrorRate, but for fewer calls. */
+  /** Same as providerErrorRate, but needs fewer calls. */
   readonly providerFailureRate: Line;
   readonly requestErrorRate: Line;
   /** 1 while most requests fail, even if there are few. */

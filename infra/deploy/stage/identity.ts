@@ -21,7 +21,8 @@ const TIMEOUTS = { connectionTimeout: 2_000, requestTimeout: 5_000 };
 
 /**
  * @param given the command's options, which override the variables
- * @throws AccountError if the profile is unknown or has no region. CDK would then use us-east-1, while the SDK fails.
+ * @throws AccountError if the profile is unknown or no region is set. Without a region, CDK would use us-east-1
+ * while the SDK fails.
  */
 export const accountOf = async (
   given: { readonly profile?: string; readonly region?: string },

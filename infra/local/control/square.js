@@ -3,7 +3,7 @@
  * the part that pages need to charge and to save a card: Square.payments(applicationId, locationId), card(), attach,
  * tokenize(verificationDetails) with the bank's question (3-D Secure), detach and destroy. It takes the test cards of
  * Square's sandbox only, and refuses what Square's SDK refuses. Square's own script keeps the card number in a frame of
- * Square's; this one has plain fields.
+ * Square's; this script has plain fields.
  */
 {
   /** Square's test cards, with the test tokens for the cards that Square's sandbox treats in a special way. */
@@ -37,7 +37,7 @@
   const INTENTS = ['CHARGE', 'STORE', 'CHARGE_AND_STORE'];
   const isText = (value) => typeof value === 'string';
 
-  /** What Square's documentation requires, by field. An intent that charges also needs the amount. */
+  /** Required fields by Square's documentation. A charging intent also needs the amount. */
   const RULES = {
     intent: (value) => INTENTS.includes(value),
     billingContact: (value) => typeof value === 'object' && value !== null,
@@ -59,7 +59,7 @@
     }
   };
 
-  /** Shows the bank's page until the buyer has answered. */
+  /** Shows the bank's page until the buyer responds. */
   const askBank = () =>
     new Promise((resolve) => {
       const dialog = document.createElement('dialog');

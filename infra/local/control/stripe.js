@@ -2,7 +2,7 @@
  * The local host's stand-in for Stripe.js, for pages that are built and tested without the internet. It offers the part
  * that pages need to pay and to save a card: Stripe(key), elements, create('payment'), mount, the confirmations,
  * createPaymentMethod, handleNextAction and the bank's question (3-D Secure). It takes test cards only. Stripe's own script keeps the card number in a frame of
- * Stripe's; this one has plain fields.
+ * Stripe's; this script has plain fields.
  */
 {
   const api = new URL('v1/', document.currentScript.src).href;
@@ -29,7 +29,7 @@
     };
   };
 
-  /** @param prefix where the card stands in the request: `payment_method_data` of a confirmation, or its top level */
+  /** @param prefix the card's place in the request: `payment_method_data` of a confirmation, or the top level */
   const cardFields = (card, prefix, { name, email } = {}) => {
     const [month, year] = card.valueOf('expiry').split('/');
     const fields = {
@@ -47,7 +47,7 @@
     return Object.fromEntries(Object.entries(fields).map(([field, value]) => [nested(field), value]));
   };
 
-  /** Shows the bank's page until the payer has answered. Each answer loads the frame again. */
+  /** Shows the bank's page until the payer responds. Each response reloads the frame. */
   const askBank = (url, readIntent) =>
     new Promise((resolve) => {
       const dialog = document.createElement('dialog');
@@ -80,7 +80,7 @@
     return answer.object === 'setup_intent' ? { setupIntent: answer } : { paymentIntent: answer };
   };
 
-  /** Asks the bank's question if there is one. */
+  /** Shows the bank's question, if any. */
   const finish = async (key, clientSecret, answer) => {
     const next = answer.next_action;
     const question = next?.use_stripe_sdk?.stripe_js ?? next?.redirect_to_url?.url;
@@ -98,7 +98,7 @@
     return confirm(key, clientSecret, cardFields(elements.getElement('payment'), 'payment_method_data', billing));
   };
 
-  /** @param data `{ payment_method: id }`, `{ payment_method: { card, billing_details } }`, or nothing for the card of the intent */
+  /** @param data `{ payment_method: id }`, `{ payment_method: { card, billing_details } }`, or nothing for the intent's card */
   const confirmCard = (key, clientSecret, { payment_method: method } = {}) => {
     if (method === undefined) return confirm(key, clientSecret, {});
     if (typeof method === 'string') return confirm(key, clientSecret, { payment_method: method });

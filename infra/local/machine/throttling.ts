@@ -13,7 +13,7 @@ type PartialCall = (typeof PARTIAL_CALLS)[number];
 export interface Throttling {
   /** Throttles this many of the next calls partially, replacing earlier requests. */
   throttle(call: PartialCall, times: number): void;
-  /** True if this call is throttled. */
+  /** True if this call is throttled partially. */
   strikes(call: PartialCall): boolean;
   /** Number of calls that remain to be throttled. */
   left(): Readonly<Partial<Record<PartialCall, number>>>;

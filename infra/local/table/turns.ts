@@ -2,9 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { OnFailedWrite } from '../machine/full-disk.ts';
 
 /**
- * Group commit. All work in one turn of the event loop is one SQLite transaction. No caller gets a result before the
- * transaction is on disk, so no confirmed write is lost. Results arrive in a later turn, so concurrent requests can
- * overtake each other as over a network.
+ * Group commit. All work in one turn of the event loop is one SQLite transaction. No caller gets the result of a read
+ * or a write before the transaction is on disk, so no confirmed read or write is lost. Results arrive in a later turn,
+ * so concurrent requests can overtake each other as over a network.
  *
  * A commit does not wait for the disk, because that would block the whole process. The file is synced in the
  * background, and turns committed during a sync share the next sync.

@@ -25,7 +25,7 @@ const ROWS_PER_CALL = 20;
 /** The API accepts 30 calls per minute. */
 const PAUSE_MS = 2_100;
 const MOST_PAUSES = 60;
-/** Attempts per row after a timeout or an unavailable provider. */
+/** Maximum attempts per row, if the provider times out or is unavailable. */
 const TRIES = 3;
 
 /** Needs the scope imports:write. A new run after an interruption imports the rows missing from the report. */

@@ -6,7 +6,7 @@ export interface RestoreResult extends LostPayments {
   readonly restored: Restored | undefined;
   /** Number of payments in the table after the command. */
   readonly checked: number;
-  /** Number of differences in other payments. */
+  /** Number of differences other than lost payments and repeated charges. */
   readonly others: number;
   readonly tookMs: number;
 }

@@ -13,18 +13,18 @@ import type { Drift } from './payment.ts';
 
 type Reader = Pick<Installation, 'deps'>;
 
-/** A charge without a record, because its payment's record follows another charge. */
+/** A charge that no record follows, because its payment's record follows another charge. */
 export interface ChargedAgain extends Restorable {
   readonly finding: Drift;
 }
 
 interface Split {
-  /** One charge per payment without a record: the oldest successful charge, else the oldest charge. */
+  /** One charge per payment without a record: the oldest that took or holds money, else the oldest. */
   readonly unknown: readonly Restorable[];
   readonly again: readonly ChargedAgain[];
 }
 
-/** @param all the payments that the providers list, oldest first */
+/** @param all the charges in the providers' lists, oldest first per provider */
 export const splitListed = async (reader: Reader, all: readonly Restorable[]): Promise<Split> => {
   if (all.length === 0) return { unknown: [], again: [] };
   const items = await reader.deps.table.getMany(all.map(({ paymentId }) => paymentKey(paymentId)));

@@ -1,4 +1,4 @@
-/** @module Finds live provider-billed subscriptions that have no record after a restore of the table. */
+/** @module Finds live provider-billed subscriptions that no record follows after a restore of the table. */
 
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { PAYMENT_SLOTS, type PaymentSlot } from '../../../shared/core/settings.ts';
@@ -8,7 +8,7 @@ import type { Installation } from '../installation/installation.ts';
 
 type Reader = Pick<Installation, 'deps'>;
 
-/** A live subscription without a record. Its provider keeps charging it. */
+/** A live subscription at a provider that no record follows. The provider keeps charging it. */
 export interface Unfollowed {
   readonly provider: PaymentSlot;
   readonly provider_subscription_id: string;

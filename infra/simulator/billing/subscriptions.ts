@@ -28,8 +28,8 @@ export type Started = Omit<Collected, 'invoice'> & { readonly subscription: Ledg
 
 export interface FirstCharge extends Collecting {
   /**
-   * A failed `required` charge makes the caller roll back. An `attempted` charge may fail. An `awaited` charge needs
-   * the customer's confirmation.
+   * If a `required` charge does not succeed, the caller must roll back. An `attempted` charge may fail. An `awaited`
+   * charge needs the customer's confirmation.
    */
   readonly outcome: 'required' | 'attempted' | 'awaited';
 }

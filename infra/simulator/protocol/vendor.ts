@@ -55,7 +55,7 @@ export interface EnvelopeParts {
   /** Unix seconds. */
   readonly created: number;
   readonly cause: Cause | undefined;
-  /** The API version that the vendor's owner chose for events; undefined for the vendor's default. */
+  /** The API version that the account's owner chose for events; undefined for the vendor's default. */
   readonly apiVersion?: string | undefined;
 }
 

@@ -59,14 +59,14 @@ export const capturePayment = async (deps: MoneyDeps, request: CaptureRequest): 
   return replyOf(captured, request, capturePrices(claimed.was, body).totalCents);
 };
 
-/** Shows the record, because the capture has happened or is under way. */
+/** Replies with the record of a payment that is already captured or being captured. */
 const standingReply = (payment: VisiblePayment, { caller, idempotency }: CaptureRequest): Reply => ({
   data: paymentView(payment, audienceOf(caller)),
   ...(payment.status === 'requires_capture' && { status: 202 }),
   ...replayedFor(idempotency),
 });
 
-/** Past the end of the hold, the provider says whether it still holds the amount. */
+/** Reads the provider if the hold should have ended. The provider may still hold the amount. */
 const readIfOver = async (parts: IntentParts, payment: VisiblePayment): Promise<VisiblePayment> => {
   const { deps, store, provider } = parts;
   if (payment.status !== 'requires_capture' || payment.holdCall || !isPast(payment.captureBefore, deps.now())) {
@@ -82,7 +82,7 @@ const isPast = (at: string | undefined, now: Instant): boolean => at !== undefin
 const isCapturedAs = (payment: VisiblePayment, body: CaptureBody): boolean => {
   if (payment.status !== 'succeeded') return false;
   const { totalCents } = payment;
-  // A total alone is compared as it is. It needs no split, because nothing is captured.
+  // A total without a split is compared alone, so the payment's tax and discount do not matter.
   const prices = namesSplit(body) ? payment : { ...payment, taxCents: 0, discountCents: 0 };
   if (!namesPrice(body) || capturePrices(prices, body).totalCents === totalCents) return true;
   throw isCaptured(totalCents);
@@ -98,15 +98,15 @@ const isCaptured = (capturedCents: number): DomainError =>
 const requireCapturable = (payment: VisiblePayment): void => {
   if (payment.status !== 'requires_capture') throw isNotHeld(payment);
   requireFree('capture', openCallsOfPayment(payment));
-  // With nothing left of the hold, a capture is under way at the provider, for example from its dashboard.
+  // If nothing is left of the hold, the provider is capturing it, for example from its dashboard.
   if (capturableOf(payment) === 0) throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
 const namesPrice = (body: CaptureBody): boolean => Object.values(body).some((cents) => cents !== undefined);
 
 /**
- * The prices after the capture. Prices that are not sent are those of the payment; with a total, the subtotal is
- * derived. @throws DomainError AMOUNT_TOO_SMALL, PRICING_MISMATCH or CAPTURE_EXCEEDS_AUTHORIZATION
+ * The prices after the capture. Omitted prices are the payment's; with a total, the subtotal is derived.
+ * @throws DomainError AMOUNT_TOO_SMALL, PRICING_MISMATCH or CAPTURE_EXCEEDS_AUTHORIZATION
  */
 const capturePrices = (payment: VisiblePayment, body: CaptureBody): Prices => {
   const capturable = payment.status === 'succeeded' ? payment.totalCents : capturableOf(payment);
@@ -115,7 +115,7 @@ const capturePrices = (payment: VisiblePayment, body: CaptureBody): Prices => {
   if (total === 0) throw new DomainError('AMOUNT_TOO_SMALL');
   const { subtotal_cents: subtotal, tax_cents: tax, discount_cents: discount } = body;
   if (total !== undefined && total - payment.taxCents + payment.discountCents < 0 && !namesSplit(body)) {
-    const message = 'The total is less than the tax of the payment; send the split';
+    const message = 'The total is less than the tax of the payment; send subtotal, tax and discount';
     throw new DomainError('PRICING_MISMATCH', { message });
   }
   const prices = derivePrices({
@@ -134,7 +134,7 @@ const namesSplit = ({ subtotal_cents: subtotal, tax_cents: tax, discount_cents: 
 const exceeds = (capturableCents: number): DomainError =>
   new DomainError('CAPTURE_EXCEEDS_AUTHORIZATION', { details: { capturable_cents: capturableCents } });
 
-/** Refuses a part that the provider cannot express because it counts in coarser units. */
+/** Refuses a partial amount that the provider cannot express because it uses coarser currency units. */
 const requireExpressible = async (
   provider: PaymentProvider,
   { currency, authorizedCents }: VisiblePayment,

@@ -11,10 +11,11 @@ export const captureBody = z
     tax_cents: centsField.describe("The tax in minor units; the payment's own if absent."),
     discount_cents: centsField.describe("The discount in minor units; the payment's own if absent."),
     total_cents: centsField.meta({
-      description: 'What to take, in minor units, from 1 to `capturable_cents`; everything if no field is sent.',
+      description:
+        'The amount to capture, in minor units, from 1 to `capturable_cents`; everything if no field is sent.',
       examples: [1_500],
     }),
     amount_cents: centsField.describe('Another name for `total_cents`. If both are sent, they must be equal.'),
   })
-  .meta({ id: 'CapturePayment', description: 'What to take of the hold. Send `{}` to take everything.' });
+  .meta({ id: 'CapturePayment', description: 'The amount to capture. Send `{}` to capture everything.' });
 export type CaptureBody = z.output<typeof captureBody>;

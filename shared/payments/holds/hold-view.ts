@@ -1,4 +1,4 @@
-/** @module The fields of a payment's view that tell of its hold, and their schemas. */
+/** @module The hold's fields in a payment's view, and their schemas. */
 
 import * as z from 'zod';
 import { timestamp } from '../../http/fields.ts';
@@ -27,13 +27,15 @@ export const holdSchemas = () => {
       .describe('`manual` if the confirmation only holds the amount, and the merchant captures it later.'),
     authorized_cents: cents
       .nullable()
-      .describe('What was held, in minor units; null unless an amount is or was held. A capture does not change it.'),
-    captured_cents: cents.describe('What was taken, in minor units; 0 until the payment succeeds.'),
-    capturable_cents: cents.describe('What can be captured now, in minor units; 0 unless the amount is held.'),
+      .describe('The held amount, in minor units; null unless an amount is or was held. A capture does not change it.'),
+    captured_cents: cents.describe('The captured amount, in minor units; 0 until the payment succeeds.'),
+    capturable_cents: cents.describe(
+      'The amount that can be captured now, in minor units; 0 unless the amount is held.',
+    ),
     capture_before: timestamp.nullable().describe('When the provider ends the hold; null without a hold.'),
     guaranteed_until: timestamp
       .nullable()
-      .describe('Until then PayPal guarantees the capture; later it may be declined. Null at other providers.'),
+      .describe("The end of PayPal's guarantee; a later capture may be declined. Null at other providers."),
     capture_pending: z.boolean().describe('True while the outcome of a capture is open. The service looks it up.'),
     release_pending: z.boolean().describe('True while the outcome of a release is open. The service looks it up.'),
     cancellation_reason: z

@@ -1,4 +1,4 @@
-/** @module A payment that several captures have taken: their sum, its prices, and the capture that a refund takes from. */
+/** @module A payment with several captures: their sum, the payment's prices, and the capture to refund. */
 
 import { DomainError } from '../../core/errors.ts';
 import type { Prices } from '../../core/money.ts';
@@ -8,7 +8,7 @@ import type { Payment, VisiblePayment } from '../payment.ts';
 
 type Captures = NonNullable<Payment['captures']>;
 
-/** The captures of the next version. Refunds so far belong to the capture that was alone. */
+/** The captures of the next version. Refunds so far belong to the first capture. */
 export const capturesOfNext = (payment: Payment, reported: readonly ProviderCapture[]): Captures => {
   const { refunded, refunding } = moneyAccount(payment);
   const known = payment.captures ?? [{ id: payment.providerPaymentId, returnedCents: refunded + refunding }];
@@ -19,7 +19,7 @@ export const capturesOfNext = (payment: Payment, reported: readonly ProviderCapt
   }));
 };
 
-/** The prices of several captures: the tax and the discount of the hold, in proportion to what was taken of it. */
+/** The prices of several captures. Tax and discount are those of the hold, in proportion to the captured total. */
 export const pricesInProportion = (payment: Payment, totalCents: number): Prices => {
   const { taxCents: tax, discountCents: discount } = payment.heldSplit ?? payment;
   const heldCents = payment.authorizedCents ?? totalCents;
@@ -33,14 +33,14 @@ export const pricesInProportion = (payment: Payment, totalCents: number): Prices
 const shareOf = (cents: number, part: number, whole: number): number =>
   Number((2n * BigInt(cents) * BigInt(part) + BigInt(whole)) / (2n * BigInt(whole)));
 
-/** The prices, and the tax and the discount of the hold if the capture has changed them. */
+/** Keeps the tax and the discount of the hold if the capture has changed them. */
 export const withHeldSplit = (payment: Payment, prices: Prices): Prices & Pick<Payment, 'heldSplit'> => {
   const { taxCents, discountCents, heldSplit = { taxCents, discountCents } } = payment;
   const isSame = prices.taxCents === heldSplit.taxCents && prices.discountCents === heldSplit.discountCents;
   return { ...prices, ...(!isSame && { heldSplit }) };
 };
 
-/** The captures after a refund of one of them has changed by an amount. A refund without a capture is of the first. */
+/** The captures after a change of a refund's amount. A refund without a capture id is of the first capture. */
 export const capturesReturning = (
   { captures, providerPaymentId }: Payment,
   { captureId = providerPaymentId }: { readonly captureId?: string | undefined },
@@ -51,7 +51,7 @@ export const capturesReturning = (
   );
 
 /**
- * The capture to refund, the one with the most left; undefined if the payment has only one.
+ * The capture to refund, which has the largest refundable amount; undefined if the payment has only one capture.
  * @throws DomainError INVALID_STATE if no capture has that much left
  */
 export const captureToRefund = (payment: VisiblePayment, amountCents: number): string | undefined => {
@@ -60,7 +60,7 @@ export const captureToRefund = (payment: VisiblePayment, amountCents: number): s
   const most = left.reduce((best, one) => (one.cents > best.cents ? one : best), { id: '', cents: 0 });
   if (amountCents <= most.cents) return most.id;
   throw new DomainError('INVALID_STATE', {
-    message: 'The amount exceeds what is left of each capture of the payment; send several refunds',
+    message: 'The amount exceeds the rest of each capture; send several refunds',
     details: {
       payment_id: payment.id,
       refundable_cents: moneyAccount(payment, { despiteDispute: true }).refundable,
@@ -69,7 +69,7 @@ export const captureToRefund = (payment: VisiblePayment, amountCents: number): s
   });
 };
 
-/** What was not returned, or lost in a dispute, of a capture. A dispute without a capture is of the first. */
+/** A capture's refundable amount. A dispute without a capture id is of the first capture. */
 const leftOf = (
   { disputes = [], providerPaymentId }: VisiblePayment,
   { id, amountCents, returnedCents }: Captures[number],
@@ -78,16 +78,16 @@ const leftOf = (
   return Math.max(0, amountCents - returnedCents - lost.reduce((sum, one) => sum + one.amountCents, 0));
 };
 
-/** What the event of a capture reports about a succeeded payment. */
+/** How a capture's event compares with the record of a succeeded payment. */
 export type CaptureNews =
   /** The record has this capture. */
   | 'known'
-  /** The record has it with another amount. */
+  /** The record has this capture with another amount. */
   | 'other amount'
-  /** The record does not have it, so the provider may have taken more. */
+  /** The record lacks this capture, so the provider may have captured more. */
   | 'unknown';
 
-/** @returns undefined unless the payment was held and has succeeded, and the object is a capture */
+/** @returns undefined unless the object is a capture of a succeeded payment that was held */
 export const captureNews = (
   { captureMethod, status, captures, providerPaymentId }: Payment,
   object: { readonly id: string; readonly intentId: string | undefined; readonly amountCents: number | undefined },

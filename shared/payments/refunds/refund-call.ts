@@ -30,7 +30,7 @@ export const chargedAs = ({ providerIntentId, providerPaymentId, captures }: Vis
   ...(captures && { captureIds: captures.map(({ id }) => id) }),
 });
 
-/** Sends a claimed refund. A refund that did not happen is removed, so a retry under its key creates it again. */
+/** Sends a claimed refund. Removes a refund that certainly did not happen, so a retry under its key makes it again. */
 export const sendRefund = (parts: RefundParts, refund: Refund): Promise<CallResult<Refund>> =>
   makeCall(REFUND_CALL, parts, refund);
 

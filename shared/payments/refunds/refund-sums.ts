@@ -33,7 +33,7 @@ export const isSameShare = (was: Refund, next: Refund): boolean =>
   was.status === next.status && was.amountCents === next.amountCents;
 
 /**
- * The amount to refund, ignoring open disputes; undefined if a lost dispute has taken this amount.
+ * The amount to refund; undefined if a lost dispute has taken this amount. `requireUndisputed` checks open disputes.
  * @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT with the refundable amount
  */
 export const requireRefundable = (payment: VisiblePayment, amountCents: number | undefined): number | undefined => {

@@ -1,4 +1,4 @@
-/** @module A refund is money of a succeeded payment that goes back to its payer. Its payment's sums hold it once. */
+/** @module A refund returns money of a succeeded payment to its payer. The payment's sums include each refund once. */
 
 import * as z from 'zod';
 import type { Audience } from '../../access/audience.ts';
@@ -36,16 +36,16 @@ export const refundSchema = z.lazy(() =>
     providerRefundId: optional,
     /** The provider's id of the capture that the refund takes from, if the payment has several. */
     captureId: optional,
-    /** The provider's reason, or `not_received` (never reached it), or `duplicate_record` (another record has it). */
+    /** The provider's reason, `not_received` (by the provider) or `duplicate_record` (another record of the refund). */
     failureCode: optional,
     /** The user id of the admin who made the refund. */
     createdBy: optional,
     /** When the refund first succeeded. */
     completedAt: optional,
 
-    /** What the refund costs or gives back. Undefined until the provider reports it. */
+    /** The refund's fee and net amount; undefined until the provider reports them. */
     settlement: settlementSchema.optional(),
-    /** The next read for the settlement, and how many were made while a further one is due. */
+    /** The next read for the settlement, and the number of earlier reads while a further read is due. */
     factsAt: optional,
     factLooks: z.int().optional(),
 
@@ -130,7 +130,7 @@ const PAYERS_FIELDS = [
   'completed_at',
 ] as const satisfies readonly (keyof RefundView)[];
 
-/** The values that payers see instead of the shop's own notes and the admin who made the refund. */
+/** The values that payers see instead of the merchant's notes and the admin's id. */
 const HIDDEN: Omit<RefundView, (typeof PAYERS_FIELDS)[number]> = { description: null, metadata: {}, created_by: null };
 
 export const refundView = (refund: Refund, audience: Audience) => ({
@@ -162,10 +162,10 @@ export const refundViewSchema = /* @__PURE__ */ once(() =>
   z
     .object({
       id: z.string().meta({
-        description: 'Names the refund: `ref_` and 24 characters.',
+        description: 'Id of the refund: `ref_` and 24 characters.',
         examples: ['ref_0123456789abcdef01234567'],
       }),
-      payment_id: z.string().describe('The payment whose money goes back, `pay_…`.'),
+      payment_id: z.string().describe('The refunded payment, `pay_…`.'),
       amount_cents: z
         .int()
         .positive()
@@ -203,7 +203,7 @@ export const refundViewSchema = /* @__PURE__ */ once(() =>
         .nullable()
         .optional()
         .describe(
-          'What the refund takes from the merchant; null until the provider reports it. Only the merchant gets this field.',
+          "The refund's fee and net amount; null until the provider reports them. Only the merchant gets this field.",
         ),
       created_at: timestamp.describe('When the refund was created here.'),
       updated_at: timestamp.describe('When the refund last changed.'),

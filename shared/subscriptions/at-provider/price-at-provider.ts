@@ -17,7 +17,7 @@ import { type AtProvider, type CallAtProvider, type PartsAtProvider, READ_AT_PRO
 
 export interface SentPrice {
   readonly subscription: Subscription;
-  /** `unclear` if the outcome is unknown or the provider cannot be called now. Due work retries. */
+  /** `unclear` if the outcome is unknown or the provider cannot be called now. Due work looks it up. */
   readonly result: 'sent' | 'refused' | 'unclear';
 }
 

@@ -235,7 +235,10 @@ const requireMet = ({ record, refusal }: CallResult<Subscription>, { isMet }: Co
 
 type DroppedInvoices = Pick<ProviderSubscription, 'owed'>;
 
-/** Cancels the payments of voided invoices. Also records charged invoices, so later events can settle them. */
+/**
+ * Cancels the payments of voided invoices. Also records invoices that were charged or are being charged, so later
+ * events can settle them.
+ */
 export const recordDropped = async (
   deps: BillingDeps,
   subscription: Subscription,

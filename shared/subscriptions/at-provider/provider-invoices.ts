@@ -186,8 +186,9 @@ const findSettled = async (
 };
 
 /**
- * True if an event's period neither is the known period nor follows it. Either the schedule was changed at the
- * provider, or periods in between were never reported. The provider must then be read for their charges.
+ * True if an event's period starts after the known period's start, but not at that period's end. Either the schedule
+ * was changed at the provider, or periods in between were never reported. The provider must then be read for their
+ * charges.
  */
 export const skipsTime = (
   { currentPeriodStart, currentPeriodEnd }: Subscription,
@@ -197,7 +198,7 @@ export const skipsTime = (
   periodStart > epochSeconds(instant(currentPeriodStart)) &&
   periodStart !== epochSeconds(instant(currentPeriodEnd));
 
-/** Finds paid invoices whose events may be lost. Skips the search at a creation, before which no invoice exists. */
+/** Finds paid invoices whose events may be lost. A creation has no earlier invoice, so the search is skipped. */
 const findUnreported = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -219,7 +220,10 @@ type InvoicePayment =
   /** The invoice is 0, was paid outside the provider, or was paid before the import. */
   | { readonly kind: 'nothing' };
 
-/** Records an invoice's payment, one per period. A second paid invoice of a period gets a separate payment. */
+/**
+ * Records an invoice as a payment, whose id derives from subscription and period. A second paid invoice of a period
+ * gets its own payment.
+ */
 export const recordInvoicePayment = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -286,7 +290,7 @@ const amountsOf = (
     ? {}
     : { ...invoice.prices, totalCents: invoice.amountCents, anomaly: AMOUNT_CHANGED };
 
-/** A new invoice for a paused subscription counts as a resumption. */
+/** An invoice for a new period of a paused subscription counts as a resumption. */
 const reasonOf = (
   { status }: Subscription,
   reason: NonNullable<ProviderInvoice['reason']>,

@@ -105,8 +105,9 @@ const endOf = (
 };
 
 /**
- * Keeps the known paid period if it is newer or more complete. A plan change adds payments to the period's invoice. An
- * invoice for part of a period, such as a change on the provider's dashboard, must not replace them.
+ * Keeps the known paid period if it is newer or more complete. Plan changes may have added payments to the payment of
+ * the period's invoice. An invoice for part of a period, such as for a change on the provider's dashboard, must not
+ * replace them.
  */
 const newerPaidPeriod = (
   { paidPeriod: known, currentPeriodStart }: Subscription,

@@ -143,7 +143,10 @@ const withAnswer = async (
   return { ...next, owed, latestPaymentId: isNewer ? latestPaymentId : (next.latestPaymentId ?? latestPaymentId) };
 };
 
-/** True if the newest invoice is already recorded as paid, so a later payment may be the latest one. */
+/**
+ * True if the newest invoice is already recorded as paid. The payment of a plan change may be later than that invoice,
+ * so the record keeps its latest payment.
+ */
 const isKnownPaid = (
   { paidUntil, currentPeriodStart }: Subscription,
   { latestInvoice: invoice }: ProviderSubscription,

@@ -1,4 +1,4 @@
-/** @module The open payment of a past-due subscription, which its payer can still pay. */
+/** @module The open payment of a past-due subscription, which the payer can still pay. */
 
 import { DomainError } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
@@ -14,8 +14,8 @@ import { subscriptionStore } from '../record/subscription-store.ts';
 import { chargeOpenCondition } from './subscription-charge.ts';
 
 /**
- * The open payment of a subscription, its first charge that waits for the payer or the oldest renewal in dunning. The
- * payer pays it in the browser with its client secret, or confirms it. The subscription then follows the payment.
+ * The open payment: a first charge that waits for the payer, or the oldest renewal in dunning. The payer pays it in the
+ * browser with its client secret, or confirms it. The subscription is then updated from the payment.
  */
 export const findOpenPayment = async (
   deps: Pick<CollectDeps, 'table' | 'now'>,
@@ -34,7 +34,7 @@ export const openPaymentView = (payment: VisiblePayment, now: Instant) => ({
   client_secret: keptSecret(payment, now) ?? null,
 });
 
-/** The payer may confirm only while the subscription waits for this payment. @throws DomainError INVALID_STATE */
+/** Requires that the subscription still waits for this payment. @throws DomainError INVALID_STATE */
 export const requireOpenPayment = async (
   table: Table,
   { id, subscriptionId }: VisiblePayment,
@@ -47,7 +47,7 @@ export const requireOpenPayment = async (
   }
   if (!subscription || !isOpen(subscription, id)) {
     throw new DomainError('INVALID_STATE', {
-      message: 'The subscription no longer waits for this payment',
+      message: 'This is no longer the open payment of the subscription',
       details: { subscription_id: subscriptionId },
     });
   }
@@ -56,7 +56,7 @@ export const requireOpenPayment = async (
   ];
 };
 
-/** The payment of a change that waits for its payer. */
+/** The payment of a plan change that waits for its payer. */
 export const findChangePayment = async (
   deps: Pick<CollectDeps, 'table' | 'now'>,
   { change }: Subscription,
@@ -75,7 +75,7 @@ const isOpen = (subscription: Subscription, paymentId: string): boolean => {
 const owes = ({ owed = [] }: Subscription, paymentId: string): boolean =>
   owed.some((open) => open.paymentId === paymentId);
 
-/** Does not check whether the invoice is void, because the provider itself refuses to charge a void invoice. */
+/** Checks no void invoice, because the provider itself refuses to charge one. */
 const invoiceOpenCondition = (subscription: Subscription, paymentId: string): TransactionStep => ({
   check: recordKey('SUB', subscription.id),
   if: [

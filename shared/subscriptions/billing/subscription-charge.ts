@@ -272,7 +272,7 @@ export const settleCharge = (
     case 'pending':
     case 'processing':
     case 'requires_capture':
-      // This attempt may already be recorded as failed, if the payment was read earlier.
+      // This attempt may have been recorded as failed after the payment was read.
       return payment.attempt <= charge.attempts ? subscription : recordPending(subscription, settlement.now);
     case 'created':
     case 'requires_payment_method':

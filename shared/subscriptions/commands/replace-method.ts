@@ -91,7 +91,7 @@ const findSuccessor = async (deps: BillingDeps, method: PaymentMethod): Promise<
 };
 
 /**
- * Detaches a live subscription from a customer that is being deleted. Cancels it if it has the customer's owner. An
+ * Detaches a live subscription from a customer that is being deleted. Cancels it if the customer's owner owns it. An
  * organization's subscription instead continues with a method of another customer, or waits for one.
  */
 export const detachCustomer = async (
@@ -129,8 +129,9 @@ const isSought = (subscription: Subscription): boolean =>
   isProviderBilled(subscription) && subscription.providerSubscriptionId === undefined;
 
 /**
- * Removes the method of a live subscription if the method's user has left the organization. Leaving the organization
- * removes it from subscriptions that are live by then. This call covers subscriptions found at the provider later.
+ * Removes the method of a live subscription if the method's user has left the organization. The due work of the
+ * leave removes it from subscriptions that became live before that work ended. This call covers subscriptions that were
+ * found at the provider later.
  */
 export const detachFormerMember = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { paymentMethodId, organizationId } = subscription;

@@ -57,7 +57,10 @@ export const withdrawSchedule = async (
   return withdrawn.priceUpdate ? finishPriceUpdate(deps, withdrawn) : withdrawn;
 };
 
-/** Withdraws the scheduled change of an ending subscription. Due work restores the price at the provider. */
+/**
+ * Withdraws the scheduled change of a subscription that ends now or with its period. While the subscription continues,
+ * due work restores the price at the provider.
+ */
 export const dropSchedule = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
   subscriptionStore(deps.table).change(subscription, (current) =>
     current.status === 'canceled' ? current : withdrawScheduled(current, deps.now()),

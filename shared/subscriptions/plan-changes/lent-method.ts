@@ -1,6 +1,6 @@
 /**
- * @module A lent method is a member's own method that pays an organization's subscription. Only the lender changes what
- * it pays. Others may cancel, pause, or set another method, and the merchant may lower the price.
+ * @module A lent method is a member's own method that pays an organization's subscription. Only the lender may change
+ * the plan. Others may cancel, pause or set another method, and the merchant may lower the price.
  */
 
 import type { Caller } from '../../access/caller.ts';
@@ -10,7 +10,7 @@ import { lenderOf } from '../../payment-methods/usable-method.ts';
 import type { SubscriptionPlan } from '../record/plan-change.ts';
 import type { VisibleSubscription } from '../record/subscription.ts';
 
-/** True if the method that pays is lent, and the caller is not its lender. */
+/** True if the paying method is lent and the caller is not its lender. */
 export const isLentByOther = (
   caller: Caller,
   record: VisibleSubscription,
@@ -22,7 +22,7 @@ export const isLentByOther = (
 
 const KEPT = ['productId', 'quantity', 'billingInterval', 'intervalMultiplier'] as const;
 
-/** True if only the price changes, and is above neither the present price nor that of the scheduled change. */
+/** True if only the price changes, and exceeds neither the current price nor the scheduled one. */
 export const isLowered = (record: VisibleSubscription, plan: SubscriptionPlan): boolean =>
   [record, record.scheduledChange?.plan].every(
     (known) =>
@@ -32,6 +32,6 @@ export const isLowered = (record: VisibleSubscription, plan: SubscriptionPlan): 
 
 export const lentError = (): DomainError =>
   new DomainError('INSUFFICIENT_PERMISSIONS', {
-    message: 'A member lent the payment method, so only that member changes the plan; or set another payment method',
+    message: 'Only the member who lent the payment method may change the plan; or set another payment method',
     details: { reason: 'lent_method' },
   });

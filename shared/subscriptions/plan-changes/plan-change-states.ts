@@ -1,4 +1,4 @@
-/** @module When a plan may change. Pure, so that the request and the write that claims the change decide alike. */
+/** @module Rules for when a plan may change. Pure, because the request and the claiming write apply the same rules. */
 
 import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
@@ -8,16 +8,16 @@ import { isPeriodPaid } from '../record/paid-tier.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { openCallsOf } from '../record/subscription-states.ts';
 
-/** @throws DomainError PAYMENT_IN_PROGRESS while something else is under way, or INVALID_STATE */
+/** @throws DomainError PAYMENT_IN_PROGRESS during another charge, change or transfer, or INVALID_STATE */
 export const requirePlanChangeable = (subscription: Subscription): void => {
   const { status } = subscription;
-  // An open charge explains less than the status does.
+  // Check the status before an open charge, because the status gives the clearer error.
   requireFree('plan change', openCallsOf({ ...subscription, charge: undefined }));
   if (status !== 'active' && status !== 'trialing') throw invalidStateError(subscription);
   requireFree('plan change', openCallsOf(subscription));
 };
 
-/** The payer needs time to authenticate before the next period is charged. */
+/** Time that the payer needs to authenticate before the next period is charged. */
 const LEAST_LEFT_MS = HOUR_MS;
 
 export const requirePeriodLeft = ({ currentPeriodEnd }: Subscription, now: Instant): void => {
@@ -26,25 +26,25 @@ export const requirePeriodLeft = ({ currentPeriodEnd }: Subscription, now: Insta
 };
 
 /**
- * The rest of a period is credited only if the period is paid. A period that the provider has written off gives no
- * credit.
- * @throws DomainError PAYMENT_IN_PROGRESS while a billing provider collects the present period
+ * The unused part of a period is credited only if the period is paid. A period that the provider has written off gives
+ * no credit.
+ * @throws DomainError PAYMENT_IN_PROGRESS while a billing provider collects the current period
  */
 export const requirePeriodPaid = (subscription: Subscription): void => {
   const { status, paidPeriod, currentPeriodStart } = subscription;
   if (status === 'trialing' || isPeriodPaid(subscription) || paidPeriod?.start === currentPeriodStart) return;
   throw new DomainError('PAYMENT_IN_PROGRESS', {
-    message: 'The present period is not paid yet; try again later, or use period_end',
+    message: 'The current period is not paid yet; try again later, or use period_end',
   });
 };
 
-/** @throws DomainError INVALID_STATE if another biller was paid for the present period, so its price is not known here */
+/** @throws DomainError INVALID_STATE if another biller collected the current period, so its price is unknown here */
 export const requireFirstPeriod = ({ importedAt, period, status }: Subscription): void => {
   if (importedAt === undefined || period >= 0 || status === 'trialing') return;
-  throw new DomainError('INVALID_STATE', { message: 'The present period was paid elsewhere; use period_end' });
+  throw new DomainError('INVALID_STATE', { message: 'The current period was paid elsewhere; use period_end' });
 };
 
-/** @throws DomainError INVALID_STATE if no next period will open */
+/** @throws DomainError INVALID_STATE if the subscription ends with its period */
 export const requireRenewal = ({ cancelAtPeriodEnd }: Subscription): void => {
   if (!cancelAtPeriodEnd) return;
   throw new DomainError('INVALID_STATE', { message: 'The subscription ends with its period; reactivate it first' });

@@ -1,4 +1,4 @@
-/** @module What a request to change a plan asks for, checked and priced. Preview and change both start with this. */
+/** @module Validates and prices a request to change a plan. Preview and change share this. */
 
 import { type MerchantDecision, ownPayment } from '../../access/own-payment.ts';
 import { type CallerRight, NO_CONDITIONS } from '../../access/right.ts';
@@ -38,7 +38,7 @@ import {
 import { type TimedChange, timedChange, waived } from './plan-change-time.ts';
 
 export interface PlanChangeDeps extends SubscriptionDeps {
-  /** When a change takes effect whose request does not say. */
+  /** When an upgrade or a downgrade takes effect if the request does not say. */
   readonly planChange: { readonly upgrade: ChangeTime; readonly downgrade: ChangeTime };
 }
 
@@ -46,17 +46,17 @@ export type PlanChangeRequest = ApiRequest<unknown, unknown, ChangePlanBody, Vis
 
 export interface WantedChange extends PayableChange {
   readonly when: ChangeTime;
-  /** What the provider charges for the next period; undefined if only the provider knows. */
+  /** Total of the next period; undefined if only the provider knows it. */
   readonly nextTotalCents: number | undefined;
   /** The method to charge; undefined if nothing is due. */
   readonly method: UsableMethod | undefined;
-  /** The right of the merchant, if the merchant decides. The write that claims the change includes its conditions. */
+  /** The merchant's right, if the merchant makes the change. The claiming write includes its conditions. */
   readonly merchantRight: CallerRight;
 }
 
 /**
- * @param options.isClaiming true if a write claims the charge of the method, and checks it
- * @throws DomainError for every reason that refuses the change before a charge
+ * @param options.isClaiming true if the caller will claim the charge in a write that checks the method
+ * @throws DomainError for every refusal that is known before the charge
  */
 export const readWantedChange = async (
   deps: PlanChangeDeps,
@@ -100,10 +100,10 @@ export const readWantedChange = async (
   };
 };
 
-/** The service does not know what the provider will charge, so it cannot compute what the change costs. */
+/** The provider's price for the plan is unknown, so the cost of the change cannot be computed. */
 const pricedError = ({ providerId }: VisibleSubscription): DomainError =>
   new DomainError('INVALID_STATE', {
-    message: `A discount that ends, several discounts or a tax at ${providerId} set the price there; use period_end`,
+    message: `${providerId} applies a tax, several discounts or a temporary discount; use period_end`,
     details: { reason: 'priced_at_provider' },
   });
 
@@ -117,19 +117,19 @@ const NO_PRICES = {
 
 const hasPrice = (body: ChangePlanBody): boolean => PRICE_FIELDS.some((field) => body[field] !== undefined);
 
-/** A price or an interval without a product. */
+/** True if the request sends a price or an interval without a product. */
 const isFreePrice = (body: ChangePlanBody): boolean =>
   body.product_id === undefined &&
   (hasPrice(body) || body.billing_interval !== undefined || body.interval_multiplier !== undefined);
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS if only the merchant, or only the payer, may do this */
+/** @throws DomainError INSUFFICIENT_PERMISSIONS if the change is reserved for the merchant, or for the payer */
 const requireRights = ({ body, asAdmin }: PlanChangeRequest, decision: MerchantDecision): void => {
   const isFree = isFreePrice(body);
   const isFreeNow = body.proration === 'none' && body.when === 'now';
   if (isFree || isFreeNow) requireMerchant(decision);
   if (!asAdmin || isFree) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {
-    message: 'Only the payer changes to a product or quantity; a service key may act for the payer',
+    message: 'Only the payer may change the product or quantity; a service key may act for the payer',
   });
 };
 
@@ -148,13 +148,13 @@ const requireLender = (
 
 interface KnownRecords {
   readonly product: Product | undefined;
-  /** Undefined if it was not read, or no longer exists. */
+  /** Undefined if not read, or if it no longer exists. */
   readonly method: PaymentMethod | undefined;
-  /** The payments of the present period. */
+  /** The payments of the current period. */
   readonly payments: ReadonlyMap<string, VisiblePayment>;
 }
 
-/** Reads the present product, if the change keeps it, the method and the payments of the period in one request. */
+/** Reads the method, the period's payments and, if the change keeps it, the current product, in one request. */
 const readRecords = async (
   { table }: PlanChangeDeps,
   { record, body, named }: PlanChangeRequest,
@@ -162,7 +162,7 @@ const readRecords = async (
 ): Promise<KnownRecords> => {
   const productId = body.product_id === undefined && !isFreePrice(body) ? record.productId : undefined;
   const ids = record.status === 'trialing' ? [] : paidPeriodOf(record).payments.map(({ id }) => id);
-  // With the payments, the method costs no request.
+  // If payments are read anyway, reading the method adds no request.
   const isUnread = isClaiming && mayClaimUnread(record) && ids.length === 0;
   const methodId = isUnread ? undefined : record.paymentMethodId;
   const keys = [
@@ -182,13 +182,13 @@ const readRecords = async (
   };
 };
 
-/** A person's method is no other member's, so the write that claims the charge checks it, and it need not be read. */
+/** The method of a personal subscription cannot be lent. The claiming write checks it, so no read is needed. */
 const mayClaimUnread = ({ organizationId }: VisibleSubscription): boolean => organizationId === undefined;
 
 /**
- * The plan with the code of the subscription, if the code fits. A free price ends the code, so it has none, and another
- * interval alone keeps it.
- * @throws DomainError PRICING_MISMATCH if a price was sent that differs from the price with the code
+ * Applies the subscription's discount code to the plan, if the code fits. A free price ends the code. A new interval
+ * keeps it.
+ * @throws DomainError PRICING_MISMATCH if a sent price differs from the discounted price
  */
 const withCode = async (
   { record, body }: PlanChangeRequest,
@@ -201,7 +201,7 @@ const withCode = async (
   return kept;
 };
 
-/** The plan before the code. @throws DomainError PRODUCT_INACTIVE, PRICING_MISMATCH or QUANTITY_INVALID */
+/** The plan before the discount code. @throws DomainError PRODUCT_INACTIVE, PRICING_MISMATCH or QUANTITY_INVALID */
 const wantedPlan = ({ record, body }: PlanChangeRequest, product: Product | undefined): SubscriptionPlan => {
   const { currency, ...present } = presentPlan(record);
   if (isFreePrice(body)) return { ...present, ...freePlan(record, body) };
@@ -214,17 +214,17 @@ const wantedPlan = ({ record, body }: PlanChangeRequest, product: Product | unde
     throw new DomainError('PRODUCT_INACTIVE', { details: { product_id: productId } });
   }
   const quantity = body.quantity === undefined ? keptQuantity(record, product) : quantityOf(body.quantity, product);
-  // With a code, requested prices already include the code.
+  // With a code, the sent prices are discounted prices, so do not compare them with the product's prices.
   const priced = record.discount ? { ...body, ...NO_PRICES } : body;
   const { currency: _, ...plan } = planOf({ ...priced, quantity, currency }, product);
   return plan;
 };
 
-/** The present quantity, or the nearest that the product allows. */
+/** The current quantity, or the nearest quantity that the product allows. */
 const keptQuantity = ({ quantity }: VisibleSubscription, { min_quantity: min, max_quantity: max }: Product): number =>
   Math.min(Math.max(quantity, min ?? 1), max ?? MAX_QUANTITY);
 
-/** @throws DomainError QUANTITY_INVALID if the caller has not seen that the product needs another quantity */
+/** @throws DomainError QUANTITY_INVALID if the product forces a quantity that the request does not acknowledge */
 const requireKnownQuantity = (
   { record, body }: PlanChangeRequest,
   { quantity }: SubscriptionPlan,
@@ -234,7 +234,7 @@ const requireKnownQuantity = (
   if (isSeen || quantity === record.quantity || !product) return;
   const details = { min_quantity: product.min_quantity ?? 1, max_quantity: product.max_quantity ?? null };
   throw new DomainError('QUANTITY_INVALID', {
-    message: `The product does not allow the present quantity ${record.quantity}; send quantity or expected_cents`,
+    message: `The product does not allow the current quantity ${record.quantity}; send quantity or expected_cents`,
     details,
   });
 };
@@ -249,7 +249,7 @@ const presentPlan = (record: VisibleSubscription): SubscriptionPlan & { readonly
   };
 };
 
-/** The prices are for the whole quantity. The product stays, with its membership. */
+/** The sent prices are for the whole quantity. Product and membership stay the same. */
 const freePlan = (record: VisibleSubscription, body: ChangePlanBody): Partial<SubscriptionPlan> => {
   if (record.productId === undefined) quantityOf(body.quantity, undefined);
   const { billing_interval: unit, interval_multiplier: multiplier } = body;
@@ -266,7 +266,7 @@ const COMPARED = [
   ...(['billingInterval', 'intervalMultiplier'] as const),
 ];
 
-/** True if both charge the same for the same. */
+/** True if product, quantity, prices and interval are equal. */
 export const isSamePlan = (one: SubscriptionPlan, other: SubscriptionPlan): boolean =>
   COMPARED.every((field) => one[field] === other[field]);
 
@@ -278,7 +278,7 @@ export const isScheduled = ({ scheduledChange }: Subscription, plan: Subscriptio
 
 const requireDifference = (record: VisibleSubscription, plan: SubscriptionPlan): void => {
   if (!isSamePlan(record, plan)) return;
-  throw invalid([{ path: 'product_id', rule: 'different', message: 'is the present plan; nothing would change' }]);
+  throw invalid([{ path: 'product_id', rule: 'different', message: 'is the current plan; nothing would change' }]);
 };
 
 /** @throws DomainError if the provider cannot bill the interval or the total */
@@ -289,10 +289,12 @@ const requireBillable = async (
 ): Promise<void> => {
   await requireAcceptedAmount(provider, { ...plan, currency: record.currency });
   if (!isProviderBilled(record) || provider.subscriptions?.bills(providerInterval(plan))) return;
-  throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${record.providerId} does not bill this interval` });
+  throw new DomainError('UNSUPPORTED_PROVIDER', {
+    message: `${record.providerId} does not support this billing interval`,
+  });
 };
 
-/** Stripe accepts no trial that ends later than this. It covers the paid time after a change of the interval. */
+/** Longest trial that Stripe accepts. Such a trial covers the paid time after an interval change. */
 const LONGEST_BRIDGE_MS = 730 * DAY_MS;
 
 const requireBridge = (record: VisibleSubscription, { period, startsPeriod }: TimedChange, now: Instant): void => {
@@ -304,7 +306,7 @@ const requireBridge = (record: VisibleSubscription, { period, startsPeriod }: Ti
 
 const PREVIEW_KEPT_MS = 10 * MINUTE_MS;
 
-/** The time of the request, or of a preview. @throws DomainError VALIDATION_ERROR if the preview no longer holds */
+/** The preview's time if the request names it, else now. @throws DomainError VALIDATION_ERROR if the preview expired */
 const momentOf = (
   { proration_at: previewed }: ChangePlanBody,
   { currentPeriodStart, status }: VisibleSubscription,
@@ -318,7 +320,7 @@ const momentOf = (
   throw invalid([{ path: 'proration_at', rule: 'recent', message }]);
 };
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS for a downgrade now that the settings leave to the merchant */
+/** @throws DomainError INSUFFICIENT_PERMISSIONS for an immediate downgrade that is reserved for the merchant */
 const chooseTime = (
   { planChange }: PlanChangeDeps,
   { body }: PlanChangeRequest,
@@ -330,12 +332,12 @@ const chooseTime = (
   if (when === usual || when === 'period_end' || !isDowngrade || decision.kind === 'allowed') return when;
   if (decision.kind === 'own payment') throw decision.refusal;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {
-    message: 'A change to a cheaper plan takes effect at the end of the period',
+    message: 'A change to a cheaper plan takes effect at the end of the period; use period_end',
     details: { allowed: usual },
   });
 };
 
-/** @throws DomainError if the plan may not change within its period */
+/** @throws DomainError if the plan may not change during its current period */
 const asOfNow = ({ record, body }: PlanChangeRequest, timed: TimedChange, now: Instant): TimedChange => {
   requirePeriodLeft(record, now);
   requireFirstPeriod(record);
@@ -350,7 +352,7 @@ const tooManyChanges = (): DomainError =>
     details: { reason: 'too_many_changes' },
   });
 
-/** Nothing is paid before the renewal. @throws DomainError if no next period will open */
+/** A change at renewal costs nothing now. @throws DomainError if the subscription ends with its period */
 const asOfRenewal = (record: VisibleSubscription, timed: TimedChange): TimedChange => {
   requireRenewal(record);
   const period = { start: instant(record.currentPeriodStart), end: instant(record.currentPeriodEnd) };
@@ -364,7 +366,7 @@ interface MethodWanted {
 }
 
 /**
- * The method to charge now. A higher price for later periods needs the right to charge it, too.
+ * The method to charge now. A higher price for later periods also requires the right to charge the method.
  * @throws DomainError PAYMENT_METHOD_REQUIRED or INSUFFICIENT_PERMISSIONS
  */
 const chargedMethod = async (
@@ -374,7 +376,7 @@ const chargedMethod = async (
 ): Promise<UsableMethod | undefined> => {
   const isDue = wanted.price.due.totalCents > 0;
   if (isDue && asAdmin) {
-    const message = 'Only the payer pays now; use period_end or proration none';
+    const message = 'Only the payer may make a change that is charged now; use period_end or proration none';
     throw new DomainError('INSUFFICIENT_PERMISSIONS', { message });
   }
   if (isDue && record.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');

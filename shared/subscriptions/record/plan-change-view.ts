@@ -1,4 +1,4 @@
-/** @module Changes of a plan as API callers see them, and the schemas of their views. */
+/** @module Plan changes as API callers see them, with their schemas. */
 
 import * as z from 'zod';
 import { BILLING_INTERVALS } from '../../catalog/billing-intervals.ts';
@@ -7,7 +7,7 @@ import { nextActionSchema, timestamp } from '../../http/fields.ts';
 import { CHANGE_LINE_KINDS, type ChangeLine } from './plan-change.ts';
 import type { Subscription } from './subscription.ts';
 
-/** The payer's part of a pending change. `next_action` and `client_secret` are only for callers who may pay. */
+/** The fields for paying a pending change. Only callers who may pay see `next_action` and `client_secret`. */
 interface PayersPart {
   readonly next_action: { readonly type: string; readonly url?: string | undefined } | null;
   readonly client_secret: string | null;
@@ -19,7 +19,7 @@ export const pendingChangeView = (
   { change }: Pick<Subscription, 'change'>,
   { next_action, client_secret }: PayersPart = NOTHING_TO_DO,
 ) => {
-  // Nothing of a change that has failed is shown while its payment is canceled.
+  // A dropped change is hidden while its payment is being canceled.
   if (!change || change.step === 'dropped') return null;
   return {
     id: change.id,
@@ -65,7 +65,7 @@ const lineView = (line: ChangeLine) => ({
 });
 
 const changeId = z.string().meta({
-  description: 'Names the change, `chg_…`.',
+  description: 'Id of the change, `chg_…`.',
   examples: ['chg_1f2e3d4c5b6a79880796a5b4'],
 });
 const cents = z.int().nonnegative();
@@ -77,11 +77,11 @@ export const pendingChangeSchema = /* @__PURE__ */ once(() =>
       status: z
         .enum(['awaiting_payment', 'processing'])
         .describe('`awaiting_payment`: the payer must authenticate. `processing`: the outcome is not known yet.'),
-      due_now_cents: cents.describe('What the change costs now, in minor units.'),
+      due_now_cents: cents.describe('The amount due now for the change, in minor units.'),
       payment: z
         .object({
           id: z.string().describe('The payment of the change, `pay_…`.'),
-          next_action: nextActionSchema.nullable().describe('What the payer must do; null if nothing.'),
+          next_action: nextActionSchema.nullable().describe("The payer's next step; null if none."),
           client_secret: z
             .string()
             .nullable()
@@ -89,9 +89,9 @@ export const pendingChangeSchema = /* @__PURE__ */ once(() =>
         })
         .nullable()
         .describe('The payment of the difference; null if nothing is due.'),
-      expires_at: timestamp.nullable().describe('When an unpaid change ends; null while it cannot end.'),
+      expires_at: timestamp.nullable().describe('When an unpaid change expires; null while it cannot expire.'),
     })
-    .meta({ id: 'PendingPlanChange', description: 'A change of the plan that is not finished.' }),
+    .meta({ id: 'PendingPlanChange', description: 'A plan change with an open payment or an unknown outcome.' }),
 );
 
 export const scheduledChangeViewSchema = /* @__PURE__ */ once(() =>
@@ -103,12 +103,12 @@ export const scheduledChangeViewSchema = /* @__PURE__ */ once(() =>
       subtotal_cents: cents.describe('The price of a period before tax and discount from then on, in minor units.'),
       tax_cents: cents.describe('The tax of a period from then on, in minor units.'),
       discount_cents: cents.describe('The discount of a period from then on, in minor units.'),
-      total_cents: cents.describe('What each period costs from then on, in minor units.'),
+      total_cents: cents.describe('The price of a period from then on, in minor units.'),
       billing_interval: z.enum(BILLING_INTERVALS).describe('The unit of a period from then on.'),
       interval_multiplier: z.int().positive().describe('Units per period from then on.'),
       effective_at: timestamp.describe('When the next period opens and the change takes effect.'),
     })
-    .meta({ id: 'ScheduledPlanChange', description: 'The plan that the next period opens with.' }),
+    .meta({ id: 'ScheduledPlanChange', description: 'The plan of the next period.' }),
 );
 
 export const changeLineSchema = /* @__PURE__ */ once(() =>
@@ -121,24 +121,24 @@ export const changeLineSchema = /* @__PURE__ */ once(() =>
         ),
       description: z.string().describe('The name of the product, or `Subscription`.'),
       product_id: z.string().nullable().describe('The product of the line; null for a custom price.'),
-      quantity: z.int().positive().describe('How many of the product the amount is for.'),
+      quantity: z.int().positive().describe('Units of the product in the amount.'),
       amount_cents: z
         .int()
         .describe(
-          'What this part adds to the charge, in minor units, with its tax and discount. All parts sum to what is due.',
+          'The amount of this part, in minor units, with its tax and discount. All parts sum to the amount due.',
         ),
       tax_cents: z.int().describe('The part of the amount that is tax, in minor units.'),
-      discount_cents: z.int().describe('What was taken off the amount, in minor units.'),
-      period_start: timestamp.describe('Where the time of the line begins.'),
-      period_end: timestamp.describe('Where the time of the line ends.'),
+      discount_cents: z.int().describe('The discount in the amount, in minor units.'),
+      period_start: timestamp.describe("The start of the line's period."),
+      period_end: timestamp.describe("The end of the line's period."),
     })
-    .meta({ id: 'PlanChangeLine', description: 'A part of what a change costs now.' }),
+    .meta({ id: 'PlanChangeLine', description: 'A part of the amount due for a change.' }),
 );
 
 export const changePreviewSchema = /* @__PURE__ */ once(() =>
   z
     .object({
-      subscription_id: z.string().describe('Names the subscription that would change, `subs_…`.'),
+      subscription_id: z.string().describe('Id of the subscription that would change, `subs_…`.'),
       kind: z.enum(['upgrade', 'downgrade']).describe('`upgrade` if the change would cost 0 or more now.'),
       when: z.enum(['now', 'period_end']).describe('When the change takes effect.'),
       effective_at: timestamp.describe('The time at which it takes effect.'),
@@ -146,18 +146,18 @@ export const changePreviewSchema = /* @__PURE__ */ once(() =>
         'The time for which the difference is computed. Send it with the change within 10 minutes to pay exactly this amount.',
       ),
       currency: z.string().describe('The ISO 4217 code in upper case.'),
-      lines: z.array(changeLineSchema()).describe('What is due now, in parts; empty if the change costs nothing now.'),
+      lines: z.array(changeLineSchema()).describe('The parts of the amount due now; empty if nothing is due now.'),
       unused_cents: cents.describe(
-        'What is left of what was paid for this period, in minor units. What was refunded, disputed, lost or never paid of it does not count.',
+        'The unused part of the amount paid for this period, in minor units, without refunded, disputed, lost and unpaid amounts.',
       ),
-      due_now_cents: cents.describe('What the change costs now, in minor units.'),
+      due_now_cents: cents.describe('The amount due now for the change, in minor units.'),
       forfeited_cents: cents.describe(
-        'What a downgrade that takes effect now would leave without use, in minor units. Nothing is given back; the merchant may refund it.',
+        'The unused amount that a downgrade now would forfeit, in minor units. Nothing is given back; the merchant may refund it.',
       ),
       next_total_cents: cents
         .nullable()
         .describe(
-          'The cost of the next period, in minor units, less a permanent discount at the billing provider. Null if a discount that ends, several discounts or a tax at the provider set the price there.',
+          'The cost of the next period, in minor units, less a permanent discount at the billing provider. Null if the provider applies a tax, several discounts or a temporary discount.',
         ),
       discount: z
         .object({
@@ -173,5 +173,5 @@ export const changePreviewSchema = /* @__PURE__ */ once(() =>
       next_billing_date: timestamp.nullable().describe('When the next charge is due; null if none is planned.'),
       current_period_end: timestamp.describe('When the current period ends, after the change.'),
     })
-    .meta({ id: 'PlanChangePreview', description: 'What a change of the plan would cost and do. Nothing is stored.' }),
+    .meta({ id: 'PlanChangePreview', description: 'The cost and effect of a plan change. Nothing is stored.' }),
 );

@@ -77,7 +77,7 @@ export const codesPart = ({
 }: Discounted & Pick<Prices, 'discountCents'>): { readonly code: string; readonly cents: number } | undefined =>
   discount && { code: discount.code, cents: discountCents - discount.full.discountCents };
 
-/** Periods left after the one being charged. Null for a code that lasts forever. */
+/** Periods of the code that are left after the period being charged. Null for a code that lasts forever. */
 export const shownPeriodsLeft = ({ discount, charge }: Discounted & { readonly charge?: unknown }): number | null =>
   discount?.periodsLeft === undefined ? null : Math.max(0, discount.periodsLeft - (charge === undefined ? 0 : 1));
 

@@ -26,23 +26,23 @@ import { metadataModeField } from '../../http/metadata.ts';
 const MAX_TRIAL_DAYS = 730;
 const MAX_MULTIPLIER = 100;
 
-/** When a change of the plan takes effect. */
+/** When a plan change takes effect. */
 export const CHANGE_TIMES = ['now', 'period_end'] as const;
 export type ChangeTime = (typeof CHANGE_TIMES)[number];
 
-/** A subscription without a product must state its whole plan, because nothing is derived. */
+/** A subscription without a product must send its whole plan, because no product supplies the missing fields. */
 const requiredOfCustom = (path: string) => requiredRule(path, 'is required without product_id');
 
 export const createSubscriptionBody = z
   .object({
     customer_id: idSchema.describe('The customer that pays, at the same provider as the method.'),
     product_id: optionalId.describe(
-      'The product to subscribe to. Price, currency, interval and trial days are then those of the product.',
+      "The product to subscribe to. The product's price, currency, interval and trial days apply.",
     ),
     quantity: soldQuantity
       .optional()
       .describe(
-        'How many of the product each period pays for, such as seats, from 1 to 10,000; 1 if absent. Only with a product; each price is the price of the product × quantity.',
+        'Units of the product per period, such as seats, from 1 to 10,000; 1 if absent. Only with a product; each price is the price of the product × quantity.',
       ),
     payment_method_id: methodIdSchema.describe(
       "The saved payment method to charge each period: the caller's own method, or a method of the organization that pays.",
@@ -69,11 +69,11 @@ export const createSubscriptionBody = z
     tax_cents: centsField.describe('The tax of a period in minor units; 0 if absent.'),
     discount_cents: centsField.describe('The discount of a period in minor units; 0 if absent.'),
     total_cents: centsField.describe(
-      'What each period costs, in minor units: subtotal + tax − discount. Required without a product; with 0 nothing is ever charged.',
+      'The price of a period, in minor units: subtotal + tax − discount. Required without a product; with 0 nothing is ever charged.',
     ),
     amount_cents: centsField.describe('Another name of `total_cents`. If both are sent, they must be equal.'),
     discount_code: discountCodeField.describe(
-      'A discount code, in any case. Subtotal, tax and discount of a free price are then those before the code, and the total is the price after it.',
+      'A discount code (case-insensitive). Without a product, subtotal, tax and discount are then the values before the code, and the total is the price after the code.',
     ),
     currency: currencyField
       .optional()
@@ -88,8 +88,8 @@ export const createSubscriptionBody = z
       .max(MAX_MULTIPLIER)
       .optional()
       .describe('Units per period, from 1 to 100; 1 if absent. 3 with `monthly` charges every three months.'),
-    concept: textField(200).describe('A short title, such as a line of an invoice; yours to use.'),
-    description: textField(1000).describe('What the subscription is for; the payments of its periods get it too.'),
+    concept: textField(200).describe('A short title, such as an invoice line, for your own use.'),
+    description: textField(1000).describe('The purpose of the subscription, also for its payments.'),
     reference_code: textField(100).describe('Your own reference, such as a contract number.'),
     category: textField(100).describe('A category of your choice.'),
     tags: tagsSchema.describe('At most 20 tags of at most 50 characters, separated by commas.'),
@@ -102,7 +102,7 @@ export const createSubscriptionBody = z
     is_guest_subscription: z
       .boolean()
       .nullish()
-      .describe('Accepted and ignored, because the caller decides whether the subscription is a guest’s.'),
+      .describe("Accepted and ignored, because the caller's credential decides this."),
     guest_data: guestDataField,
   })
   .refine((body) => hasAnyField(body, 'subtotal_cents', 'product_id'), requiredOfCustom('subtotal_cents'))
@@ -111,7 +111,7 @@ export const createSubscriptionBody = z
   .refine((body) => hasAnyField(body, 'billing_interval', 'product_id'), requiredOfCustom('billing_interval'))
   .meta({
     id: 'CreateSubscription',
-    description: `What to charge, how often, and to whom. Without a product, \`subtotal_cents\`, \`total_cents\`, \`currency\` and
+    description: `The price, interval and payer. Without a product, \`subtotal_cents\`, \`total_cents\`, \`currency\` and
       \`billing_interval\` are required.`,
   });
 export type CreateSubscriptionBody = z.output<typeof createSubscriptionBody>;
@@ -145,28 +145,28 @@ export const pauseBody = z
     resume_at: timeField()
       .nullish()
       .describe(
-        'When the subscription resumes by itself: at least 1 hour and at most 400 days from now. Without it a pause has no end, and a repeat keeps the date.',
+        'When the subscription resumes automatically: 1 hour to 400 days from now. If absent, a new pause has no end, and a repeat keeps the stored date.',
       ),
   })
-  .meta({ id: 'PauseSubscription', description: 'Until when the subscription is paused; `{}` pauses without an end.' });
+  .meta({ id: 'PauseSubscription', description: 'The end of the pause; `{}` pauses without an end.' });
 export type PauseBody = z.output<typeof pauseBody>;
 
 const intervalUnit = z.enum(BILLING_INTERVALS).optional();
 
-/** The fields of another plan. Prices or an interval without a product are a free price, which only the merchant sets. */
+/** The fields of a new plan. Prices or an interval without a product are a free price, for the merchant only. */
 export const changePlanBody = z
   .object({
     product_id: idSchema
       .optional()
-      .describe('The product to change to; the present product if absent. Its price of this moment holds.'),
-    quantity: soldQuantity.optional().describe('How many of the product; the present quantity if absent.'),
+      .describe('The product to change to; the current product if absent. Its current price applies.'),
+    quantity: soldQuantity.optional().describe('Units of the product; the current quantity if absent.'),
     subtotal_cents: centsField.describe(
       'The price of a period before tax and discount, in minor units. Only for the merchant.',
     ),
     tax_cents: centsField.describe('The tax of a period in minor units; 0 if absent. Only for the merchant.'),
     discount_cents: centsField.describe('The discount of a period in minor units; 0 if absent. Only for the merchant.'),
     total_cents: centsField.describe(
-      'What each period costs in minor units: subtotal + tax − discount. Only for the merchant; with a product, the price that the caller expects.',
+      'The price of a period in minor units: subtotal + tax − discount. Only for the merchant; with a product, the expected price.',
     ),
     billing_interval: intervalUnit.describe('The unit of a period. Without a product, only for the merchant.'),
     interval_multiplier: z
@@ -190,14 +190,14 @@ export const changePlanBody = z
     proration_at: timeField()
       .optional()
       .describe(
-        '`proration_at` of a preview of the last 10 minutes. The change then costs exactly what the preview says.',
+        '`proration_at` of a preview of the last 10 minutes. The change then costs exactly the previewed amount.',
       ),
     expected_cents: centsField.describe(
-      'What the caller expects to pay now, in minor units. If the change costs another amount, nothing happens (409 `PRICE_CHANGED`).',
+      'The amount that the caller expects to pay now, in minor units. If the change costs another amount, nothing happens (409 `PRICE_CHANGED`).',
     ),
   })
   .meta({
     id: 'ChangePlan',
-    description: 'Another product, another quantity, or both; a free price is for the merchant only.',
+    description: 'Another product, another quantity, or both; a custom price is for the merchant only.',
   });
 export type ChangePlanBody = z.output<typeof changePlanBody>;

@@ -162,7 +162,10 @@ const endOfMembership = (before: Membership, { version, updatedAt }: Subscriptio
   return [{ put: membershipItem({ ...before, status: 'cancelled', endsAt, version, updatedAt }) }];
 };
 
-/** Methods and customers list their live subscriptions, which block deletion. Addresses list all. */
+/**
+ * Methods and customers list their live subscriptions, so none is deleted while it is in use. Addresses list all
+ * subscriptions.
+ */
 const usageSteps = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
   const [before, after] = [usesOf(was), usesOf(next)];
   const without = (keys: readonly Key[], excluded: readonly Key[]) =>
@@ -193,7 +196,7 @@ const removalSteps = (subscription: Subscription): readonly TransactionStep[] =>
   ];
 };
 
-/** Removes a subscription that has ended. @throws DomainError PAYMENT_IN_PROGRESS while it may exist at its provider */
+/** Removes a subscription if it has ended. @throws DomainError PAYMENT_IN_PROGRESS if the provider may have it */
 export const eraseSubscription = async (table: Table, id: string): Promise<void> => {
   const subscription = await subscriptionStore(table).load(id);
   if (!subscription) return;

@@ -139,18 +139,18 @@ export const SUBSCRIPTION_COLUMNS = [
 
 export const subscriptionBeside: Showing<VisibleSubscription> = { kind: subscriptionRecord, view: subscriptionView };
 
-/** The provider's id. Before a new subscription exists there, the id of its latest predecessor. */
+/** The provider's id. Until a new subscription exists there, the id of the most recent former one. */
 const providerIdOf = ({ providerSubscriptionId, formerProviderIds }: Subscription): string | undefined =>
   providerSubscriptionId ?? formerProviderIds?.at(-1);
 
-/** The response to a command. @throws Error for a subscription that no reader may see, which is a bug */
+/** The response to a command. @throws Error for a subscription hidden from readers, which is a bug */
 export const commandView = (subscription: Subscription) => {
   if (!isVisibleSubscription(subscription))
     throw new Error('a command returned a subscription that readers must not see');
   return subscriptionView(subscription);
 };
 
-/** The response to a command that may have charged. While the charge is pending, a repeat shows the subscription. */
+/** The response to a command that may have charged. While the charge is pending, a repeat shows the new state. */
 export const standingReply = (subscription: Subscription, request?: IdempotentRequest): Reply => ({
   data: commandView(subscription),
   isOpen: isVisibleSubscription(subscription) && billingStatusOf(subscription) === 'pending',
@@ -214,7 +214,7 @@ export const guestSubscriptionSchema = /* @__PURE__ */ once(() => {
   return z
     .looseObject({
       id: z.string().meta({
-        description: 'Names the subscription: `subs_` and 24 characters.',
+        description: 'Id of the subscription: `subs_` and 24 characters.',
         examples: ['subs_1f2e3d4c5b6a79880796a5b4'],
       }),
       status,
@@ -223,10 +223,10 @@ export const guestSubscriptionSchema = /* @__PURE__ */ once(() => {
         .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] }),
       currency: z.string().meta({ description: 'The ISO 4217 code in upper case.', examples: ['EUR'] }),
       subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
-      tax_cents: cents.describe('The tax of a period in minor units; 0 if the request named none.'),
-      discount_cents: cents.describe('The discount of a period in minor units; 0 if the request named none.'),
+      tax_cents: cents.describe('The tax of a period in minor units; 0 if not sent.'),
+      discount_cents: cents.describe('The discount of a period in minor units; 0 if not sent.'),
       total_cents: cents.meta({
-        description: 'What each period costs, in minor units: subtotal + tax − discount.',
+        description: 'The price of a period, in minor units: subtotal + tax − discount.',
         examples: [990],
       }),
       billing_interval: z
@@ -276,12 +276,12 @@ const discountViewSchema = () => {
           subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
           tax_cents: cents.describe('The tax of a period without the code, in minor units.'),
           discount_cents: cents.describe('The discount of a period without the code, in minor units.'),
-          total_cents: cents.describe('What a period costs without the code, in minor units.'),
+          total_cents: cents.describe('The price of a period without the code, in minor units.'),
         })
-        .describe('The price without the code, in minor units, from the end of the code on.'),
+        .describe('The price after the code ends, in minor units.'),
     })
     .nullable()
-    .describe('The discount code, with which the prices are reduced; null without one.');
+    .describe('The discount code, included in the prices; null without one.');
 };
 
 export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
@@ -294,7 +294,7 @@ export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
       quantity: z
         .int()
         .positive()
-        .describe('How many of the product each period pays for; 1 without a product. The prices are for all of them.'),
+        .describe('Units of the product per period; 1 without a product. The prices are for all units.'),
       payment_method_id: textOrNull.describe(
         'The saved payment method that is charged, `pmt_…`; null after the method was removed.',
       ),
@@ -306,7 +306,7 @@ export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
         description: `The status of the charges:
         - \`active\`: paid for
         - \`trialing\`: nothing is charged yet
-        - \`pending\`: the first charge waits for the payer or the provider
+        - \`pending\`: the first charge is open: the payer must act, or the provider has not responded
         - \`retrying\`: a renewal is under way, or was declined and is retried at \`next_billing_date\`
         - \`unpaid\`: a renewal was declined and is not retried until the payment method changes
         - \`paused\`: paused
@@ -314,9 +314,7 @@ export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
       }),
       current_period_start: timestamp.describe('When the current period, or the trial, began.'),
       trial_end: timestamp.nullable().describe('When the trial ends or ended; null without a trial.'),
-      resume_at: timestamp
-        .nullable()
-        .describe('When the paused subscription resumes by itself; null if it does not, and in other states.'),
+      resume_at: timestamp.nullable().describe('When the paused subscription resumes automatically; else null.'),
       project_id: textOrNull.describe('The project that gets the membership; null without one.'),
       organization_id: textOrNull.describe('The organization that pays; null for a personal subscription.'),
       user_id: textOrNull.describe('The user who made the subscription; null for a guest.'),
@@ -324,20 +322,18 @@ export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
       billing_owner: z
         .enum(BILLING_OWNERS)
         .describe("Who charges each period: `service`, or the provider's own billing (`provider`)."),
-      pending_change: pendingChangeSchema()
-        .nullable()
-        .describe('A change of the plan that is not finished; null without one.'),
+      pending_change: pendingChangeSchema().nullable().describe('An unfinished plan change; null without one.'),
       scheduled_change: scheduledChangeViewSchema()
         .nullable()
-        .describe('The plan of the next period, if a change waits for it; null without one.'),
-      canceled_at: timestamp.nullable().describe('When the subscription ended; null while it has not.'),
+        .describe('The plan of the next period if a change is scheduled; else null.'),
+      canceled_at: timestamp.nullable().describe('When the subscription ended; null before.'),
       cancel_reason: z
         .enum(CANCEL_REASONS)
         .nullable()
         .describe('Why the payer canceled on the hosted page; null without a reason.'),
       cancel_comment: textOrNull.describe("The payer's own words about the cancellation; null without them."),
-      concept: textOrNull.describe('A short title, such as a line of an invoice; yours to use.'),
-      description: textOrNull.describe('What the subscription is for; null if the request named nothing.'),
+      concept: textOrNull.describe('A short title, such as an invoice line, for your own use.'),
+      description: textOrNull.describe('The purpose of the subscription; null if not sent.'),
       reference_code: textOrNull.describe('Your own reference, such as a contract number.'),
       category: textOrNull.describe('A category of your choice.'),
       tags: textOrNull.describe('Tags of your choice, separated by commas.'),
@@ -360,16 +356,16 @@ export const createdSubscriptionSchema = /* @__PURE__ */ once(() =>
     .extend({
       next_action: nextActionSchema
         .optional()
-        .describe('Present if the first charge waits for the payer, for example to authenticate a card.'),
+        .describe('Present if the payer must act for the first charge, for example authenticate a card.'),
       client_secret: optionalText.describe(
-        "For the provider's library in the browser, while the first charge waits for the payer; present for 23 hours.",
+        "For the provider's library in the browser, while the payer must act for the first charge; present for 23 hours.",
       ),
       ...guestTokenView,
     })
     .meta({
       id: 'CreatedSubscription',
       description:
-        'A new subscription, with the next action and client secret if the first charge waits for the payer and, for a guest, a guest token.',
+        'A new subscription, with the next action and client secret if the payer must act for the first charge and, for a guest, a guest token.',
     }),
 );
 
@@ -379,18 +375,16 @@ export const shownSubscriptionSchema = /* @__PURE__ */ once(() => {
     .extend({
       open_payment: z
         .object({
-          id: z.string().describe('Names the payment, `pay_…`; confirm it to end the dunning.'),
+          id: z.string().describe('Id of the payment, `pay_…`; confirm it to end the dunning.'),
           status: z.enum(PAYMENT_STATUSES).describe('The status of that payment, as in `Payment`.'),
-          next_action: nextActionSchema.nullable().describe('What the payer must do; null if nothing.'),
+          next_action: nextActionSchema.nullable().describe("The payer's next step; null if none."),
           client_secret: textOrNull.describe(
             "For the provider's library in the browser; null once it has expired, and for readers who may not pay.",
           ),
         })
-        .meta({ id: 'OpenPayment', description: 'The payment that a past-due subscription waits for.' })
+        .meta({ id: 'OpenPayment', description: 'The open payment of a past-due subscription.' })
         .optional()
-        .describe(
-          'The payment that the subscription waits for. Present while such a payment is open, for callers who may pay.',
-        ),
+        .describe('The open payment of the subscription, for callers who may pay; absent without one.'),
     })
-    .meta({ id: 'ShownSubscription', description: 'A subscription, with the payment that it waits for.' });
+    .meta({ id: 'ShownSubscription', description: 'A subscription, with its open payment.' });
 });

@@ -206,7 +206,7 @@ export const subscriptionSchema = z.lazy(() =>
     providerGeneration: z.int().optional(),
     /** Epoch seconds of the newest report of the provider; older reports are stale. */
     knownAt: z.int().optional(),
-    /** Epoch seconds of the newest applied event in the interface's format. Older provider events are stale. */
+    /** Epoch seconds of the newest applied event in the interface's format. Provider events up to then are stale. */
     followedAt: z.int().optional(),
     /** The last command without a response. The next read of the provider shows whether it succeeded. */
     openCommand: z.object({ kind: z.enum(['cancel', 'pause', 'reactivate', 'resume']), lookAt: z.string() }).optional(),

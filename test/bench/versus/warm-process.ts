@@ -30,7 +30,7 @@ const cpuMs = async (handlers: Handlers, name: Measured): Promise<number> => {
   return (user + system) / MILLISECOND / events.length;
 };
 
-/** Each side's first call is a warm-up and does not count. */
+/** Each side's first round is a warm-up and does not count. */
 const compared = async (ours: Handlers, theirs: Handlers, name: Measured): Promise<Times> => {
   const times: Times = { ours: [], theirs: [] };
   await cpuMs(ours, name);

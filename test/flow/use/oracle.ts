@@ -63,8 +63,7 @@ const ofNamed = (use: UseCell): Expected => {
     case 'user':
       return ofOwn(use);
     case 'guest':
-      // Without a token, the guest can use the e-mail and our id of the new method, but no provider id.
-      return caller === 'guest' || (caller === 'guest without token' && use.naming === 'our id')
+      return caller === 'guest' || (caller === 'guest without token' && provesGuest(use))
         ? ofOwn(use)
         : refused(NOT_FOUND);
     case 'another user':
@@ -79,6 +78,9 @@ const ofNamed = (use: UseCell): Expected => {
       return ofDeleted(use);
   }
 };
+
+/** Only our ids prove a guest without a token. A new subscription always names the guest's customer by our id. */
+const provesGuest = ({ action, naming }: UseCell): boolean => naming === 'our id' || action === 'subscribe';
 
 /** A person's own method can pay for the person, and for organizations for which the person may pay. */
 const ofOwn = ({ action, payer }: UseCell): Expected => {

@@ -5,8 +5,8 @@ import { changeRequests, isMerchantsChange, plansStarted } from './plans.ts';
 import { at, recordsOf } from './records.ts';
 
 /**
- * @module Decisions that only the merchant may make, such as refunds, captures, releases, free prices, waived
- * differences and early downgrades. Each decision names the person who made it.
+ * @module Decisions that only the merchant may make: refunds, captures, releases, prices, waived differences and early
+ * downgrades. Each decision names the person who made it.
  */
 export interface Decision {
   /** In plain words, such as `the capture of pay_1`. */

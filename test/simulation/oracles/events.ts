@@ -134,7 +134,7 @@ export const eventsDelivered: Oracle = {
   },
 };
 
-/** An erasure removes the person from repeated webhooks. A provider's event may be about a person without a name. */
+/** An erasure removes the person from repeated webhooks. A provider's event may not name its person. */
 const differsByErasure = (history: History, delivery: HistoryDelivery, before: string): boolean => {
   const text = before.slice(nameAt(delivery).length + 1);
   const body: HistoryJson = JSON.parse(text);
@@ -154,7 +154,7 @@ const differsByAddress = (delivery: HistoryDelivery, before: string): boolean =>
   return JSON.stringify(delivery.body, withoutAddress) === JSON.stringify(earlier, withoutAddress);
 };
 
-/** True if the later content is the earlier content, or a part of it without the erased e-mail addresses. */
+/** True if the later content is the earlier content or a part of it, with erased e-mail addresses replaced. */
 const isBlanked = (before: HistoryJson, after: HistoryJson, emails: readonly string[]): boolean => {
   if (after === null || before === after) return true;
   if (typeof before === 'string') return emails.some((email) => before.replaceAll(email, '[erased]') === after);

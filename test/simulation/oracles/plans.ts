@@ -128,7 +128,7 @@ const waitingIn = (body: HistoryJson): readonly HistoryJson[] =>
     .filter((one) => typeof one?.pending_change?.expires_at === 'string')
     .map((one) => ({ id: one.id, expires_at: one.pending_change.expires_at, period_end: one.current_period_end }));
 
-/** Otherwise a late payer would get the new plan's next period for the difference alone. */
+/** A payer who paid after the period's end would get the new plan's next period for the difference alone. */
 export const waitsWithinPeriod: Oracle = {
   sentence: 'A change of a plan that waits for its payer expires 10 minutes before the period ends',
   atRestOnly: false,

@@ -288,7 +288,7 @@ export const nativeStatusesAgree: Oracle = {
 
 /**
  * The methods attached at the provider. After a change without a response, a method may be deleted here before the
- * provider's event arrives. The renewal then fails until the payer chooses a method. A pause charges nothing.
+ * provider's event arrives. The renewal then fails until the payer chooses a method. Nothing is charged in a pause.
  */
 export const nativeMethodsAgree: Oracle = {
   sentence: 'At rest a subscription that its provider bills charges the method that its record names',

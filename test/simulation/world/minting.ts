@@ -21,7 +21,7 @@ interface Minter {
 
 /** More tries than any window of declines permits. */
 const MOST = { user: 24, guest: 13 } as const;
-/** The number of further tries after a refusal. */
+/** A refused request counts as this many tries, so the person stops sooner. */
 const AFTER_REFUSAL = 4;
 
 const asGuest = ({ email, name }: Person) => ({ guest_data: { email, name } });

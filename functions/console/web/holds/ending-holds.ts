@@ -5,7 +5,7 @@ import { serviceNow } from '../api/local.ts';
 import type { Payment } from '../api/types.ts';
 import type { PageOf } from '../view/load.ts';
 
-/** Equals the limit of `payctl doctor`. */
+/** The same limit as in `payctl doctor`. */
 const SOON_MS = 86_400_000;
 
 /** No hold is older than the 31 days that the list covers. */

@@ -15,7 +15,7 @@ import { Link } from '../view/route.tsx';
 import { Table } from '../view/table.tsx';
 
 const MINUTE_MS = 60_000;
-/** Equals the limit of `payctl doctor`. */
+/** The same limit as in `payctl doctor`. */
 const UNCLEAR_AFTER_MS = 10 * MINUTE_MS;
 const DAY_MS = 86_400_000;
 /** Evidence due within this time is urgent. */

@@ -38,7 +38,7 @@ export const mayWithdraw = (subscription: Subscription): boolean =>
 export const commandsFor = (subscription: Subscription): readonly Command[] => {
   const fitting = fittingCommands(subscription);
   if (mayManage(subscription)) return isChangeable(subscription) ? ['change', ...fitting] : fitting;
-  // The scope allows users to cancel any subscription, and to set the price of other payers' subscriptions.
+  // The scope allows users only to cancel any subscription, and to set the price of other payers' subscriptions.
   if (!may('subscriptions:operate')) return [];
   const isOwn = organizations.value.some(({ id }) => id === subscription.organization_id);
   return [
