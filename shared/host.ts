@@ -86,6 +86,13 @@ const site = () => ({ env: host.env, transport: host.transport });
 const bus = /* @__PURE__ */ perHost(() => openBus(openEventBridge(site()), settings().EVENT_BUS_NAME, now));
 export const queues = /* @__PURE__ */ perHost(() => openQueues(openSqs(site()), settings().queueUrls));
 
+/** The path prefix of every route, which API Gateway keeps, and whether console and hosted pages are on. */
+export const routingDeps = /* @__PURE__ */ perHost(() => ({
+  basePath: settings().BASE_PATH,
+  CONSOLE: settings().CONSOLE,
+  HOSTED_PAGES: settings().HOSTED_PAGES,
+}));
+
 export const publishDeps = /* @__PURE__ */ perHost(() => ({ bus: bus(), table: table(), log: log() }));
 export const projectDeps = /* @__PURE__ */ perHost(() => ({ table: table(), log: log() }));
 export const probeDeps = /* @__PURE__ */ perHost(() => ({

@@ -322,13 +322,6 @@ export const documentDeps = /* @__PURE__ */ perInstance(() => ({
   publicBaseUrl: settings().PUBLIC_BASE_URL,
 }));
 
-/** The path prefix of every route, which API Gateway keeps, and whether console and hosted pages are on. */
-export const routingDeps = /* @__PURE__ */ perHost(() => ({
-  basePath: settings().BASE_PATH,
-  CONSOLE: settings().CONSOLE,
-  HOSTED_PAGES: settings().HOSTED_PAGES,
-}));
-
 /** Kept short, because the console page must respond within five seconds. */
 const LONGEST_DISCOVERY_MS = 2_000;
 export const consoleDeps = /* @__PURE__ */ perInstance(() => ({

@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { DomainError } from '../../shared/core/errors.ts';
+import { routingDeps } from '../../shared/host.ts';
 import { installedEndpoints } from '../../shared/http/endpoint.ts';
 import { type HttpResponse, renderError } from '../../shared/http/reply.ts';
-import { routingDeps } from '../../shared/runtime.ts';
 import { endpoints } from './catalogue.ts';
 
 /** Responds to requests without a route with 405 if the path has a route for another method, else 404. */

@@ -56,7 +56,8 @@ export const OPTIONS = {
   // Prefer ES modules, because esbuild leaves out their unused parts.
   mainFields: ['module', 'main'],
   alias: { http: NODE_HTTP, 'node:http': NODE_HTTP },
-  // Clients of the credential services that only developer machines use. Functions have credentials in their environment.
+  // The SDK's clients of credential services, which only developers' machines use. Lambda gives credentials in the
+  // environment.
   external: ['@aws-sdk/nested-clients'],
   sourcemap: 'external',
   sourcesContent: false,

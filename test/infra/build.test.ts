@@ -100,8 +100,9 @@ describe('the build', () => {
     expect(OPTIONS.plugins.map(({ name }) => name)).toEqual(['made-modules']);
   });
 
-  test('injects no code, and drops or excludes none', () => {
-    for (const option of ['inject', 'pure', 'drop', 'external']) expect(OPTIONS).not.toHaveProperty(option);
+  test('injects no code, drops none, and excludes only the clients of credential services', () => {
+    expect(OPTIONS.external).toEqual(['@aws-sdk/nested-clients']);
+    for (const option of ['inject', 'pure', 'drop']) expect(OPTIONS).not.toHaveProperty(option);
     expect(Object.keys(OPTIONS.alias)).toEqual(['http', 'node:http']);
   });
 });
