@@ -3,6 +3,7 @@
 import { requireFree } from '../../calls/exclusions.ts';
 import { currentMaker } from '../../core/actor.ts';
 import { DomainError } from '../../core/errors.ts';
+import { instant, iso, MINUTE_MS } from '../../core/time.ts';
 import { type Membership, membershipItem } from '../../memberships/membership.ts';
 import { type Committed, changeRecord, type Decide, inOrder } from '../../platform/change.ts';
 import type { Clause } from '../../platform/expression.ts';
@@ -44,7 +45,10 @@ export const subscriptionStore = (table: Table) => {
     subscription: Subscription,
     onlyIf: readonly TransactionStep[] = [],
   ): Promise<Found<Subscription> | undefined> => {
-    const found = await records.insertOrFind(stamped(undefined, started(undefined, subscription)), onlyIf);
+    const found = await records.insertOrFind(
+      stamped(undefined, noticed(undefined, started(undefined, subscription))),
+      onlyIf,
+    );
     if (found?.kind === 'tombstone') throw new Error('a subscription was removed while its id was claimed');
     return found;
   };
@@ -61,7 +65,7 @@ export const subscriptionStore = (table: Table) => {
     onlyIf: readonly TransactionStep[] = [],
   ): Promise<Committed<Subscription>> => {
     requireSubscriptionTransition(was.status, next.status);
-    const stamp = stamped(was, started(was, ended(continued(was, inOrder(was, next)))));
+    const stamp = stamped(was, noticed(was, started(was, ended(continued(was, inOrder(was, next))))));
     return records.commit(was, { ...stamp, lock: was.lock + 1 }, onlyIf);
   };
 
@@ -117,6 +121,26 @@ const started = (was: Subscription | undefined, next: Subscription): Subscriptio
   isProviderBilled(next) && isLive(next) && !(was && isLive(was))
     ? { ...next, unconfirmedSince: next.updatedAt }
     : next;
+
+const NOTICES_AFTER_MS = 10 * MINUTE_MS;
+
+/** Plans a check for notices after a change that makes the subscription active or may move its notices. */
+const noticed = (was: Subscription | undefined, next: Subscription): Subscription =>
+  next.status === 'active' && was?.version !== next.version && mayMoveNotices(was, next)
+    ? { ...next, noticesAt: iso(instant(next.updatedAt) + NOTICES_AFTER_MS) }
+    : next;
+
+const mayMoveNotices = (was: Subscription | undefined, next: Subscription): boolean => {
+  const isLonger =
+    next.intervalMultiplier > 1 || next.billingInterval === 'yearly' || next.billingInterval === 'quarterly';
+  return (
+    was?.status !== 'active' ||
+    next.paymentMethodId !== was.paymentMethodId ||
+    next.billingInterval !== was.billingInterval ||
+    next.intervalMultiplier !== was.intervalMultiplier ||
+    (isLonger && next.currentPeriodEnd !== was.currentPeriodEnd)
+  );
+};
 
 const stepsBetween = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => [
   ...periodClaim(was, next),

@@ -2,7 +2,7 @@
 
 import { codeOnly } from '../../core/person-fields.ts';
 import { allows } from '../../core/states.ts';
-import { type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
+import { type Instant, instant, iso } from '../../core/time.ts';
 import type { HeldMethod } from '../../payment-methods/usable-method.ts';
 import { membershipKey } from '../../platform/keys.ts';
 import type { Table } from '../../platform/table.ts';
@@ -40,30 +40,12 @@ export const advanceSubscription = (
     busyUntil: undefined,
     ...(to === 'canceled' && { openCommand: undefined }),
     ...(endsDate(subscription, change) && { resumeAt: undefined }),
-    ...(hasNewNotices(subscription, to, changed) && { noticesAt: iso(now + NOTICES_AFTER_MS) }),
     ...changed,
     status: to,
     reason,
     version: subscription.version + 1,
     updatedAt: iso(now),
   };
-};
-
-const NOTICES_AFTER_MS = 10 * MINUTE_MS;
-
-/** True if the change makes the subscription active, or may change when its notices are due. */
-const hasNewNotices = (was: Subscription, to: StoredStatus, changed: Partial<Subscription>): boolean => {
-  const next = { ...was, ...changed };
-  const isLonger =
-    next.intervalMultiplier > 1 || next.billingInterval === 'yearly' || next.billingInterval === 'quarterly';
-  return (
-    to === 'active' &&
-    (was.status !== 'active' ||
-      next.paymentMethodId !== was.paymentMethodId ||
-      next.billingInterval !== was.billingInterval ||
-      next.intervalMultiplier !== was.intervalMultiplier ||
-      (isLonger && next.currentPeriodEnd !== was.currentPeriodEnd))
-  );
 };
 
 /** The next version with the same status. */
