@@ -36,7 +36,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** A time limit for hanging tests, ten times the duration of the slowest test on an idle machine. */
+/** `testTimeout` stops hanging tests. It is ten times the duration of the slowest test on an idle machine. */
 const project = (name: string, testTimeout: number, more: More = {}) => ({
   extends: true as const,
   test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: 2 * testTimeout, ...more },

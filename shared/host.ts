@@ -86,7 +86,7 @@ const site = () => ({ env: host.env, transport: host.transport });
 const bus = /* @__PURE__ */ perHost(() => openBus(openEventBridge(site()), settings().EVENT_BUS_NAME, now));
 export const queues = /* @__PURE__ */ perHost(() => openQueues(openSqs(site()), settings().queueUrls));
 
-/** The path prefix of every route, which API Gateway keeps, and whether console and hosted pages are on. */
+/** The path prefix of every route, which API Gateway does not strip, and whether console and hosted pages are on. */
 export const routingDeps = /* @__PURE__ */ perHost(() => ({
   basePath: settings().BASE_PATH,
   CONSOLE: settings().CONSOLE,

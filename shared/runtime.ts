@@ -39,7 +39,7 @@ const newSecret = (): string => randomBytes(32).toString('base64url');
 const newId = (kind: IdKind): string => randomId(kind, () => randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE_MS;
-/** If a cached secret cannot be read again, it stays in use and is read again after this time. */
+/** If a cached secret cannot be read again, it stays in use, and the next read follows after this time. */
 const SECRET_RETRY_MS = MINUTE_MS;
 /** These errors mean that the secret or the right to read it was removed, so the cached value must not be used. */
 const WITHDRAWN: readonly string[] = ['ResourceNotFoundException', 'InvalidRequestException', 'AccessDeniedException'];
@@ -217,7 +217,7 @@ const chain = (): ChainDeps => ({
     now,
   }),
   linkTokens: links(),
-  // The full lists show the ids of methods and customers to everyone, so knowing an id proves nothing.
+  // The setting `full` shows everyone the ids of methods and customers, so knowing an id proves nothing.
   guestContinueSeconds: settings().GUEST_EMAIL_LIST === 'full' ? 0 : settings().GUEST_CONTINUE_SECONDS,
   rateLimits: settings().RATE_LIMITS,
   keyDeclinesPerHour: settings().KEY_DECLINES_PER_HOUR,

@@ -63,7 +63,7 @@ export const endpoints: readonly Endpoint[] = [
   ...consoleEndpoints,
 ];
 
-/** The endpoints of the API document, which leaves out the files of the console. */
+/** The endpoints of the API document, which leaves out the files of the console and of the hosted page. */
 export const documentedEndpoints: readonly Endpoint[] = endpoints.filter(({ serves }) => serves === 'data');
 
 export const triggers: readonly Trigger[] = workerTriggers;

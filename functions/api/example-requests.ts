@@ -21,7 +21,7 @@ const WORKSHOP = { id: 'addr_35564e95faea095965435845' };
 const BASKET = { id: 'pay_f3b6e5cc2ee8500763d34425' };
 /** A payment that was declined. */
 const DUE = { id: 'pay_e2af1922cbe4703d5034b516' };
-/** The payment link that the example of the create makes. */
+/** The payment link from the example of `payment-links.create`. */
 export const PAYMENT_LINK = { id: 'lnk_f924f484f330b5c073703089' };
 /** A payment in status created. */
 const DOUBTFUL = { id: 'pay_90f5eabdb002c3b2d9a067b5' };

@@ -125,8 +125,8 @@ const addressNamed = ({
 
 /**
  * Limits on saving, because the provider checks each saved method. An owner may save 20 methods per hour. All of a
- * user's saves for organizations share a limit of 60, and so do all saves from an IP address without a session.
- * Requests of users and organizations count only if the access rule allows them.
+ * user's saves for organizations share a limit of 60, and so do all saves from an IP address without a session. In the
+ * limits of users and organizations, a request that the access rule denies does not count.
  */
 const HOUR_SECONDS = 3_600;
 const SAVING = { max: 20, windowSeconds: HOUR_SECONDS } as const;

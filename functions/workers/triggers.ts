@@ -31,7 +31,7 @@ export const workerTriggers = [
     removalsOf: ['PAY', 'SUB', 'CUS'],
     batchSize: 100,
     batchesAtOnce: 4,
-    // A call's claim and outcome are mostly in one batch, which writes counters, sums and the list entry once.
+    // Usually puts a call's claim and outcome in one batch, so counters, sums and the list entry are written once.
     gatherSeconds: 1,
     uses: ['table:read', 'table:put', 'table:delete'],
     timeoutSeconds: 60,
@@ -84,7 +84,7 @@ export const workerTriggers = [
     everyMinutes: 1,
     uses: ['table:read', 'table:put', 'queue:depth:run-due', 'queue:send:run-due'],
     timeoutSeconds: 55,
-    // On the first of the month, each run leases thousands of records.
+    // Sized for the first of the month, when each run leases thousands of records.
     memoryMb: MEMORY_MB.payment,
     impact:
       'Subscriptions are not billed, unknown outcomes of payments are not looked up, client secrets are kept past 24 h.',
@@ -148,7 +148,7 @@ export const workerTriggers = [
     visibilitySeconds: 180,
     // Fits the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT; each host applies the operator's values.
     maxReceives: 4,
-    // The target was down for longer than all retries. Its operator knows, or learns of it from a later alarm.
+    // The target was down during all retries. The target's operator knows this, or a later alarm reports it.
     deadLettersCanWait: true,
     uses: ['table:read', 'table:put', 'secrets:webhooks', 'queue:send:webhook-delivery'],
     timeoutSeconds: 20,

@@ -96,7 +96,7 @@ export const build = async (outDir: string, ids = entryIds): Promise<readonly Bu
 
 const entryFile = (id: string): string => `functions/${id.replaceAll('.', '/')}.ts`;
 
-/** Prepares the handler during Lambda's initialization. Only Lambda sets the variable. */
+/** The code of a bundle's entry. It prepares the handler during initialization on Lambda, which sets the variable. */
 const startOf = (id: string): string => `
   import { handler } from './${entryFile(id)}';
   if (process.env.AWS_LAMBDA_INITIALIZATION_TYPE) await handler.prepare?.();

@@ -88,7 +88,7 @@ const whatFailed = (lines: readonly string[]): readonly string[] => {
   return [...new Set([...events, ...last])];
 };
 
-/** Leaves out exports, which only other stacks read. */
+/** A stack's outputs from CDK's lines, without exports, which only other stacks read. */
 const outputsIn = (name: string, lines: readonly string[]): readonly string[] =>
   lines
     .filter((line) => line.startsWith(`${name}.`) && line.includes(' = '))

@@ -109,7 +109,7 @@ const useProfile = ({ profile, region }: Given): void => {
   if (region !== undefined) process.env['AWS_REGION'] = region;
 };
 
-/** The actor of a command's changes in the history. */
+/** The actor that the history names for a command's changes. */
 const OPERATOR = { requestId: randomUUID(), actor: { type: 'system', id: 'payctl' } } as const;
 
 /** @throws NotReachable */

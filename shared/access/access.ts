@@ -1,9 +1,9 @@
 /**
  * @module The access rule for all records. A user may read a record of their own and, if it is personal, change it.
- * Members of its organization may read it and, with the permission, change it; their role always comes from the
- * membership record. A guest needs a token or must prove the guest_id (continue-guest.ts). The merchant's people and
- * keys may read every record within their read scopes. On another owner's record they may only take merchant actions,
- * with the scope of the route.
+ * Members of the organization that owns a record may read it and, with the permission, change it. Their role always
+ * comes from the membership record. A guest needs a token or must prove the guest_id (continue-guest.ts). The
+ * merchant's people and keys may read every record within their read scopes. On another owner's record they may only
+ * take merchant actions, with the scope of the route.
  */
 
 import { DomainError, notFound } from '../core/errors.ts';
@@ -29,7 +29,7 @@ export type AccessDecision =
   /** `asAdmin` is true if the record belongs to another owner, or the action is merchant-only. */
   | { readonly kind: 'granted'; readonly canWrite: boolean; readonly asAdmin?: true }
   | { readonly kind: 'refused'; readonly error: DomainError }
-  /** Undecided without the caller's standing in this organization. */
+  /** The decision needs the caller's standing in this organization. */
   | { readonly kind: 'needs standing'; readonly organizationId: string };
 
 const granted = (canWrite: boolean): AccessDecision => ({ kind: 'granted', canWrite });

@@ -27,7 +27,7 @@ export interface Credentials {
 
 /** The payer in X-Act-For. */
 export type ActedFor =
-  /** `email` comes from the key, and only without an identity service. */
+  /** The key may send `email`, but only if there is no identity service. */
   | { readonly kind: 'user'; readonly userId: string; readonly email?: string | undefined }
   | { readonly kind: 'organization'; readonly organizationId: string }
   | { readonly kind: 'guest'; readonly guestId: string };
@@ -135,8 +135,8 @@ export const authenticator = (options: AuthenticateOptions) => {
   };
 
   /**
-   * The payer as the caller, with the key. @throws DomainError USER_NOT_FOUND, RESOURCE_NOT_FOUND or
-   * IDENTITY_UNAVAILABLE
+   * The caller for a key that acts for this payer.
+   * @throws DomainError USER_NOT_FOUND, RESOURCE_NOT_FOUND or IDENTITY_UNAVAILABLE
    */
   const actFor = async (key: KeyIdentity, payer: ActedFor): Promise<Caller> => {
     if (payer.kind === 'organization') return { ...payer, key };
@@ -162,7 +162,7 @@ export const authenticator = (options: AuthenticateOptions) => {
   return { looksUp: options.identity.looksUp, authenticate, actFor };
 };
 
-/** The guest counts as having a token, so records' age and network do not limit the key. */
+/** The guest for whom a key acts. The guest counts as having a token, so the key needs no proof of the guest_id. */
 const guestCaller = async (
   { guestOf }: Pick<AuthenticateOptions, 'guestOf'>,
   key: KeyIdentity,

@@ -13,7 +13,7 @@ export interface KeyIdentity {
   readonly holderEmailHash?: string | undefined;
 }
 
-/** The hosted page link of a request. The caller is the record's payer. */
+/** The hosted page link of a request. It lets the caller act as the record's payer. */
 interface LinkIdentity {
   /** The id of the record or payment link that the link opens. */
   readonly id: string;
@@ -42,7 +42,7 @@ export interface GuestCaller {
   readonly phone: string | undefined;
   /** True if the guest presents a token with this guest_id. An e-mail in guest_data alone gives access to no record. */
   readonly byToken: boolean;
-  /** The stored form of the network of a create request (keyed-ids.ts). */
+  /** The guest's network at a create request, in its stored form (keyed-ids.ts). */
   readonly network?: string | undefined;
   /** Set if the token opens only one record, because the create that issued the token continued a guest_id. */
   readonly onlyRecord?: string | undefined;
@@ -73,7 +73,7 @@ export interface AnonymousCaller {
 
 export type Caller = SessionCaller | GuestCaller | OrganizationCaller | KeyCaller | AnonymousCaller;
 
-/** A caller with a standing in organizations. */
+/** A caller who can have a role in an organization. */
 export type MemberCaller = SessionCaller | OrganizationCaller;
 export const isMemberCaller = (caller: Caller): caller is MemberCaller =>
   caller.kind === 'session' || caller.kind === 'organization';
@@ -90,7 +90,7 @@ export const merchantScopesOf = (caller: Caller): readonly Scope[] => {
 export const mayAsMerchant = (caller: Caller, scope: Scope | undefined): boolean =>
   scope !== undefined && merchantScopesOf(caller).includes(scope);
 
-/** The route's merchant scope for this caller. */
+/** The scope that this caller needs to use the route for the merchant. */
 export const merchantScopeOn = (caller: Caller, scopes: RouteScopes | undefined): Scope | undefined =>
   (caller.kind === 'key' ? scopes?.keys : undefined) ?? scopes?.merchant;
 

@@ -15,7 +15,7 @@ export interface GuestClaims {
   readonly record?: string | undefined;
 }
 
-/** Epoch seconds. */
+/** The validity of a token, in epoch seconds. */
 interface Validity {
   readonly issuedAt: number;
   readonly expiresAt: number;

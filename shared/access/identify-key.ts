@@ -40,7 +40,7 @@ export const serviceKeys = ({ table, now }: { readonly table: Table; readonly no
     try {
       await table.update(keyUseKey(id), { set: { at: iso(hour * HOUR_MS) } });
     } catch {
-      // A failed note must not fail the request.
+      // Failing to record the use must not fail the request.
       noted.delete(id);
     }
   };

@@ -167,9 +167,7 @@ export const identityClient = (options: IdentityOptions) => {
   return { looksUp: options.looksUp, session, sessionOfToken, userByEmail, users };
 };
 
-/**
- * A verifier never drops the keys that it has read, so a removed key stays valid until the next verifier replaces it.
- */
+/** A verifier never drops a key that it has read. A removed key therefore stays valid until a new verifier opens. */
 const KEYS_CACHE_MS = 5 * MINUTE_MS;
 /** If reading the keys fails, the previous keys stay valid for this long. Reads are retried every minute. */
 const KEYS_KEPT_MS = HOUR_MS;
@@ -178,7 +176,7 @@ const KEYS_RETRY_MS = MINUTE_MS;
 interface Verifier {
   readonly verify: (token: string) => Promise<VerifiedBearer>;
   readonly openedAt: Instant;
-  /** The time to open the next verifier. */
+  /** When the next verifier must be opened. */
   readonly until: Instant;
 }
 

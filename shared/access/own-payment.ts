@@ -24,7 +24,7 @@ interface Decider {
   readonly bindingRoles: readonly Role[];
 }
 
-/** For a key, only an owner's role counts, because an owner may add its creator as a member without consent. */
+/** For a key, only the role owner counts, because an owner may add the key's creator as a member without consent. */
 const deciderOf = (caller: Caller): Decider | undefined => {
   if (caller.kind === 'key') {
     const { holders, holderEmailHash } = caller.key;

@@ -15,7 +15,10 @@ export const ownerColumns = { userId: optional, organizationId: optional, guestI
 /** The stored form of the network of the guest who created the record (keyed-ids.ts). Personal data. */
 export const networkColumn = { guestNetwork: optional };
 
-/** An organization's addresses and methods have no user, so a person's access ends with the membership. */
+/**
+ * The owner of a record. An organization's addresses and methods have no user, so a person's access ends with the
+ * membership.
+ */
 export type Owned = Readonly<{ [Field in keyof typeof ownerColumns]?: string | undefined }>;
 
 export const ownerIdsOf = ({ userId, organizationId, guestId, guestEmail }: Owned): Owned => ({

@@ -78,7 +78,10 @@ const forMerchant = (scope: Scope): RouteScopes => ({ merchant: scope });
 
 const PAYMENTS_LIST = 'GET /admin/payments';
 
-/** By endpoint id. Routes without a row accept no key, because they are public or only for sessions. */
+/**
+ * The scopes of each route, by endpoint id. Routes without a row accept no key, because they are public or only for
+ * sessions.
+ */
 const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'payments.create-intent': forPayer('payments:write'),
   'payments.create': forPayer('payments:write'),

@@ -54,7 +54,7 @@ export const statusOfKey = ({ revokedAt, expiresAt }: StoredKey, now: Instant): 
 const SECRET_PREFIX = 'psk_';
 const FORM = /^psk_([0-9a-f]{24})_([\w-]{43})$/;
 
-/** Also matches after quotes, spaces and a second `Bearer`, which clients add by mistake. */
+/** Also matches a secret after quotes, spaces or a second `Bearer`, which clients add by mistake. */
 const MEANS_SECRET = /^(?:[^a-z0-9]|bearer)*psk_/i;
 
 /** True if a credential looks like the secret of a key, even if it is malformed. */
@@ -78,7 +78,7 @@ export const readSecret = (text: string): SentSecret | undefined => {
 
 export const hashOfSecret = (last: string): string => hash('sha256', last, 'hex');
 
-/** The current secret, and former secrets within their grace period. */
+/** Maximum number of secrets of a key: the current secret, and former secrets within their grace period. */
 const MOST_SECRETS = 3;
 const NO_HASH = hashOfSecret('');
 
@@ -117,7 +117,7 @@ export const matchingSecret = (key: StoredKey | undefined, last: string, now: In
 /** The retention of a revoked key. */
 const KEPT_MS = 400 * DAY_MS;
 
-/** Every key is in the list of all keys. */
+/** How keys are stored. One partition lists every key, by creation time. */
 export const serviceKeyShape: VersionedShape<StoredKey> = {
   key: keyKey,
   parse: serviceKeyOf,

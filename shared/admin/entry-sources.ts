@@ -37,7 +37,7 @@ export interface OwnersList {
 export const LAST_FOUR = /^\d{4}$/;
 const FINGERPRINT = /^fp_[0-9a-f]{24}$/;
 
-/** The records with a word. Word items have no fields, so the caller filters by the records. */
+/** The entries of records that contain a word. Word items have no filter fields, so the caller filters the records. */
 export const entriesWithWord = (table: Table, kind: HistoricKind, word: string): EntrySource => {
   const inIndex = (index: OwnersList['index']): EntrySource => {
     const source = ownersEntries(table, { kind, index, partition: wordPartition(kind, word) });
@@ -75,7 +75,7 @@ export const cursorAt = (kind: HistoricKind, position: string): Cursor => {
   return { ...entryKey(kind, createdAt, id), sort: position };
 };
 
-/** The range of the list of all records without `from`. */
+/** How far back a list of all records goes if the request has no `from`. */
 const DEFAULT_RANGE = 31 * DAY_MS;
 /** The maximum number of queries in a request, and of entries per query. */
 const MAX_QUERIES = 64;
@@ -156,7 +156,7 @@ const rowOf = (item: Item): IndexRow => ({
   fields: {},
 });
 
-/** The complete part of the rows below the walk's position. */
+/** The rows below the walk's position, down to `known`. Further down, rows of some partitions are still unread. */
 const newestFirst = (rows: readonly IndexRow[], below: string, known: string | undefined): readonly IndexRow[] =>
   rows
     .filter(({ sort }) => sort < below && (known === undefined || sort >= known))

@@ -85,7 +85,7 @@ export interface EveryKind<T extends EveryRecord, Q extends EveryQuery> {
   readonly parse: RecordKind<T>['parse'];
   /** The clauses of this kind's additional filters. */
   readonly clausesOf: (query: Q) => readonly Clause[];
-  /** An additional filter of this kind that uses a word of the record. */
+  /** The word to search for, if the query uses an additional filter by a word. */
   readonly wordOf: (query: Q) => string | undefined;
   /** True if the record matches this kind's additional filters. */
   readonly matches: (record: T, query: Q) => boolean;

@@ -68,7 +68,7 @@ interface Dated {
   readonly settlement?: { readonly availableOn?: string | undefined } | undefined;
 }
 
-/** The list is in creation order, so it starts this much earlier to include every record of the range. */
+/** The list is in creation order, so it starts earlier than the range, to include every record of the range. */
 const creationsFrom = ({ date, from }: ExportQuery): string | undefined =>
   from === undefined || date === 'created' ? from : iso(instant(from) - LATEST_MS);
 

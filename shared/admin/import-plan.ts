@@ -22,7 +22,7 @@ export interface RowReads {
   readonly providerCustomerId: string;
   readonly owner: Owner;
   readonly holdings: Holdings;
-  /** By the provider's id; a start is keyed by `startAlias`. */
+  /** By the provider's id; a subscription from another biller is keyed by the alias of `startAlias`. */
   readonly known: ReadonlyMap<string, KnownRecord>;
   /** The currencies that the slot cannot charge. */
   readonly refusedCurrencies: ReadonlySet<string>;

@@ -19,7 +19,7 @@ interface ReadDeps extends StoreDeps, IdDeps {
 }
 
 /**
- * The users of the rows that the identity service knows; all users without an identity service.
+ * The users in the rows whom the identity service knows. Without that service, the users whose id has a valid form.
  * @throws DomainError IDENTITY_UNAVAILABLE
  */
 export const readUsers = async (
@@ -81,7 +81,10 @@ const readOwner = async (
   return { kind: 'guest', email: address, guestId: await ids.idOf('guest', 'import', slot, customerId, address) };
 };
 
-/** The alias of a start, from its customer and reference. Hashed, because the reference may contain a person's name. */
+/**
+ * The alias of a subscription from another biller, made of its customer and reference. Hashed, because the reference
+ * may contain a person's name.
+ */
 const startAlias = (customerId: string, reference: string): string =>
   `start_${createHash('sha256')
     .update(JSON.stringify([customerId, reference]))
@@ -131,7 +134,7 @@ const readKnown = async (
 
 const LONGEST_OWN_ID = 64;
 
-/** Sound, because every stored record has the owner columns. */
+/** The cast is sound, because every stored record has the owner columns. */
 const knownOf = (item: Item): KnownRecord => ({ id: String(item['id']), owner: ownerOfRecord(item as Owned) });
 
 /** The current record for the provider's id. */

@@ -75,7 +75,7 @@ const storeOne = async (deps: SubscriptionDeps, record: PlannedRecord, row: InRo
   const { reads, importing } = row.storing;
   const alias = record.adopting.kind === 'start' ? record.adopting.alias : record.providerId;
   const known = await readKnownOne(deps.table, importing.provider.slot, alias);
-  // The owner was removed, or other writes kept coming first.
+  // The write failed because the owner was removed, or because it kept conflicting with other writes.
   if (!known) return refused(record, 'not_reached');
   return isSameOwner(reads.owner, known.owner)
     ? { ...shown(record, known.id), outcome: 'known' }

@@ -78,7 +78,7 @@ const hitOf = ({ kind, id, label, ...known }: Known): SearchHit => ({
 type HitItem = Extract<ItemKind, 'PAY' | 'RFD' | 'DSP' | 'SUB' | 'CUS' | 'PM' | 'ORG'>;
 type Hits = (table: Table, items: readonly Item[]) => Promise<readonly SearchHit[]>;
 
-/** By sort key, in the order of the response. */
+/** The search hits of each kind of record, by sort key, in the order of the response. */
 const HITS: Readonly<Record<HitItem, Hits>> = {
   CUS: async (_, items) => items.flatMap((item) => customerHit(item)),
   ORG: async (_, items) => items.flatMap((item) => organizationHit(item)),

@@ -39,12 +39,12 @@ export interface CallResult<R> {
   readonly unanswered?: Unanswered | undefined;
 }
 
-/** Why a call is unclear: its own outcome, or the failure of a read after a refusal or in a look. */
+/** Why the effect of a call is unknown: the call's own outcome, or a failed read after a refusal or in a later look. */
 export type Unanswered =
   | { readonly by: 'response'; readonly outcome: NotDone | Unknown }
   | { readonly by: 'refusal' | 'look'; readonly outcome: Exclude<Outcome<never>, { readonly kind: 'done' }> };
 
-/** `open` is the claim, if it stays for a later look. */
+/** `open` is the claim if a later look must decide. */
 export type MadeCall<R, Claim extends R> = CallResult<R> & { readonly open?: Claim };
 
 /** `text` is the result for the log. */
@@ -64,7 +64,7 @@ export type Applied<Claim extends R, R> =
       readonly state: 'settled';
       readonly record: R;
       readonly refusal?: RefusedCall | undefined;
-      /** The look's result for the log; by default the record's status. */
+      /** The result of the look, for the log; by default the record's status. */
       readonly says?: string;
     }
   | {
@@ -113,7 +113,7 @@ export interface NextLook {
   readonly looked: LookResult;
 }
 
-/** The additions to a kind of call that due work needs. */
+/** The parts of a kind of call that only due work needs. */
 export interface LookedUp<Parts extends CallParts, R, Claim extends R> {
   readonly claimedAt: (claim: Claim) => Instant;
   /** The number of looks so far. */

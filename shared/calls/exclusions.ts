@@ -34,9 +34,9 @@ const EXCLUDED_BY = {
   'price update': ['price update', 'transfer'],
   /** Cancel, resume, reactivate, and another method at the provider. */
   command: ['transfer'],
-  /** A new period, after a cancellation or a pause. */
+  /** The start of a new period after a cancellation or a pause. */
   start: ['attempt'],
-  /** The end of a subscription or of a plan change. Unpaid changes were dropped before. */
+  /** The end of a subscription or of a plan change. Unpaid plan changes have been dropped by then. */
   end: ['plan change'],
   'subscription erasure': ['creation', 'plan change'],
 } as const satisfies Readonly<Record<string, readonly OpenCall[]>>;

@@ -21,7 +21,7 @@ interface Recorded<Parts> {
   readonly isLate: boolean;
 }
 
-/** After an unknown outcome, the claim and its next look stay. */
+/** Records the outcome of a call. After an unknown outcome, the claim and its next look stay. */
 export const recordOutcome = async <Parts extends CallParts, R, Claim extends R, Report, Found>(
   kind: CallKind<Parts, R, Claim, Report, Found>,
   context: Recorded<Parts>,

@@ -144,7 +144,7 @@ interface CatalogKind {
   view(item: Item, counter?: Item): unknown;
   /** Key of the item that counts the uses of the record. */
   counterKey?(id: string): Key;
-  /** For kinds with case-insensitive ids. */
+  /** The rules of ids, for kinds with case-insensitive ids. */
   readonly ids?: { canonical(sent: string): string; isValid(id: string): boolean; readonly form: string };
   /** Fields for list filters, under short names. */
   listFields(item: Item): Readonly<Record<string, boolean>>;

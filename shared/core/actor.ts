@@ -35,7 +35,7 @@ interface Work {
 
 const storage = new AsyncLocalStorage<Work>();
 
-/** Runs the function, including all asynchronous work that it starts, as this work. */
+/** Runs the function, and everything that it starts asynchronously, with this actor and request id. */
 export const runAs = <T>(work: Work, run: () => Promise<T>): Promise<T> => storage.run(work, run);
 
 /** undefined outside of any work. */

@@ -23,7 +23,7 @@ export interface Capabilities {
   readonly subscriptions: 'native' | 'service';
 }
 
-/** Without `subscriptions` for Stripe, because a setting of its slot selects the biller. */
+/** An adapter's fixed capabilities. Stripe's lack `subscriptions`, because a setting of its slot selects the biller. */
 type Known = Omit<Capabilities, 'subscriptions'> & Partial<Pick<Capabilities, 'subscriptions'>>;
 
 const NOTHING = {

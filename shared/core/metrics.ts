@@ -26,7 +26,7 @@ type Dimension = 'provider' | 'trigger';
 interface Metric {
   readonly name: MetricName;
   readonly unit: 'Count' | 'Milliseconds';
-  /** The sample of a line. The average of samples 0 and 1 is a rate; undefined adds no sample. */
+  /** The sample that a log line adds; undefined adds none. The average of samples that are 0 or 1 is a rate. */
   readonly of: (fields: LogFields) => number | undefined;
 }
 

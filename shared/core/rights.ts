@@ -44,7 +44,7 @@ interface KeyedActions {
   readonly keys: readonly string[];
 }
 
-/** Rights to items with these partition keys only. */
+/** The rights that cover only items with these partition keys. */
 export const KEYED_ACTIONS: Readonly<Record<KeyedRight, KeyedActions>> = {
   'table:count': { actions: ['dynamodb:UpdateItem'], keys: ['RATE#*', 'KEYUSE#*'] },
   'table:receive': { actions: ['dynamodb:PutItem'], keys: ['EVT#*', 'LOG#*'] },

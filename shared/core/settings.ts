@@ -84,10 +84,10 @@ export const slotFields = {
 };
 export type SlotSettings = Values<typeof slotFields>;
 
-/** The minimum time-out of functions that call a provider. 5 s of it are for recording the outcome and responding. */
+/** The minimum time-out of functions that call a provider. It includes 5 s to record the outcome and respond. */
 export const PROVIDER_FUNCTION_SECONDS = 20;
 const AROUND_A_PROVIDER_CALL_MS = 5_000;
-/** Without 1 s for reading and writing the record. */
+/** Leaves 1 s for reading and writing the record. */
 const LONGEST_IDENTITY_CALL_MS = AROUND_A_PROVIDER_CALL_MS - 1_000;
 const LONGEST_PROVIDER_CALL_MS = PROVIDER_FUNCTION_SECONDS * 1_000 - AROUND_A_PROVIDER_CALL_MS;
 

@@ -1,9 +1,10 @@
 /**
  * @module The rules of an address, and the countries in which a full address needs a postal code. The list comes from
  * the region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal Postal Union's
- * country sheets (https://www.upu.int, Addressing Solutions). Two changes follow those sheets. Taiwan requires no
- * postal code. Israel, Iceland, Monaco and the EU countries that libaddressinput leaves open (BG, CY, HR, MT, SI)
- * require a postal code. Elsewhere it is optional, even in countries with postal codes.
+ * country sheets (https://www.upu.int, Addressing Solutions). It differs from that data in two points, in which it
+ * follows the sheets. Taiwan requires no postal code. Israel, Iceland, Monaco and the EU countries that libaddressinput
+ * leaves open (BG, CY, HR, MT, SI) require a postal code. Elsewhere it is optional, even in countries with postal
+ * codes.
  */
 
 import type { Problem } from '../core/errors.ts';

@@ -127,7 +127,7 @@ export const eventAddressView = (address: Address) => ({
   tax_id_type: address.taxIdType ?? null,
 });
 
-/** An owner has one default address per type. */
+/** The type of an address. An owner has one default address per type. */
 type AddressType = Address['type'];
 
 const slotFor = (owner: Owner, type: AddressType): DefaultSlot => ({ owner, kind: 'ADDR', variant: type });

@@ -60,7 +60,7 @@ type CustomerDraft = Omit<Customer, 'providerCustomerId'>;
 export const customerAlias = ({ id, providerId, providerCustomerId }: Customer): TransactionStep =>
   aliasStep(providerId, providerCustomerId, { kind: 'CUS', id });
 
-/** Creates the provider's customer. The request's Idempotency-Key is the claim, so any failure frees the key. */
+/** Creates the provider's customer while the request holds its Idempotency-Key. Any failure frees the key. */
 export const createProviderCustomer = async (provider: PaymentProvider, draft: CustomerDraft): Promise<Customer> => {
   const outcome = await sendCustomer(provider, draft);
   if (outcome.kind !== 'done') throw failedError(outcome, customerRefusal);

@@ -31,7 +31,7 @@ interface CustomerRequest {
   readonly known: OwnerCustomer | undefined;
 }
 
-/** Wait for up to five seconds, longer than a provider usually takes to create a customer. */
+/** Enough tries for five seconds, which is longer than a provider usually takes to create a customer. */
 const TRIES = 25;
 const WAIT_MS = 200;
 
@@ -50,7 +50,10 @@ export const ensureCustomer = async (deps: ProviderRecordDeps, wanted: CustomerR
   throw new DomainError('VERSION_CONFLICT', { retryAfterSeconds: 5 });
 };
 
-/** A guest who repeats a request has another guest_id and finds no claim, so derive the id from the record's id. */
+/**
+ * Drafts the customer to claim. A guest who repeats a request has another guest_id and finds no claim. A guest's
+ * customer id is therefore derived from the id of the record that needs the customer.
+ */
 const draftFor = async (
   deps: ProviderRecordDeps,
   { slot, owner, caller, forId }: CustomerRequest,

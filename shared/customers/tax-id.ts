@@ -53,17 +53,17 @@ import { validate as ein } from 'stdnum/lib/cjs/us/ein.js';
 import { validate as zaVat } from 'stdnum/lib/cjs/za/vat.js';
 import type { Address } from './address.ts';
 
-/** A validator of the library, of which only the validity is used. */
+/** A validator of the library. Only `isValid` of its result is used. */
 type Validate = (value: string) => { readonly isValid: boolean };
 
-/** Only GD and HA numbers have five characters, but the library accepts other prefixes too. */
+/** A number of five characters must start with GD or HA. The library accepts other prefixes too. */
 const britishVat: Validate = (value) => {
   const compact = value.toUpperCase().replaceAll(/[ \-/]/g, '');
   const number = compact.replace(/^(GB|XI)/, '');
   return number.length === 5 && !/^(GD|HA)/.test(number) ? { isValid: false } : gbVat(number);
 };
 
-/** VAT numbers by country, for the European Union, its neighbors, and South Africa. */
+/** VAT validators by country, for the European Union, its neighbors, and South Africa. */
 const BY_COUNTRY: Readonly<Record<string, Validate | undefined>> = {
   AT: atVat,
   BE: beVat,
@@ -113,7 +113,7 @@ const vatValidators = (value: string, country: string): readonly Validate[] => {
 
 type TaxIdType = NonNullable<Address['taxIdType']>;
 
-/** Validators by tax id type: a list, a record by country, or a function. Empty if no rule is known. */
+/** The validators of a tax id type, as a list, by country, or as a function. Empty if no rule is known. */
 type Rule =
   | readonly Validate[]
   | Readonly<Record<string, Validate | undefined>>
@@ -123,7 +123,7 @@ const VALIDATORS: Readonly<Record<TaxIdType, Rule>> = {
   vat: vatValidators,
   ein: [ein],
   rfc: [rfc],
-  // A person's tax id is the number of the identity card.
+  // In the Dominican Republic, a person's tax id is the number of the identity card.
   rnc: [rnc, cedula],
   cnpj: [cnpj],
   cpf: [cpf],

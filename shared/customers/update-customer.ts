@@ -55,7 +55,7 @@ const isEchoOf = ({ was, details }: Sent, current: Customer): boolean => {
 
 const detailsOf = ({ email, name, phone }: Customer): string => canonicalJson({ email, name, phone });
 
-/** The names before the echo. The echo's commit has replaced them with the provider's names. */
+/** The names from before our call, because the echo's commit has replaced them with the provider's names. */
 const namesOf = ({ name, firstName, lastName, isNameGiven }: Customer) => ({ name, firstName, lastName, isNameGiven });
 
 /**

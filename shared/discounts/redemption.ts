@@ -56,7 +56,7 @@ const withoutTag = (email: string): string => {
   return plus > 0 ? `${local.slice(0, plus)}${email.slice(at)}` : email;
 };
 
-/** The keys of a code, its counter and the payer's uses. All three are always read. */
+/** The keys of a code, of its counter and of the payer's uses, which are always read together. */
 const codeKeys = (code: string, payer: string): readonly Key[] => [
   discountKey(code),
   discountCountKey(code),
@@ -172,7 +172,9 @@ export const newUse = (
 };
 
 const CONFLICT_WAITS = { attempts: 12, firstMs: 50 };
-/** After this many failures despite room, another condition must be the cause, such as the caller's right. */
+/**
+ * After this many failures although the code has room, another condition must be the cause, such as the caller's right.
+ */
 const UNMET_TRIES = 3;
 const RETRY_AFTER_SECONDS = 2;
 

@@ -1,7 +1,7 @@
 /**
  * @module A delivery is one queued event for one target. It can be replayed for 30 days. The delivery of a canonical
- * event is stored with its body. A provider's event is stored anyway, so its delivery derives from the log entry. It is
- * stored only while it waits long for an attempt.
+ * event is stored with its body. A provider's event is stored anyway, so its delivery derives from the log entry. Such
+ * a delivery is stored only while it waits long for an attempt.
  */
 
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-/** @module Cancels a subscription on its hosted page at the end of the period, or keeps it, as its payer. */
+/** @module The payer cancels a subscription at the end of the period, or keeps it, on its hosted page. */
 
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';

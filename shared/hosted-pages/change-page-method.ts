@@ -1,5 +1,5 @@
 /**
- * @module Saves a method on the hosted page of a subscription and makes it the subscription's own, as its payer. An
+ * @module Saves a method that the payer enters on a subscription's hosted page, and makes it the subscription's own. An
  * open payment is charged with the new method first, so a declined method does not replace the current method.
  */
 

@@ -48,7 +48,7 @@ export const productNamed = async (
 ): Promise<PageState['product']> =>
   productId === undefined ? null : productOf(await table.get(productRecord.key(productId)));
 
-/** The method of the last attempt. Without its details, the payer's own saved method, never one that a member lends. */
+/** The method of the last attempt. If its details are unknown, the payer's own saved method, but never a lent one. */
 const methodOf = async ({ table }: Pick<MoneyDeps, 'table'>, payment: VisiblePayment): Promise<PageState['method']> => {
   const { details, paymentMethodId } = payment;
   if (details) {

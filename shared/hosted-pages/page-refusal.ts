@@ -7,8 +7,8 @@ import { fieldAt, textAt } from '../core/rows.ts';
 import { pageGone } from '../http/link-caller.ts';
 
 /**
- * After a decline, the page gets only the code and the advice. A method that is stored at the provider is refused like
- * another link's record.
+ * After a decline, the page gets only the code and the advice. For a method that is stored at the provider, the page
+ * gets the same error as for another link's record.
  */
 export const pageRefusal = (error: unknown): never => {
   if (!(error instanceof DomainError)) throw error;

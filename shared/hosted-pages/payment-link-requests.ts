@@ -77,7 +77,7 @@ export const createPaymentLinkBody = z.object(fields).meta({
   description: 'The product, or prices with a currency, and the limits of the link.',
 });
 
-/** Null is allowed, because a client may send back a read link, whose prices are null if it sells a product. */
+/** Null is allowed, because a client may send back a link as read. A link that sells a product has null prices. */
 export const updatePaymentLinkBody = z
   .object({
     ...fields,

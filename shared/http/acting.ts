@@ -1,7 +1,7 @@
 /**
- * @module Decides the scopes of a service key's request and its payer, from the route alone, before any record is read.
+ * @module Decides which scope a service key's request needs and for whom it acts, before the route's records are read.
  * A request with X-Act-For acts for the named payer; without the header it acts for the merchant. Declines count per
- * X-Payer-Address network if the key sends this header, else per key.
+ * network in X-Payer-Address if the key sends this header, else per key.
  */
 
 import { scopeMissing } from '../access/access.ts';

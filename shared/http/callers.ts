@@ -30,7 +30,7 @@ export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
   };
 };
 
-/** A session may be a JWT. */
+/** The maximum length of a session, which may be a JWT. */
 const LONGEST_SESSION = 4_096;
 
 /**

@@ -109,7 +109,7 @@ const continued = async (
   return { request: { ...request, caller }, alongside: await readItems(deps, keys, true) };
 };
 
-/** The creation time of a payment in lists is only part of its `sort` attribute. */
+/** A listed payment stores its creation time only as part of its `sort` attribute. */
 const creationSchema = z.looseObject({
   createdAt: z.string().optional(),
   sort: z.string().default(''),
@@ -226,7 +226,7 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
   };
 };
 
-/** A used record, with the keys to read. These are the key of our id, or the aliases of the provider's id. */
+/** A record that the request uses. The keys to read are the record's own key, or the aliases of the provider's id. */
 interface UsedReference {
   readonly kind: RecordKind;
   readonly aliases: RecordAliases | undefined;

@@ -77,7 +77,7 @@ const isFromEdge = ({ secretHashes }: TrustedEdge, secret: string | undefined): 
 export const networkIn = (text: string): string | undefined =>
   !text.includes('%') && isAddress(text) ? networkOf(text) : undefined;
 
-/** No address is longer. */
+/** The most characters that an address can have. */
 const LONGEST_ADDRESS = 45;
 
 /** True if the text is a whole IPv4 or IPv6 address. */

@@ -183,7 +183,7 @@ type Optional =
   | 'rateClass'
   | 'errors';
 
-/** Maximum seconds of a create. A retry under the same key waits this long and 5 s more. */
+/** Maximum seconds of a create. A retry under the same key waits for this time plus 5 s. */
 export const CREATE_TIMEOUT_SECONDS = {
   payment: 20,
   customer: 20,

@@ -10,7 +10,8 @@ import { normalizedEmail } from '../core/text.ts';
 import { withEmptyMeaning } from './parse.ts';
 
 /**
- * A maximum that ends only the string's own checks. Zod's `abort` would also skip the body's checks for missing fields.
+ * A maximum whose failure skips only the string's own checks. Zod's `abort` would also skip the body's checks for
+ * missing fields.
  */
 const rawBound = (max: number) => {
   const bound = z.maxLength(max);

@@ -22,11 +22,11 @@ export interface KeptAnswer {
 export interface IdempotentRequest {
   readonly scope: string;
   readonly requestHash: string;
-  /** Set if an earlier request under the key got a response without the command's outcome. */
+  /** Set if an earlier request under the key got a response that lacked the command's outcome. */
   readonly isRepeat?: true;
 }
 
-/** The state of a key whose last response did not contain the command's outcome. */
+/** The state of a key whose last response lacked the command's outcome. */
 export const LEFT_OPEN = 'left open';
 
 /** The content of a key's item after a response; undefined frees the key. */
@@ -118,8 +118,8 @@ export const inProgressError = (retryAfterSeconds: number): DomainError =>
 export const keyReusedError = (): DomainError => new DomainError('IDEMPOTENCY_KEY_REUSED');
 
 /**
- * Claims the key. @returns the kept response if there is one, and nothing is claimed; LEFT_OPEN if the claim is for a
- * repeat; undefined for a first request, or if the first request ended without a response
+ * Claims the key, unless it keeps a response. @returns the kept response; LEFT_OPEN if the claim is for a repeat of a
+ * command whose outcome was open; undefined for a first request, or if the first request ended without a response
  */
 export const claimKey = async (
   deps: { readonly table: Table; readonly now: Now },

@@ -56,9 +56,9 @@ interface CheckedUseCase<D, Request> {
    * @throws DomainError if the caller may no longer act
    */
   readonly checkRepeat?: (deps: D, request: Request) => Promise<unknown>;
-  /** Of a PUT or PATCH: the record as the caller would read it; undefined if the record does not exist. */
+  /** Set for a PUT or PATCH. Returns the record as the caller would read it; undefined if it does not exist. */
   readonly shows?: (deps: D, request: Request) => ShownRecord | Promise<ShownRecord | undefined>;
-  /** Of an endpoint with `csv`. */
+  /** Set for an endpoint with `csv`. */
   readonly csv?: CsvRenderer;
 }
 
@@ -114,7 +114,7 @@ const spanOf = (event: APIGatewayProxyEventV2, context: Context) => {
   return newSpan(traceContextOf(traceparent, tracestate), requestIdAt(event, context));
 };
 
-/** Keeps only the totals of the list's own headers. */
+/** Of the list's own headers, a CSV page keeps only x-totals. */
 const renderCsv = (exchange: Exchange, { data, more, headers: own }: Reply, page: CsvPage): HttpResponse => {
   const { name, columns } = exchange.spec.csv ?? { name: '', columns: [] };
   const { csvCursor, csvText } = rendererOf(exchange);
@@ -139,7 +139,7 @@ const parsedRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   return exchange.request as ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>;
 };
 
-/** Removes payers' secrets from every response to a platform admin. */
+/** Removes payers' secrets from every response to a caller who acts for the merchant. */
 const withoutSecrets = ({ request }: Exchange, reply: Reply): Reply =>
   request?.asAdmin ? { ...reply, data: withoutPayerSecrets(reply.data) } : reply;
 

@@ -52,7 +52,7 @@ export interface LimitDeps extends StoreDeps {
 interface Window extends WindowSpan {
   readonly limit: RateLimit;
   readonly key: Key;
-  /** The attributes with the counts of the current and the previous window. */
+  /** The names of the attributes that count the current and the previous window. */
   readonly current: string;
   readonly previous: string;
   /** Index of the current window since 1970. */
@@ -191,7 +191,7 @@ const addTo = async ({ table }: StoreDeps, window: Window, clauses: readonly Cla
   return written;
 };
 
-/** An item with more windows is cleaned up. */
+/** An item with more windows than this loses its outdated windows. */
 const MOST_WINDOWS = 10;
 
 /** Removes the outdated windows of a subject. */

@@ -38,7 +38,7 @@ export interface Bounds {
   readonly currentBelow: number;
 }
 
-/** The exact bound of the current count for this previous count. */
+/** The exact bound of the current count, given the previous count. */
 export const boundsAfter = (previous: number, { max, lengthMs, elapsedMs }: WindowSpan): Bounds => ({
   previousAtMost: previous,
   currentBelow: Math.floor((max * lengthMs - previous * (lengthMs - elapsedMs)) / lengthMs),

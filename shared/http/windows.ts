@@ -18,7 +18,7 @@ export const provenCaller = (caller: Caller): string | undefined => {
   return caller.kind === 'anonymous' ? undefined : subjectOf(caller);
 };
 
-/** The key of a request for other payers. If the key acts for a user, the user counts instead. */
+/** The key of a request that does not act for a user. If the key acts for a user, the user counts instead. */
 const keyOfOthers = (caller: Caller): string | undefined =>
   caller.kind === 'session' ? undefined : keyOfCaller(caller)?.id;
 
@@ -80,7 +80,7 @@ export const declineLimits: readonly RateLimit[] = [
   },
 ];
 
-/** Every create of a caller. `guestCreateLimits` counts guests without a token. */
+/** Counts every create of a proven caller. `guestCreateLimits` counts guests without a token. */
 const CREATES: RateLimit = {
   name: 'create',
   max: 300,
@@ -90,7 +90,7 @@ const CREATES: RateLimit = {
 
 const hasId = z.looseObject({ id: z.string() });
 
-/** Every write of a caller to one record, on any route and under any id of the record. */
+/** Counts every write of a caller to one record, on any route and with any id of the record. */
 const WRITES: RateLimit = {
   name: 'write',
   max: 60,
@@ -101,7 +101,7 @@ const WRITES: RateLimit = {
   },
 };
 
-/** Requests of a key without X-Act-For, for the merchant or with guest_data. */
+/** Counts a key's requests without X-Act-For: those for the merchant and those with guest_data. */
 export const keyRequests: RateLimit = {
   name: 'key',
   max: 600,

@@ -37,8 +37,8 @@ export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string, e
   );
 
 /**
- * Documents whole numbers in the query as integers, JSON as any value, and objects of a request as closed. Drops the
- * bounds of safe integers.
+ * Documents whole numbers in the query as integers, lazy schemas (any JSON) as any value, and request objects as
+ * closed. Drops the bounds of safe integers.
  */
 const correctSchema = ({ jsonSchema, zodSchema, io }: Parameters<ZodOpenApiOverride>[0]): void => {
   const { def } = zodSchema._zod;

@@ -314,7 +314,10 @@ const providerErrors = ({ uses, bodyForm, accepted }: Endpoint): readonly ErrorC
   return ['PROVIDER_ERROR', 'PROVIDER_UNAVAILABLE', ...(accepted === undefined ? (['PROVIDER_TIMEOUT'] as const) : [])];
 };
 
-/** Invalid keys count in a window. Every route with a caller refuses X-Act-For from callers without a key. */
+/**
+ * The errors of a request with a service key. Invalid keys count toward a rate limit. Every route with a caller refuses
+ * X-Act-For from callers without a key.
+ */
 const WITH_A_SERVICE_KEY: readonly ErrorCode[] = ['API_KEY_INVALID', 'INSUFFICIENT_PERMISSIONS', 'RATE_LIMITED'];
 
 const serviceKeyErrors = (endpoint: Endpoint): readonly ErrorCode[] => {

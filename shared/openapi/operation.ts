@@ -20,7 +20,7 @@ export interface Example {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly response?: unknown;
-  /** A 202 response, for a route with another status for finished requests. */
+  /** The 202 response of a route that uses another status for finished requests. */
   readonly accepted?: unknown;
 }
 
@@ -141,7 +141,7 @@ const envelopeOf = ({ meta, beside }: Endpoint, data: z.ZodType) =>
 const errorsOf = (endpoint: Endpoint) =>
   Object.fromEntries([...codesByStatus(endpoint)].map(([status, codes]) => [String(status), errorOf(codes)]));
 
-/** A response with at most this many codes recurs on many routes, so the document defines it once. */
+/** Error responses with at most this many codes recur on many routes, so the document defines each of them once. */
 const MOST_SHARED = 5;
 
 type ErrorResponse = ReturnType<typeof makeError>;

@@ -1,4 +1,4 @@
-/** @module Applies a set-up's report: completes the method, marks its set-up as failed, or requests the removal. */
+/** @module Applies a report about a set-up: completes the method, marks the set-up as failed, or asks for removal. */
 
 import { iso } from '../core/time.ts';
 import { aliasKey } from '../platform/keys.ts';
@@ -13,7 +13,7 @@ export type SetupProgress =
   | 'completed'
   | 'failed'
   | 'unchanged'
-  /** The set-up was canceled, or its method belongs to another record already. Remove the record. */
+  /** The set-up was canceled, or another record already has its method. The caller must remove the record. */
   | 'over';
 
 /**
@@ -60,7 +60,7 @@ const completionSteps = (was: PaymentMethod, next: PaymentMethod): readonly Tran
   ];
 };
 
-/** The alias of the earlier card stays. The provider could still charge that card, so no other record may have it. */
+/** The alias of the earlier card stays. The provider could still charge it, so no other record may get the alias. */
 const aliasStepsOf = (next: PaymentMethod): readonly TransactionStep[] => [
   {
     put: { ...aliasKey(next.providerId, next.providerMethodId), kind: 'PM', id: next.id },

@@ -102,7 +102,7 @@ const answerSaved = async (
   return { data: { ...view, ...(await guestTokenFields(deps.guestTokens, caller, method)) }, status: 200 };
 };
 
-/** Refuses card data even beside a token. The client must learn not to send card data. */
+/** Unless raw cards are allowed, refuses card data even next to a token, so clients learn not to send card data. */
 const refuseRawCard = (deps: MethodDeps, provider: PaymentProvider, body: CreateMethodBody): void => {
   if (body.card_number === undefined && body.card_cvc === undefined) return;
   if (!deps.allowRawCards || !provider.can.rawCards) throw new DomainError('RAW_CARD_DISABLED');

@@ -25,13 +25,13 @@ export interface UsableMethod {
   readonly [PASSED]: true;
   /** The provider's id or one-time token. */
   readonly methodRef: string | undefined;
-  /** Our record, if the method is saved. */
+  /** The id of our record, if the method is saved. */
   readonly paymentMethodId: string | undefined;
   /** The kind of a saved method. */
   readonly methodKind?: MethodKind | undefined;
   /** The customer to charge. A saved method is charged only for its own customer. */
   readonly providerCustomerId: string | undefined;
-  /** Our record of that customer. */
+  /** The id of our record of that customer. */
   readonly customerId?: string | undefined;
   /** True for a member's own method that pays for an organization. The customer is the member's. */
   readonly isLent?: boolean | undefined;
@@ -210,7 +210,7 @@ const findSavedId = async (table: Table, providerId: ProviderSlot, methodRef: st
   return alias?.kind === 'PM' ? alias.id : undefined;
 };
 
-/** The condition that no saved method has the provider's id. Another kind of record may have it. */
+/** The condition that no saved method has the provider's id. A record of another kind may have this id. */
 const isNotSaved = ({ providerId }: Holder, methodRef: string | undefined): readonly TransactionStep[] => {
   if (methodRef === undefined) return [];
   return [{ check: aliasKey(providerId, methodRef), if: [{ any: [{ absent: true }, { differs: ['kind', 'PM'] }] }] }];

@@ -25,7 +25,7 @@ interface PricedPayment extends Prices {
   readonly discount?: PaymentDiscount | undefined;
 }
 
-/** A price, and the code's use that the write of the payment reserves. */
+/** A price, and the use of its discount code. The write of the payment reserves this use. */
 export interface CodedPrice {
   readonly price: PricedPayment;
   readonly reserving?: NewUse | undefined;

@@ -63,8 +63,8 @@ const newsOf = (
 ): VisiblePayment | undefined => withMoreCaptured(payment, report, now, cause) ?? withNews(payment, report, now);
 
 /**
- * The next version of a payment whose status stays: new facts, or another amount or end of the hold. PayPal renews a
- * hold as a new authorization, and only the new authorization can be captured.
+ * The next version if the report keeps the status but has new facts, or another amount or end of the hold. PayPal
+ * renews a hold as a new authorization, and only the new authorization can be captured.
  */
 const withNews = (payment: VisiblePayment, report: ProviderPayment, now: Instant): VisiblePayment | undefined => {
   const declined = declinedLater(payment, report, now);

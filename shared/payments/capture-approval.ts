@@ -40,7 +40,7 @@ export const captureApproval = async (
 /** An approval expires after a few hours, so a capture that did not happen is retried after two minutes. */
 const CAPTURE_RETRY_MS = 2 * MINUTE_MS;
 
-/** The payment after the approval. It is pending until the capture happens. */
+/** The approved payment. It is pending until the capture happens. */
 const awaitingCapture = (payment: VisiblePayment, reconcileAt: string): VisiblePayment => ({
   ...payment,
   status: 'pending',

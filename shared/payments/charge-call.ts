@@ -66,7 +66,7 @@ export const makeAttempt = async (
 
 const isOpen = ({ status }: VisiblePayment): boolean => status === 'processing';
 
-/** Statuses in a read that prove a confirmation, such as in the payer's browser. Its outcome counts. */
+/** Statuses in a read that prove a confirmation, such as in the payer's browser. The confirmation's outcome counts. */
 const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = [
   'pending',
   'processing',

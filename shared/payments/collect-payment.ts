@@ -1,5 +1,5 @@
 /**
- * @module Payments that the service starts for subscriptions. Records, claims and keys are like those of any payment.
+ * @module Payments that the service starts for subscriptions. They use records, claims and keys like any other payment.
  */
 
 import { FIRST_LOOK_MS } from '../calls/call-times.ts';
@@ -58,7 +58,7 @@ export const collect = async (deps: CollectDeps, wanted: CollectRequest): Promis
   }
 };
 
-/** True if the wanted attempt was not claimed and no other attempt is under way. */
+/** True if only the known attempts were made, and another attempt may be claimed. */
 const isUntried = (payment: VisiblePayment, { attempts }: CollectRequest): boolean =>
   payment.attempt === attempts && claimRefusal(payment) === undefined;
 
@@ -146,7 +146,10 @@ export const findCollectedPayment = (
   id: string,
 ): Promise<VisiblePayment | undefined> => paymentStore(deps.table, deps.now).loadVisible(id);
 
-/** Cancels a payment if no attempt is under way. @throws DomainError if the provider cannot be reached now */
+/**
+ * Cancels a payment, unless an attempt is under way or the payment belongs to a provider's invoice.
+ * @throws DomainError if the provider cannot be reached now
+ */
 export const releasePayment = async (deps: CollectDeps, id: string): Promise<VisiblePayment | undefined> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = await store.loadVisible(id);

@@ -7,14 +7,14 @@ import { discountTermsFields } from '../discounts/discount-terms.ts';
 import { isRedemption, type Redemption, redemptionFields } from '../discounts/redemption.ts';
 import type { PaymentLinkUse } from '../payment-links/link-places.ts';
 
-/** A subscription's payment has only code and cents. */
+/** The stored discount of a payment with a code. A subscription's payment has only `code` and `cents`. */
 export const paymentDiscountSchema = z.lazy(() =>
   z.object({
     ...discountTermsFields,
     ...redemptionFields,
     /** The part of the payment's discount that comes from the code. */
     cents: z.int(),
-    /** The tax before the code. */
+    /** The tax without the code. */
     fullTaxCents: z.int().optional(),
     /** When an unpaid payment returns its use of a limited code. */
     heldUntil: z.string().optional(),
@@ -59,8 +59,8 @@ export const paymentDiscountView = ({ discount }: Discounted) =>
 const UNPAID: readonly string[] = ['created', 'requires_payment_method', 'pending', 'failed'];
 
 /**
- * When an unpaid payment returns its use of a discount code and its place of a payment link; undefined if it has
- * neither. A link to the payment's hosted page extends this time.
+ * When an unpaid payment returns its use of a discount code and its place among the payments of a payment link;
+ * undefined if it has neither. A link to the payment's hosted page extends this time.
  */
 export const placeEnds = ({ status, discount, paymentLink, linkUntil = '' }: HoldsPlace): string | undefined => {
   if (!UNPAID.includes(status)) return undefined;

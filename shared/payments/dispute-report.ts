@@ -22,7 +22,7 @@ export type DisputeDecision = (
 ) & {
   /** The same object if there is nothing to store. The version counts only changes that readers see. */
   readonly next: Dispute;
-  /** True if the record or the report may be newer. A new read of the provider decides. */
+  /** True if it is unclear whether the record or the report is newer. A new read of the provider decides. */
   readonly isUnclear: boolean;
 };
 

@@ -37,7 +37,7 @@ export const findReportedDispute = (
 
 const idOfReported = ({ payment, report }: ShownDispute): string => disputeIdOf(payment.providerId, report.disputeId);
 
-/** True if the record or the report may be newer. Read the provider then. */
+/** True if it is unclear whether the record or the report is newer. Read the provider then. */
 export const isUnclearReport = async (deps: DisputeDeps, reported: ReportedDispute): Promise<boolean> => {
   const dispute = await findReportedDispute(deps, reported);
   return dispute !== undefined && decideReport(dispute, reported, deps.now()).isUnclear;
@@ -141,7 +141,7 @@ const disputesWith = (payment: VisiblePayment, next: Dispute): VisiblePayment['d
   return [...others, counted].sort((one, other) => (one.id < other.id ? -1 : 1));
 };
 
-/** A refund before a lost dispute gives the money back twice. */
+/** Logs an error if the payer got back more than was paid, such as by a refund and then a lost dispute. */
 const warnOfTooMuch = ({ log }: DisputeDeps, payment: VisiblePayment, { id, status }: Dispute): void => {
   if (status !== 'lost' || !hasGivenBackTooMuch(payment)) return;
   const about = { payment_id: payment.id, dispute_id: id, provider: payment.providerId };

@@ -11,7 +11,7 @@ import type { Payment } from './payment.ts';
 
 const payerKeyOf = (payment: Payment): Key | undefined => {
   const owner = ownerOfRecord(payment);
-  // An erased guest has no e-mail address, so no other payment can have the same payer.
+  // An erased guest has no e-mail address, so no other payment can be matched to the guest.
   const isNamed = owner && (owner.kind !== 'guest' || payment.guestEmail !== undefined);
   return isNamed ? payerKey(payerOfDiscount(owner)) : undefined;
 };

@@ -22,7 +22,7 @@ interface EventReport {
   /** Epoch seconds. */
   readonly createdAt: number;
   readonly attemptRef: string | undefined;
-  /** True if the event is about a hold, or its end. */
+  /** True if the event is about a hold or the end of a hold. */
   readonly isOfHold?: boolean;
 }
 
@@ -43,7 +43,7 @@ export const decideEvent = (payment: VisiblePayment, event: EventReport): EventD
 const mayHold = ({ captureMethod, status }: Payment): boolean =>
   captureMethod === 'manual' && (status === 'processing' || status === 'requires_capture');
 
-/** True if the event is older than the second of the current claim, or reports that an earlier attempt failed. */
+/** True if the event is older, in whole seconds, than the current claim, or reports that an earlier attempt failed. */
 const isStale = (payment: Payment, event: EventReport): boolean => {
   if (payment.claimedAt !== undefined && event.createdAt < epochSeconds(instant(payment.claimedAt))) return true;
   return event.status === 'failed' && isOfEarlierAttempt(payment, event.attemptRef);
@@ -97,8 +97,8 @@ const reached = (
     case 'requires_payment_method':
       return false;
     case 'failed':
-      // Without an id, the failure counts for the current attempt if an earlier attempt had an id. Otherwise the
-      // attempt is sent again under its key.
+      // A failure without an attempt's id counts for the current attempt only if an earlier attempt had an id.
+      // Otherwise, the current attempt is sent again under its key.
       return report.attemptRef === undefined
         ? payment.priorAttemptRefs !== undefined
         : !isOfEarlierAttempt(payment, report.attemptRef);

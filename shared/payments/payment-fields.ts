@@ -28,7 +28,7 @@ export const methodGroup = z.lazy(() =>
     providerCustomerId: optional,
     /** The customer of the member whose own saved method pays for an organization. */
     lenderCustomerId: optional,
-    /** Our record of the lending member's customer. */
+    /** The id of our record of the lending member's customer. */
     lenderCustomerRecordId: optional,
   }),
 );
@@ -39,7 +39,7 @@ export const attemptGroup = z.lazy(() =>
     /** Counts claims to charge; 0 before the first. */
     attempt: z.int(),
     claimedAt: optional,
-    /** The mark of the Idempotency-Key of the request that claimed the attempt, while the attempt is under way. */
+    /** The mark of the claiming request's Idempotency-Key, while the attempt is under way. */
     attemptKey: optional,
     /** The provider's ids of the last attempts before the current claim, the newest last. */
     priorAttemptRefs: z.array(z.string()).optional(),
@@ -56,16 +56,16 @@ export const attemptGroup = z.lazy(() =>
 /** The provider's facts about the attempt, apart from its outcome. */
 export const factGroup = z.lazy(() =>
   z.object({
-    /** The method of the last attempt whose outcome is known, also of a declined one. */
+    /** The method of the last attempt with a known outcome, even if the attempt was declined. */
     details: methodDetailsSchema.optional(),
     /** The provider's words for the last decline, set while the payment is failed. */
     decline: providerDeclineSchema.optional(),
     settlement: settlementSchema.optional(),
     /** The provider's receipt page, which shows the payer's card. */
     receiptUrl: optional,
-    /** The next read for facts that the record lacks. */
+    /** The time of the next read for facts that the record lacks. */
     factsAt: optional,
-    /** Counts these reads while another read is due. */
+    /** The number of earlier reads for facts, while another read is due. */
     factLooks: z.int().optional(),
   }),
 );
@@ -95,7 +95,7 @@ export const holdGroup = z.lazy(() =>
   }),
 );
 
-/** The fields that captures add, apart from those of the hold. */
+/** The fields that successful and failed captures add to those of the hold. */
 export const captureGroup = z.lazy(() =>
   z.object({
     ...severalCapturesFields,

@@ -16,7 +16,7 @@ import {
 } from './summary-sums.ts';
 
 export interface Projection {
-  /** The history entry. The transaction that writes the entry also counts the version's shares, so each counts once. */
+  /** The history entry. The same transaction adds the shares to the sums, so each version counts once. */
   readonly history: Item;
   readonly shares: readonly Share[];
 }
@@ -46,7 +46,7 @@ export const projectionOf = (
     actor: after.actor,
     requestId: after.requestId,
     ...(after.cause === 'refund' && { refund: after.refund }),
-    // The change of the sum of refunds, for an erasure to take back.
+    // How much this version changes the sum of refunds. An erasure subtracts the change again.
     ...(refund && { refundedBy: refund.refundedBy }),
     ...(after.cause === 'dispute' && { dispute: after.dispute }),
     ...(after.cause === 'capture' && { holdCall: after.holdCall }),
@@ -122,7 +122,7 @@ const allSharesOf = (payment: Payment, spread: string): readonly Share[] => [
   ...sharesOf(payment, spread),
 ];
 
-/** The counts by status, on the payment's day of creation, for its lists that have no sums. */
+/** Counts the payment by status on its day of creation, in the lists that have no sums. */
 const countsOf = (payment: Payment): readonly Share[] =>
   scopesOfPayment(payment)
     .filter((scope) => !hasSums(scope))

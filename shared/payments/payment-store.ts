@@ -94,7 +94,7 @@ export const paymentStore = (table: Table, now: Now) => {
     return payment && change(payment, decide);
   };
 
-  /** Marks a method as not kept. Adds no version, because readers do not see this change. */
+  /** Records that the payment's method cannot be saved. Adds no version, because readers do not see this change. */
   const giveUpMethod = (payment: Payment): Promise<Written> =>
     table.update(paymentKey(payment.id), { set: { methodNotKept: true } }, [{ equals: ['version', payment.version] }]);
 

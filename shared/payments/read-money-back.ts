@@ -55,7 +55,7 @@ export interface DisputesRead {
   readonly recorded: ReadonlyMap<string, RecordedDispute>;
 }
 
-/** A second read settles an unclear order, unless the provider changes the dispute meanwhile. */
+/** A second read settles an unclear order. A third is for a dispute that changes during the second. */
 const MOST_READS = 3;
 
 /** Reads and stores the disputes of a payment. Reads again if the order of the reports is unclear. */

@@ -108,7 +108,7 @@ export const cancelUncollected = async (deps: CollectDeps, id: string, invoiceId
   await store.change(found, (current) => cancelVoid(deps, current));
 };
 
-/** The provider has canceled the intent together with the invoice. The event of the intent has the same effect. */
+/** Cancels the payment, as the intent's event does. The provider has canceled the intent together with the invoice. */
 const cancelVoid = ({ now }: CollectDeps, current: VisiblePayment): VisiblePayment | undefined =>
   isAhead(current.status, 'canceled')
     ? advancePayment(current, { to: 'canceled', now: now(), cause: 'event' })
@@ -145,7 +145,7 @@ const paymentOf = (
     clientSecret: invoice.clientSecret,
     nextAction: invoice.nextAction,
   };
-  // The payment did not exist yet when the event of the canceled intent came.
+  // If the intent was canceled, its event came before this payment existed and had no effect.
   const to = invoice.isVoid ? 'canceled' : invoice.status;
   return advancePayment(unseen, { to, now: deps.now(), cause }, { decline: invoice.decline });
 };

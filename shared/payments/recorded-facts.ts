@@ -25,14 +25,14 @@ const NO_LOOK = { factsAt: undefined, factLooks: undefined } as const;
 
 export const firstFactLook = (now: Instant): FactLooks => ({ ...NO_LOOK, factsAt: iso(now + (FACT_LOOKS_MS[0] ?? 0)) });
 
-/** The looks that remain after the due look, whatever its result. */
+/** The schedule of the reads after the due read for facts, whatever the due read finds. */
 export const afterFactLook = ({ factsAt, factLooks = 0 }: FactLooks): FactLooks => {
   const [current, next] = FACT_LOOKS_MS.slice(factLooks, factLooks + 2);
   if (factsAt === undefined || current === undefined || next === undefined) return NO_LOOK;
   return { factsAt: iso(instant(factsAt) - current + next), factLooks: factLooks + 1 };
 };
 
-/** The condition that no other run has claimed the due look. */
+/** The condition that no other run has claimed the due read for facts. */
 export const sameFactLook = ({ factsAt }: FactLooks): readonly Clause[] => [{ equals: ['factsAt', factsAt ?? null] }];
 
 /** Schedules one read now, for a settlement that differs between an event and the record. */
@@ -54,7 +54,7 @@ export const reportedFacts = (status: PaymentStatus, facts: PaymentFacts = {}): 
 const lacksFacts = (status: Payment['status'], { details, settlement }: FactFields): boolean =>
   hasOutcome(status) && (details === undefined || (status === 'succeeded' && settlement === undefined));
 
-/** The facts and the looks of the next version. @param reported the facts of the report that led to the version */
+/** The next version's facts, and its reads for facts. @param reported the facts of the report behind the version */
 export const factsOfNext = (
   was: Payment,
   next: Pick<Payment, 'status' | 'attempt'>,
@@ -120,7 +120,7 @@ export const withFactsRead = (
     : next;
 };
 
-/** A failed payment's version with its last attempt. Late events about the earlier attempt are stale. */
+/** A failed payment's version with the facts of a later attempt. Late events about earlier attempts are then stale. */
 const ofLaterAttempt = (payment: VisiblePayment, report: FactsReport, now: Instant): VisiblePayment => {
   const { attemptRef = payment.attemptRef, failureCode = payment.failureCode, facts } = report;
   const known = { ...payment, details: undefined, decline: undefined };
@@ -139,7 +139,7 @@ const factsVersion = (payment: VisiblePayment, next: FactFields & FactLooks, now
 });
 
 /**
- * The version with a report's facts and its changes of the hold.
+ * The version after a report's facts and its changes to the hold.
  * @param next the version with the facts; undefined if they are known
  * @returns undefined if the report changes neither
  */

@@ -165,7 +165,7 @@ const hasExpired = (payment: VisiblePayment, now: number): boolean =>
   (payment.status === 'created' || payment.status === 'requires_payment_method') &&
   confirmationEnds(payment, payment.createdAt) <= now;
 
-/** A pending payment waits for its payer for a day, or until its link ends. */
+/** A pending payment waits for its payer for a day or, if that is later, until its link expires. */
 const payerIsLate = (payment: VisiblePayment, now: number): boolean =>
   payment.status === 'pending' && confirmationEnds(payment, payment.claimedAt ?? payment.createdAt) <= now;
 

@@ -107,7 +107,7 @@ const customerOf = async (
   return customer && isOf(customer, owner) ? customer : undefined;
 };
 
-/** The provider's customer id is our own id for a customer that does not exist at the provider yet. */
+/** Our id of the customer. A customer that does not exist at the provider yet has our id in place of the provider's. */
 const customerIdOf = async (
   table: Table,
   providerId: VisiblePayment['providerId'],

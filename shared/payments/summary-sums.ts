@@ -144,7 +144,7 @@ export const sharesOf = (payment: Payment, spread: string): readonly Share[] => 
 const settlementOf = ({ settlement, totalCents, currency }: Payment): Settlement =>
   settlement ?? { feeCents: 0, netCents: totalCents, currency };
 
-/** A lost dispute on the day of the loss. */
+/** The share of a lost dispute, on the day of the loss. */
 const lossShares = (
   payment: Payment,
   { amountCents, lostAt }: NonNullable<Payment['disputes']>[number],
@@ -192,7 +192,7 @@ export type CountedRefund = Pick<NonNullable<Payment['refund']>, 'status' | 'was
   readonly refundedBy: number;
 };
 
-/** The share of a refund on the day of its success. A refund that fails after its success is taken back. */
+/** The share of a refund, on the day of its success. If the refund fails later, the share is taken back. */
 export const refundShares = (
   payment: Payment,
   { status, was, completedAt, refundedBy }: CountedRefund,

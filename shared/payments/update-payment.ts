@@ -179,7 +179,7 @@ const requireUpdatable = (payment: VisiblePayment, now: Instant): void => {
   }
 };
 
-/** The draft, and the discount code's use that its write reserves. */
+/** The draft, and the use of its discount code. The write of the draft reserves this use. */
 interface AskedDraft {
   readonly draft: Draft;
   readonly reserving: CodedPrice['reserving'];

@@ -49,8 +49,8 @@ export const priceUpdate = async (
 };
 
 /**
- * The body, with `own_discount_cents` as its discount. A repeated sum of a payment with a code is ignored.
- * @throws DomainError PRICING_MISMATCH if the sent sum is neither the stored sum nor `own_discount_cents`
+ * The body, with `own_discount_cents` as its discount. For a payment with a code, ignores the stored `discount_cents`.
+ * @throws DomainError PRICING_MISMATCH if `discount_cents` is neither the stored value nor `own_discount_cents`
  */
 const withOwnDiscount = (body: UpdateIntentBody, payment: VisiblePayment): UpdateIntentBody => {
   const { own_discount_cents: own, discount_cents: sum, ...others } = body;

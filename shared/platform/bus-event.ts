@@ -72,7 +72,8 @@ export const canonicalBusEvent = (
 };
 
 /**
- * The order of a record in its view. The publisher fills in the billing address, because the record has only its id.
+ * The order in a record's view. The record has only the id of the billing address, so the publisher fills in the
+ * address.
  */
 export const orderView = (record: {
   readonly referenceCode?: string | undefined;

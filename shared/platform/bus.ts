@@ -4,7 +4,7 @@ import type { BusEvent } from './bus-event.ts';
 import { type Waits, waitForAttempt } from './waits.ts';
 
 const BATCH = 10;
-/** The waits that the AWS SDK uses after throttling a whole call. */
+/** The same waits as the AWS SDK's after a whole call was throttled. */
 const WAITS: Waits = { attempts: 4, firstMs: 1_000 };
 
 export type Bus = ReturnType<typeof openBus>;

@@ -1,6 +1,6 @@
 /**
- * @module How a command ends after a response without its outcome, such as a 202: its event, and its repeat under the
- * Idempotency-Key. Only this module decides these rules. Pure.
+ * @module What follows a response that lacked the command's outcome, such as a 202: the command's event, and the result
+ * of a repeat under the Idempotency-Key. Only this module decides these rules. Pure.
  */
 
 import type { CanonicalEvent } from './bus-event.ts';
@@ -12,8 +12,8 @@ interface Failure {
 }
 
 /**
- * The event for each command that fails after a response without its outcome. A successful command changes the record,
- * and that change has its own event.
+ * The event for each command that fails after a response that lacked the outcome. A successful command changes the
+ * record, and that change has its own event.
  */
 export const FAILURE_OF = {
   confirm: { event: 'payment.failed' },

@@ -33,7 +33,7 @@ export interface PartitionQuery {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly descending?: boolean;
-  /** Items evaluated, before the filter. */
+  /** The maximum number of items to evaluate, before the filter. */
   readonly limit?: number;
   readonly filter?: readonly Clause[];
   readonly after?: Item | undefined;
@@ -61,7 +61,7 @@ export interface Page {
 /** The number of matching rows in a page, without the rows. */
 export interface PageCount {
   readonly matching: number;
-  /** Rows evaluated, before the filter. */
+  /** The number of rows evaluated, before the filter. */
   readonly evaluated: number;
   /** Where the next page starts; undefined at the end. */
   readonly next: Item | undefined;

@@ -9,7 +9,7 @@ export interface Timed {
   readonly getRemainingTimeInMillis?: () => number;
 }
 
-/** Random digits for names that need no secrecy. Node draws UUIDs in advance. @param digits at most 32 */
+/** Random digits for names that need no secrecy, from UUIDs that Node draws in advance. @param digits at most 32 */
 const hex = (digits: number): string => randomUUID().replaceAll('-', '').slice(-digits);
 
 /** A new span in the trace. Without a trace, the first span of a new trace, whose id derives from the given id. */

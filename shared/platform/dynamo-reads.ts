@@ -12,7 +12,7 @@ import type { Batch, Item, Page, PageCount, PartitionPage, Slice } from './conne
 import type { Expression } from './expression.ts';
 import { type Key, TABLE } from './keys.ts';
 
-/** The table's name for commands, and a builder of expressions with the current second. */
+/** The client, the table's name, and a builder of expressions that knows the current second. */
 export interface DynamoTable {
   readonly documents: DynamoDBDocumentClient;
   readonly tableName: string;

@@ -1,4 +1,4 @@
-/** @module The used part of fetch, based on Node's HTTP client, because Node's fetch loads slowly. */
+/** @module The parts of fetch that the service uses, built on Node's HTTP client, because Node's fetch loads slowly. */
 
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';

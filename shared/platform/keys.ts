@@ -33,7 +33,7 @@ export type ItemKind = OwnedKind | PayloadKind | 'MBR' | 'ORG' | 'LEFT' | 'ERA';
 type SilentKind = 'RFD' | 'DSP' | 'PM' | 'ADDR' | 'ORG' | 'LEFT' | 'ERA' | 'LOG' | 'DLV' | 'IDEM';
 /** Kinds whose changes are published as events. */
 export type PublishedKind = Exclude<ItemKind, SilentKind>;
-/** Kinds that no table decides about: reference records of other systems, ids, locks and counters. */
+/** Kinds that need no row in tables per kind: reference records of other systems, ids, locks and counters. */
 type PlainKind =
   | (typeof REFERENCE_PREFIX)[ReferenceKind]
   | 'DISCOUNTCOUNT'
@@ -237,7 +237,7 @@ export const subscriptionScopes: readonly string[] = Array.from({ length: SUBSCR
  * sums.
  */
 export const PRESENT_SUMS = 'PRESENT';
-/** The contribution of a refund to the sums of all payments, by the refund's version. */
+/** The contribution of a refund to the sums of all payments, with the refund's version. */
 export const refundSumKey = (refundId: string): Key => recordKey('SUMMED', refundId);
 /** Identifies a payer's first succeeded payment. @param payer from `payerOfDiscount` */
 export const payerKey = (payer: string): Key => recordKey('PAYER', payer);
@@ -260,7 +260,7 @@ export const erasureLockKey = (kind: 'user' | 'email', value: string): Key =>
   recordKey('ERASING', fingerprint(kind, value).slice(0, 32));
 /** Our id or a provider's id of an erased person's record. Later events about the record are blanked. */
 export const erasedKey = (id: string): Key => recordKey('GONE', id);
-/** The ids that one erasure has erased, in the `owner` index. */
+/** The ids of the records that one erasure has erased, in the `owner` index. */
 export const erasedPartition = (erasureId: string): string => `ERASURE#${erasureId}`;
 export const cacheEpochKey: Key = { pk: 'CACHE#EPOCH', sk: 'CACHE' };
 

@@ -11,7 +11,7 @@ import type { QueueName } from '../core/rights.ts';
 import { type Waits, waitForAttempt } from './waits.ts';
 
 const BATCH = 10;
-/** The waits that the AWS SDK uses after throttling a whole call. */
+/** The same waits as the AWS SDK's after a whole call was throttled. */
 const WAITS: Waits = { attempts: 4, firstMs: 1_000 };
 
 /** A message for a fair queue, in which a slow group of messages does not delay the other groups. */

@@ -23,7 +23,7 @@ export interface DefaultSlot {
   readonly kind: OwnedKind;
   /** Set if an owner has one default per variant (an address's type). */
   readonly variant?: string | undefined;
-  /** Conditions on a record's list fields to become the default after a removal. */
+  /** Conditions on the list fields of a record that becomes the default after a removal. */
   readonly successorIf?: readonly Clause[];
 }
 

@@ -92,8 +92,8 @@ const DUE_TRIGGERS: readonly string[] = ['workers.sweep-due', 'workers.run-due']
 const AROUND_A_POST_SECONDS = 10;
 
 /**
- * Applies the operator's settings: the number and time-out of webhook attempts, and the concurrency of due work, or no
- * due work. Omits triggers that the operator has not installed.
+ * Applies the operator's settings: the number and time-out of webhook attempts, the concurrency of due work, and
+ * whether due work is off. Omits triggers that the operator has not installed.
  */
 export const withOperatorSettings = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
   triggers

@@ -191,7 +191,7 @@ const clashWith = (step: TransactionStep | undefined): Error => {
 interface TimesOptions {
   /** Further conditions on the item. */
   readonly onlyIf?: readonly Clause[];
-  /** Due work runs again by `until`. Work that is already due at `now` waits until then. */
+  /** Sets the due time to `until`, unless the current due time is after `now` and before `until`. */
   readonly wait?: { readonly now: Instant; readonly until: string };
 }
 

@@ -19,7 +19,7 @@ export interface CallRateOptions {
 export interface CallLimit {
   /** 0 means no limit. */
   readonly callsPerSecond: number;
-  /** Number of calls allowed without a wait after a pause. */
+  /** Maximum number of calls without a wait after an idle time. */
   readonly burst: number;
 }
 

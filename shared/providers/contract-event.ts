@@ -81,7 +81,10 @@ export const readContractEvent = (
   };
 };
 
-/** The interface's object has the subscription's id. If it names a subscription, it has the invoice's id instead. */
+/**
+ * In the interface's payload, the id of the object is the subscription's id. If the object also names a subscription,
+ * its id is the invoice's.
+ */
 const invoiceOf = (object: unknown, isOfInterface: boolean): EventInvoice | undefined => {
   const invoice = readEventInvoice(object);
   const namesSubscription = invoice?.subscriptionId !== undefined || invoice?.ourSubscriptionId !== undefined;
@@ -156,5 +159,5 @@ export const methodFacts = (method: {
   country: countryCodeOf(method.card?.country),
 });
 
-/** MM */
+/** A month in the format MM. */
 export const monthText = (month: number): string => String(month).padStart(2, '0');

@@ -19,7 +19,7 @@ export interface CurrencyRule {
   readonly maximum?: number;
 }
 
-/** By upper-case ISO 4217 code. */
+/** The rules by upper-case ISO 4217 code. */
 export type CurrencyTable = ReadonlyMap<string, CurrencyRule>;
 
 type Refused = Extract<Outcome<never>, { kind: 'refused' }>;

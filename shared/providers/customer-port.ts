@@ -20,7 +20,7 @@ export type ContactField = 'email' | 'name' | 'phone';
 export type ReportedDetails = { readonly [Field in ContactField]?: string | null | undefined } & {
   /** The parts of the reported name, if the provider stores them. */
   readonly nameParts?: NameParts | undefined;
-  /** True if the provider omits empty fields. An absent field is then empty or not reported. */
+  /** True if the provider omits empty fields. An absent field may then be empty instead of not reported. */
   readonly omitsUnset?: true;
 };
 

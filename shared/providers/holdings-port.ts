@@ -1,6 +1,6 @@
 /**
- * @module The port to a provider's data about a customer that another integration created. It only reads, so an import
- * charges and changes nothing before it is decided.
+ * @module The port to a provider's data about a customer that another integration created. It only reads, so planning
+ * an import charges and changes nothing.
  */
 
 import type { Outcome } from '../core/outcome.ts';

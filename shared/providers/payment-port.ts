@@ -91,7 +91,7 @@ export interface CreateIntent extends CallOptions {
   readonly description: string | undefined;
   /** The provider's id of a saved method, or its one-time token. */
   readonly method: string | undefined;
-  /** True for a saved method. Only a confirmation that has passed our check of the method's use charges it. */
+  /** True for a saved method. It is charged only by a confirmation, after our check that it may be used. */
   readonly isSavedMethod?: boolean;
   readonly customerId: string | undefined;
   readonly saveMethod: boolean;

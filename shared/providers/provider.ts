@@ -74,7 +74,10 @@ export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent
   readonly listing?: ListingPort | undefined;
   /** True if the id's form shows a stored method, false for a one-time token, undefined if only a read can tell. */
   isStoredMethod(id: string): boolean | undefined;
-  /** Called before any other call. Only Square calls its API for it. @returns undefined if the amount can be charged */
+  /**
+   * Called before any other call. Only Square's adapter calls its API here.
+   * @returns undefined if the amount can be charged
+   */
   checkAmount(amount: Amount): Promise<AmountRefusal | undefined>;
   /** Set if the account accepts only one currency. `refused` if the adapter cannot charge in that currency. */
   onlyCurrency?(): Promise<Outcome<string>>;

@@ -60,7 +60,7 @@ export const includedRecords = async (
   }));
 };
 
-/** A payment for a product has one order, which is read-only and derived from the payment. */
+/** The status of an order. A payment for a product has one order, which is read-only and derived from the payment. */
 type OrderStatus = 'pending' | 'paid' | 'failed' | 'canceled';
 
 const orderStatusOf = (status: PaymentStatus): OrderStatus => {

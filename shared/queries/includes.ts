@@ -6,7 +6,7 @@ import { tokenParameter } from '../http/guest-fields.ts';
 
 export const INCLUDES = ['payment_method', 'project', 'organization', 'subscription', 'product', 'order'] as const;
 
-/** Fields of a payment response that an update does not compare. */
+/** Read-only fields of a payment response that an update accepts without comparing them to the payment. */
 export const PAYMENT_SENT_BACK = {
   expanded: INCLUDES,
   moving: [

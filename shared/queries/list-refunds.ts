@@ -25,7 +25,7 @@ import { datedCells, settlementCells } from './payment-csv.ts';
 
 type Kind = 'RFD' | 'DSP';
 
-/** Above the refunds or disputes of any payment, because providers limit partial refunds. */
+/** More refunds or disputes than any payment has, because providers limit partial refunds. */
 const MAX_OF_PAYMENT = 1_000;
 
 /** The refunds or disputes of one payment, newest first. */
@@ -193,7 +193,7 @@ const listByMonth = async <T extends Refund | Dispute>(
     },
   });
 
-/** Items from before the list had filters lack the fields, so the record decides about those. */
+/** Items stored before the list had filters lack `f.p` and `f.e`, so their records decide about these filters. */
 const filterOf = (query: RangeQuery): readonly Clause[] => [
   ...(query.status === undefined ? [] : [{ equals: ['f.s', query.status] } as const]),
   ...(query.provider_id === undefined

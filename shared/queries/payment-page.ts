@@ -15,7 +15,7 @@ export type PageFound = Pick<Listed, 'rows' | 'hasMore' | 'next'>;
 const MAX_SKIPPED_ROWS = 5_000;
 const MAX_SKIPPED_IN_A_DAY = 10_000;
 
-/** The statuses to count in the day counters; undefined for every status. */
+/** How the day counters count a list: only these statuses, or every status if undefined. */
 interface CountedBy {
   readonly statuses: readonly string[] | undefined;
 }

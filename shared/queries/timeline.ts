@@ -76,7 +76,7 @@ interface ChangeEntry {
   readonly version: number;
 }
 
-/** More entries than a record has, apart from years of billing, hundreds of changes, or weeks of failures. */
+/** Only records with years of billing, hundreds of changes, or weeks of failures have more entries. */
 const MAX_ENTRIES = 500;
 const MAX_LIMIT = 100;
 
@@ -177,7 +177,7 @@ export type TimelineRequest<T> = Pick<ApiRequest<unknown, TimelineQuery, unknown
 type Shown = Pick<Owned, 'userId' | 'organizationId'> & { readonly id: string; readonly status: string };
 
 interface Shape<C extends ChangeEntry> {
-  /** The field of the meta with the record's id. */
+  /** The name of the meta field with the record's id. */
   readonly idName: string;
   readonly of: Historic;
   readonly changeOf: (item: Item) => C;

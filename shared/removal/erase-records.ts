@@ -54,7 +54,10 @@ interface RecordErasure {
   readonly erase: Erase;
 }
 
-/** Disputes and organizations hold no personal data, and ended memberships only ids. An erasure clears its own data. */
+/**
+ * The kinds with personal data. Disputes and organizations have none, and ended memberships only ids. An erasure job
+ * clears its own data.
+ */
 export type ErasedKind = Exclude<ItemKind, PayloadKind | 'DSP' | 'ORG' | 'LEFT' | 'ERA'>;
 
 /** By sort key, in the order of erasure. Subscriptions end first, so that nothing is charged afterwards. */

@@ -13,7 +13,7 @@ import { asVersion, storedRecordFields, type VersionedShape } from '../platform/
 
 const ERASURE_STATUSES = ['pending', 'running', 'done'] as const;
 
-/** A job's counts of records that it blanked or removed, and of copies in other items that it blanked. */
+/** A job counts the records that it blanked or removed, and the copies in other items that it blanked. */
 const COUNTED = [
   'subscriptions',
   'payments',

@@ -74,7 +74,7 @@ interface Trace {
   readonly blanked: (sought: Sought, item: Item) => Readonly<Record<string, unknown>> | undefined;
 }
 
-/** By sort key. */
+/** How an erasure blanks each kind of copy, by sort key. */
 const TRACES: Readonly<Record<PayloadKind, Trace>> = {
   LOG: { counted: 'webhook_logs', blanked: (sought, item) => blankedLog(sought, item) },
   EVT: { counted: 'provider_events', blanked: (sought, item) => blankedEvent(sought, item) },
@@ -117,7 +117,7 @@ type Owned = Readonly<Record<'userId' | 'organizationId', unknown>>;
 
 const ownerOf = (item: Item): Owned => ({ userId: item['userId'], organizationId: item['organizationId'] });
 
-/** True if all personal data of the item is blanked. An organization's entries lose only e-mail addresses. */
+/** True if an erasure blanks all personal data of the item. An organization's entries lose only e-mail addresses. */
 const isPersonal = (sought: Sought, { userId, organizationId }: Owned, text: string): boolean =>
   organizationId === undefined &&
   ((sought.userId !== undefined && userId === sought.userId) || (userId === undefined && isNamed(sought, text)));

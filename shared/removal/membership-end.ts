@@ -17,7 +17,7 @@ import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { removeMethodFrom } from '../subscriptions/commands/change-method.ts';
 import { subscriptionsUsing } from '../subscriptions/record/linked-records.ts';
 
-/** After this time, requests that were admitted before the end have finished, and the index lists every method. */
+/** After this time, requests admitted before the membership ended have finished, and the index lists every method. */
 const LAST_PASS_MS = 5 * MINUTE_MS;
 
 const endedSchema = z.object({ organizationId: z.string(), userId: z.string(), isLastPass: z.boolean().optional() });

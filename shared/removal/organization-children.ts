@@ -31,7 +31,7 @@ import { removeMethod } from './remove-method.ts';
 export type RemovalDeps = Omit<RemoveCustomerDeps, 'deleteHistory'>;
 
 interface Children {
-  /** One page of removals. Each call removes one record here and at its provider. */
+  /** One page of removals. Each of them removes one record here and at its provider. */
   readonly page: (deps: RemovalDeps, after: Item | undefined, limit: number) => Promise<ChildPage>;
 }
 
@@ -71,7 +71,7 @@ const AT_PROVIDER = { atProvider: true } as const;
 /** Payments stay, with their refunds and disputes. */
 type RemovedKind = Exclude<OwnedKind, 'PAY' | 'RFD' | 'DSP'>;
 
-/** Removed in this order. */
+/** The records to remove, in this order. */
 const childrenOf = (organizationId: string): Readonly<Record<RemovedKind | 'members' | 'pointers', Children>> => {
   const owner: Owner = { kind: 'organization', organizationId };
   const owned = (kind: RemovedKind) => ownerPartition(owner, kind);

@@ -56,7 +56,7 @@ export const removeMethod = async (
   ];
   // Keeps a default that another request has set during the removal.
   if (!(await store.remove(method, [...steps, ...defaultSteps]))) await store.remove(method, steps);
-  // Repeated for subscriptions that got the method back during the removal, from an earlier report.
+  // Repeated for subscriptions that got the method back during the removal, from an older provider report.
   if (!atProvider) await replaceMethodEverywhere(deps, method, { isGone: true });
 };
 

@@ -36,8 +36,8 @@ const EARLY_RETRY_SECONDS = [60, 300, 1_800];
  */
 const UNNAMED_RETRY_SECONDS = [60];
 /**
- * Thirty hours in total, because no later event repeats a refund or dispute. After a provider outage, a provider-billed
- * payment may be recorded up to a day late. SQS hides a message for less than 12 hours after a receive.
+ * Retries for thirty hours in total, because no later event repeats a refund or dispute. After a provider outage, a
+ * provider-billed payment may be recorded up to a day late. SQS hides a message for less than 12 hours after a receive.
  */
 const EARLY_MONEY_BACK_SECONDS = [...EARLY_RETRY_SECONDS, ...[6, 8, 8, 8].map((hours) => hours * 3_600)];
 

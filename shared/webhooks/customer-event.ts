@@ -42,7 +42,7 @@ export const applyCustomerEvent = async (
   }
 };
 
-/** In characters. Checked before any work on the text. */
+/** The longest accepted value, in characters. Checked before any work on the text. */
 const LONGEST = 512;
 
 /**
@@ -61,7 +61,8 @@ const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Cu
   const facts: Partial<Customer> = Object.fromEntries(changed);
   if (!('name' in facts)) return facts;
   const { given, family } = reported.nameParts ?? {};
-  // A reported name without parts stays until a report or a request sets another name. A name with parts follows them.
+  // A reported name without parts stays until a report or a request sets another name. A name with parts follows its
+  // parts.
   const isNameGiven = facts.name !== undefined && reported.nameParts === undefined ? true : undefined;
   return { ...facts, firstName: given, lastName: family, isNameGiven };
 };

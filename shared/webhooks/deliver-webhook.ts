@@ -203,7 +203,7 @@ const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Bu
   return item && storedEventOf(item).raw;
 };
 
-/** A younger canonical event is not checked, because the events of a record after its erasure are already blank. */
+/** A canonical event younger than this is not checked, because events of an erased record are already blank. */
 const FRESH_MS = 2 * MINUTE_MS;
 
 const timed = z.object({ timestamp: z.string() });
@@ -263,7 +263,10 @@ export interface RetryPlan {
 
 const retriesOf = ({ retries, schedule }: RetryPlan): number => schedule.length || retries;
 
-/** Whole seconds. `tries` counts from 1. After the last retry, 0 moves the message to the dead-letter queue. */
+/**
+ * The wait before the next try, in whole seconds. `tries` counts from 1. After the last retry it is 0, which moves the
+ * message to the dead-letter queue.
+ */
 export const secondsUntilNext = (plan: RetryPlan, tries: number): number => {
   if (tries > retriesOf(plan)) return 0;
   return plan.schedule[tries - 1] ?? Math.ceil((plan.delayMs * 2 ** (tries - 1)) / SECOND_MS);

@@ -51,7 +51,7 @@ interface Refresh<T extends Refreshable> {
   readonly readFacts: (known: T) => Promise<Partial<T>>;
 }
 
-/** The clocks of the provider and of our functions differ by less than this. */
+/** The provider's clock and our clock differ by less than this. */
 const UNSURE_SECONDS = 30;
 
 /**

@@ -35,7 +35,8 @@ export const applyInvoice = async (context: SubscriptionEventContext, type: Invo
   if (subscription.providerSubscriptionId === undefined && news?.subscriptionId && isLive(subscription)) {
     return syncSubscription(context, news.subscriptionId);
   }
-  // A zero invoice does not prove a payment. It also comes for a trial, and for time that a change has already paid.
+  // A zero invoice does not prove a payment. Providers also send one for a trial, and for time that a plan change has
+  // already paid.
   const isFree = news?.amountCents === 0 && news.reason !== 'cycle';
   if (isFree && subscription.totalCents > 0) return resultOf(context, 'ignored', 'asks for nothing');
   return applyOutcome(context, type, news);
@@ -122,7 +123,9 @@ const needsRead = (subscription: Subscription, invoice: ProviderInvoice, isPaid:
   endsLater(subscription, invoice) ||
   owesOthers(subscription, invoice, isPaid);
 
-/** True if the invoice's period begins before the recorded one but ends after it, because the schedule has changed. */
+/**
+ * True if the invoice's period starts before the recorded period but ends after it, because the schedule has changed.
+ */
 const endsLater = (
   { currentPeriodStart, currentPeriodEnd }: Subscription,
   { periodStart, periodEnd }: ProviderInvoice,

@@ -23,7 +23,10 @@ export const resultOf = (
   reason: string,
 ): EventResult => ({ kind, reason, owner: subscription, about: { kind: 'SUB', id: subscription.id } });
 
-/** Within this time, the order is unknown, because clocks differ and the state may be from any time during a call. */
+/**
+ * If the times differ by at most this, the order is unknown, because clocks differ and the state may be from any time
+ * during a call.
+ */
 const UNSURE_SECONDS = 30;
 
 /** If the order is unknown, an event in the interface's shape counts as newer and is applied without a read. */

@@ -188,7 +188,7 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
   return resultOfChange(context, next);
 };
 
-/** Checked in each write, because the record may have changed since the event was read. */
+/** True if the event decides without a read. Checked in each write, because the record may have changed since. */
 const decidesAlone = (event: ProviderEvent, current: Subscription): boolean => {
   const news = event.object.subscription;
   return (

@@ -180,7 +180,7 @@ const isSecret = (secret: string): boolean => {
   return key !== undefined && key.length % 4 === 0;
 };
 
-/** The minimum of Standard Webhooks. */
+/** The minimum length of a secret in Standard Webhooks. */
 const SECRET_BYTES = 24;
 
 const isWeak = (secret: string): boolean => Buffer.from(secret.slice('whsec_'.length), 'base64').length < SECRET_BYTES;

@@ -14,7 +14,7 @@ export interface ProbeDeps {
   readonly log: Log;
 }
 
-/** The health route's own limit is five seconds. */
+/** Longer than the health route's own limit of five seconds. */
 const MOST_MS = 10 * SECOND_MS;
 
 /** Logs one line per probe. A redirect counts as unhealthy, because the API sends no redirects. */

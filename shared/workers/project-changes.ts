@@ -36,7 +36,7 @@ export interface ProjectDeps {
 /** @returns the number of changes that readers see */
 type Project = (deps: ProjectDeps, records: readonly DynamoDBRecord[]) => Promise<number>;
 
-/** By sort key. The stream reports these kinds to the function. */
+/** The projection of each kind, by sort key. The stream reports these kinds to the function. */
 export const PROJECTIONS: Readonly<Record<HistoricKind | 'RFD' | 'CUS', Project>> = {
   PAY: (deps, records) => projectPayments(deps, records),
   SUB: (deps, records) => projectSubscriptions(deps, records),
@@ -90,7 +90,9 @@ const projectPayments: Project = async (deps, records) => {
   return projections.length;
 };
 
-/** Projects the items in parallel, but the changes of each item in order. @returns how many `projectOne` counts */
+/**
+ * Projects the items in parallel, but the changes of each item in order. @returns how often `projectOne` returned true
+ */
 const eachInOrder = async (
   records: readonly DynamoDBRecord[],
   projectOne: (record: DynamoDBRecord) => Promise<boolean>,

@@ -12,7 +12,9 @@ import { billingShards, DELIVERY_SHARD, dueShards, type Key } from '../platform/
 import type { GroupedMessage, Queues } from '../platform/queues.ts';
 import type { Item, Table } from '../platform/table.ts';
 
-/** Shorter than the lease of `run-due`, so a leased record's due time always differs from its message's. */
+/**
+ * Shorter than the lease of `run-due`, so a leased record's due time always differs from the due time in its message.
+ */
 const SWEEP_LEASE_MS = 10 * MINUTE_MS;
 const PER_PAGE = 100;
 /** A sweep starts no page after this time, so its last page is queued before the function times out. */

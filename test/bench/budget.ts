@@ -21,7 +21,7 @@ export interface Budget {
    * declines count as one, because one request reads them. Adds exactly this many requests, in one more level.
    */
   readonly windows?: number;
-  /** True if some windows count before the access rule and some after it, as for service keys and allowed requests. */
+  /** True if some windows count before the access rule and some after it, which needs a second level. */
   readonly countsTwice?: true;
   /**
    * The number of windows that count a declined payment after the response. Each needs one request, all in one more

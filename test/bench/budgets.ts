@@ -7,10 +7,10 @@ import { WEBHOOK_BUDGETS } from './webhook-budgets.ts';
 const DUE_OF_CREATE = 3;
 /** The due time is moved to the attempt's first lookup (2), then back to the client secret's expiry (2). */
 const DUE_OF_CONFIRM = 4;
-/** The due time is moved if work remains. */
+/** One commit moves the due time (2) if work remains. */
 const DUE_OF_ONE_COMMIT = 2;
 
-/** The alias and the published payment are written in parallel. */
+/** Four requests need only three levels, because the alias and the published payment are written in parallel. */
 const create = { of: 'payments.create-intent', requests: 4, levels: 3, writeUnits: 4, dueUnits: DUE_OF_CREATE };
 const confirm = {
   of: 'payments.confirm',

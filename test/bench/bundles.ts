@@ -35,12 +35,12 @@ const LARGEST_STARTS: ReadonlyMap<string, number> = new Map([
 /** Provider adapters and senders, which a read-only function must not contain. */
 const NOT_FOR_READERS = /^(stripe|braintree|shared\/providers|@aws-sdk\/client-(sqs|eventbridge))$/;
 
-/** A smaller part of a module contains only constants for schemas. Bytes. */
+/** Bytes. If a bundle contains less than this of a module, it contains only constants for schemas. */
 const CONSTANTS = 1_024;
 
 const readers: ReadonlySet<string> = new Set(endpoints.filter(({ method }) => method === 'GET').map(({ id }) => id));
 
-/** The size including the largest adapter that the function may load. */
+/** The bundle's size plus the size of the largest adapter that the function may load. */
 const loadedBytes = ({ bytes, adapters }: Bundle): number => bytes + Math.max(0, ...adapters.values());
 
 const problemsOf = (bundle: Bundle): readonly string[] => {

@@ -5,7 +5,7 @@ import * as z from 'zod';
 
 /** A new process that imports a deployed function. With `call`, the function also responds to one request. */
 export interface ColdProcess {
-  /** Imported in this order; the last one exports the handler. */
+  /** The files to import, in this order. The last file exports the handler. */
   readonly files: readonly string[];
   readonly call?: {
     readonly env: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import { say, sheet } from './sheet.ts';
 import type { Tally } from './tally.ts';
 import { sumOf } from './units.ts';
 
-/** The cost of a million requests at list prices, from measured work and a few assumed times. */
+/** The measured work of a request. With list prices and a few assumed times it gives the cost of a million requests. */
 export interface CountedRequest {
   readonly name: string;
   readonly tally: Tally;

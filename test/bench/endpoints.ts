@@ -154,7 +154,7 @@ const overspending = ({ budget, writeUnits, tally: { parts, later } }: Checked):
     ...exactly.filter(([, is, must]) => is !== must).map(([what, is, must]) => `${is} ${what}, ${must} must be`),
   ];
 };
-/** Claiming a key and storing its response. */
+/** The requests, and levels, to claim a key and to store its response. */
 const KEPT = 2;
 
 const WORK = ['project', 'inbound', 'apply', 'deliver', 'log', 'sweep', 'due', 'publish'] as const;

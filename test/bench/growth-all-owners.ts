@@ -58,7 +58,7 @@ const DAYS = 100;
 const PAGE = 5;
 /** The maximum queries of one request, plus one read for the records of the page. */
 const MOST_REQUESTS = 65;
-/** The last four digits of a seeding's first payments. */
+/** The last four card digits of a seeding's first payments. */
 const digitsOf = ({ count }: Pick<Seeding, 'count'>): string => (count === SMALL ? '4242' : '4343');
 const WITH_DIGITS = 8;
 

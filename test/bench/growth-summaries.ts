@@ -38,7 +38,7 @@ interface Measured {
 }
 
 interface Size {
-  /** The owner's payments, and the payments of all owners. */
+  /** The number of payments of the owner (`count`) and of all owners (`total`). */
   readonly count: number;
   readonly total: number;
 }
@@ -165,7 +165,7 @@ const lastPage = async (service: Service, headers: Asked['headers'], count: numb
   return grownMb <= MAX_GROWN_MB ? found : { ...found, wrong: `${grownMb} MB more in use after the last page` };
 };
 
-/** A page of 1,000 rows is 0.3 MB of text. Keeping all pages in memory would take 30 MB. */
+/** The maximum growth of memory. A page is 0.3 MB of text, and all pages in memory would take 30 MB. */
 const MAX_GROWN_MB = 8;
 
 setFlagsFromString('--expose-gc');

@@ -63,7 +63,7 @@ interface List {
    * request reads the counters.
    */
   readonly holds: 'same' | Bound;
-  /** The page's items for the owner of few and the owner of many. `refused` is 400 UNSUPPORTED_FILTER. */
+  /** The number of items on the page, per owner. `refused` is 400 UNSUPPORTED_FILTER. */
   readonly shows: readonly [small: number | 'refused', large: number | 'refused'];
   /** `total` must be the number of all payments. */
   readonly countsAll?: true;
@@ -74,9 +74,9 @@ interface Bound {
   readonly rows?: number;
 }
 
-/** Four index queries, the page, the count of the rest, and the counters. */
+/** Requests: four index queries, the page, the count of the rest, and the counters. */
 const FILTERED: Bound = { requests: 7 };
-/** Counts the rest of a range up to 1,000 payments. */
+/** The rest of a range is counted up to 1,000 payments. */
 const RANGE: Bound = { requests: 4, rows: 1_001 + PAGE };
 /** Counters, the page, and 10,001 rows in 1 MB responses. */
 const SORTED: Bound = { requests: 14, rows: ROWS_SORTED + 1 };

@@ -40,7 +40,7 @@ const SETTINGS = {
 /** The number of measured renewals. All of their provider calls fit into the burst. */
 const COUNTED = 10;
 
-/** Measured when the bench was written. The provider's rate limit divided by `calls` limits the renewals per second. */
+/** The measured cost of a renewal. The provider's rate limit divided by `calls` limits the renewals per second. */
 const BUDGET = { calls: 2, requests: 9, levels: 8, writeUnits: 23, dueUnits: 9 };
 
 /** The time of a function's own work, in ms; assumed. */

@@ -143,7 +143,7 @@ const secondsToNextHour = (now: number): number => HOUR_SECONDS - (Math.floor(no
 const refunding = ({ id }: Json, admin: Pick<BenchUser, 'headers'>, amount_cents = 100): Ask =>
   post(`/payments/${id}/refunds`, admin, { amount_cents });
 
-/** A refund and a dispute of the payment, which reads then include. */
+/** Refunds a part of the payment and opens a dispute, so reads include both. */
 const withMoneyBack = async (service: Service, payment: Json, admin: BenchUser): Promise<Json> => {
   const refund = await service.must(refunding(payment, admin));
   await service.control(`/simulator/payments/${payment.id}/disputes`, {});
@@ -160,7 +160,7 @@ const cancel = async (service: Service): Promise<PreparedRequest> => {
   return warmed(who, post(`/payments/intents/${id}/cancel`, who));
 };
 
-/** Confirmed in the browser. The provider's own delivery is dropped, and the test sends the event instead. */
+/** The payer confirms in the browser. The provider's own delivery is dropped, and the bench sends the event instead. */
 const inbound =
   (id: string, before: (service: Service, ask: Ask) => Promise<unknown>): Scenario =>
   async (service) => {

@@ -73,7 +73,7 @@ export const withKey = (ask: Ask, key: string): Ask => ({
 });
 export const listOf = (who: Pick<BenchUser, 'headers'>): Ask => get('/payments?limit=1', who);
 
-/** The request, after its caller's session was cached. */
+/** The request, preceded by a list request that caches its caller's session. */
 export const warmed = (who: BenchUser, ask: Ask, status = 200): PreparedRequest => ({ ask, status, warm: listOf(who) });
 
 export const intent = (service: Service, who: BenchUser, fields: Fields = {}): Promise<Json> =>

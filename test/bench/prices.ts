@@ -5,7 +5,7 @@
 export const PRICES = {
   readOn: '2026-11-21',
   region: 'us-east-1',
-  /** Per million. */
+  /** Prices of requests, units and events are per million. */
   httpApiRequests: 1,
   lambdaRequests: 0.2,
   dynamoDbWriteUnits: 0.625,

@@ -1,8 +1,8 @@
 import type { Budget } from './budget.ts';
 
 /**
- * Writes of customers, methods and addresses take at most 3 requests in 3 levels, without the provider call. Write
- * units are the measured values and guard against growth.
+ * @module Writes of customers, methods and addresses take at most 3 requests in 3 levels, without the provider call.
+ * Write units are the measured values and guard against growth.
  */
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const write = (of: string, writeUnits: number): Budget => ({ of, requests: 3, levels: 3, writeUnits, dueUnits: 0 });
@@ -16,7 +16,7 @@ const GOES_WITH_IT =
 const USED = 'what uses it is looked for, before and after';
 const IS_DEFAULT = 'as an include: whether it is the default is one read more';
 
-/** Due work later handles the subscriptions that the member's own methods pay for. */
+/** The due time of an ended membership. Due work then handles subscriptions that the member's own methods pay for. */
 const ENDED = { dueUnits: 1, because: 'the end of the membership is written with it, and is due at once' };
 
 export const RECORD_BUDGETS = {

@@ -7,7 +7,7 @@ import { type BenchUser, type Fields, get, person, post, type Scenario, warmed, 
 import type { RecordRow } from './record-budgets.ts';
 import type { Ask, Json, Service } from './service.ts';
 
-/** Customers, methods, addresses, organizations and reference records. */
+/** @module Scenarios of customers, methods, addresses, organizations and reference records. */
 const write = (target: string, { headers }: BenchUser, body?: unknown): Ask => ({
   ...targetOf(target),
   headers,

@@ -1,7 +1,7 @@
 import type { Budget } from './budget.ts';
 
 /**
- * Writes of subscriptions without a charge take at most 3 requests in 3 levels. Write units are the measured values.
+ * @module Writes of subscriptions without a charge take at most 3 requests in 3 levels. Write units are measured.
  */
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 /** A subscription exceeds 1 KB. A write therefore costs two units, and three if its list row changes. */

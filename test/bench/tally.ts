@@ -75,7 +75,7 @@ export const workOf = (runs: readonly Run[]): ReadonlyMap<string, CapacityUnits>
   return work;
 };
 
-/** `Get PAY > Put PAY > Put PAY`; concurrent requests are joined by `|`. */
+/** The levels in words, such as `Get PAY > Put PAY`. Concurrent requests are joined by `|`. */
 export const trailOf = (levels: readonly Level[]): string =>
   levels.map((level) => level.map(nameOf).join(' | ')).join(' > ');
 

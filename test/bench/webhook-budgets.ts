@@ -1,6 +1,6 @@
 import { type Budget, MEMBERSHIP, oneMore } from './budget.ts';
 
-/** Webhook logs, tests and replays. The design has no budgets for them. */
+/** @module Budgets of webhook logs, tests and replays, for which the design has none. */
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const logs = {
   of: 'webhooks.list-logs',

@@ -13,7 +13,7 @@ import {
 import type { Ask, Json, Service } from './service.ts';
 import type { WebhookRow } from './webhook-budgets.ts';
 
-/** Webhook logs, test events and resent events. */
+/** @module Scenarios of webhook logs, test events and resent events. */
 const PAYMENTS_PUBLISHED = 4;
 
 const logsOf = (who: Pick<BenchUser, 'headers'>, query = ''): Ask =>

@@ -62,10 +62,10 @@ const EVENTS = 1_000;
 const PACED = 300;
 const PER_SECOND = 20;
 const HANGS_MS = 10_000;
-/** Less than the time that the target hangs, but more than this machine's variation. */
+/** The maximum delay of other targets. It is less than the hang, but more than this machine's variation. */
 const TOLERATED_MS = 1_000;
 const MILLISECONDS = 1_000;
-/** Events until every function is warm. */
+/** The number of events after which every function is warm. */
 const WARM = 300;
 
 const named = (name: string, count: number): readonly string[] =>

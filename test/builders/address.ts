@@ -1,4 +1,4 @@
-/** Valid default bodies of POST /addresses; a test overrides only relevant fields. */
+/** @module Valid default bodies of POST /addresses; a test overrides only relevant fields. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const partialAddress = (fields: Fields = {}): Fields => ({ country: 'US', is_partial: true, ...fields });

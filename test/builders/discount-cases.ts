@@ -2,7 +2,7 @@ import type { History, HistoryItem, HistoryJson } from '../simulation/model/hist
 import { exchangeOf, historyPayment, historyWith, SUBSCRIPTION, subscriptionItem, versionItem } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories of discount codes. */
+/** @module Histories of discount codes. */
 const FEW = { code: 'FEW', percentBp: 3_333, cents: 666, redemption: 'rdm_1', payer: 'USER#user_ada' };
 const PRICES = { subtotalCents: 1_999, taxCents: 0, discountCents: 666, totalCents: 1_333 };
 
@@ -84,7 +84,7 @@ export const DISCOUNT_CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Further histories, by invariant. */
+/** Further histories for the invariants about codes. */
 export const MORE_DISCOUNT_CASES: readonly (readonly [string, string, Case])[] = [
   [
     'the uses of a payer',

@@ -11,7 +11,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories of a payment's disputes. */
+/** @module Histories of a payment's disputes. */
 const DISPUTE = `dsp_${'7'.repeat(24)}`;
 const REFUND = `ref_${'8'.repeat(24)}`;
 const DUE = historyTime(7 * 86_400);

@@ -145,7 +145,7 @@ const billedBy = (amount: number): History =>
     items: [subscriptionItem({ currency: 'USD' })],
     bus: [historyEvent(`${SUBSCRIPTION}:1:subscription.created`, { amount, currency: 'USD' })],
   });
-/** A subscription created at 9.00 and now at 10.00, with `shown` versions in its history. */
+/** A subscription with the price 9.00 at its creation and 10.00 now. Its history contains `shown` versions. */
 const repricedAt = (version: number, shown: number): History =>
   historyWith({
     items: [
@@ -287,7 +287,7 @@ const failedThenSucceeded = (): History =>
     ],
   });
 const chargedAlone = (): History => historyWith({ items: [historyPayment()], ledger: { charges: [chargeRow()] } });
-/** A direct debit is pending when this actor starts a second attempt. */
+/** A direct debit is pending when an actor of this type starts a second attempt. */
 const claimedWhilePending = (type: string): History =>
   historyWith({
     items: [
@@ -302,7 +302,7 @@ const failedOnce = (history: History): History => ({
   items: [...history.items, versionItem(1, { status: 'failed' })],
 });
 
-/** Further histories for invariants with cases elsewhere, each with a description. */
+/** Further histories for invariants whose first cases are elsewhere, each with a description. */
 export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Case])[] = [
   [
     'two payments for one month, ten seconds apart',

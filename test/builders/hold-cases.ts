@@ -12,7 +12,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories of holds and their ends. */
+/** @module Histories of holds and their ends. */
 
 const HELD = { status: 'pending', authorized: 1_000, captured: 0, released: 0 };
 const CAPTURED = { status: 'succeeded', authorized: 1_000, captured: 600, released: 400 };

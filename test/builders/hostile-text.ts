@@ -49,7 +49,7 @@ const UNITS: readonly (readonly [name: string, unit: string])[] = [
   ['control characters', '\u0000\n\t\u001b'],
 ];
 
-/** The first text is plain letters. */
+/** All kinds of text in this length. The first text is plain letters. */
 export const hostileTexts = (characters: number): readonly HostileText[] => [
   ...UNITS.map(([name, unit]) => asText(name, unit, characters)),
   asJson('deep JSON', nested(characters)),

@@ -1,4 +1,4 @@
-/** Valid default bodies of POST /payments/intents; a test overrides only relevant fields. */
+/** @module Valid default bodies of POST /payments/intents; a test overrides only relevant fields. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const intentBody = (fields: Fields = {}): Fields => ({ total_cents: 2_500, currency: 'USD', ...fields });

@@ -7,7 +7,7 @@ type Parts = Parameters<typeof exchangeOf>[0];
 
 const DECLINED = { method: 'POST', status: 402, body: { code: 'PAYMENT_DECLINED' } } as const;
 
-/** One request every ten seconds. */
+/** This many requests, one every ten seconds. */
 const times = (count: number, parts: (index: number) => Parts): readonly HistoryExchange[] =>
   Array.from({ length: count }, (_, index) => exchangeOf({ at: 10 + index * 10, ...parts(index) }));
 

@@ -5,7 +5,7 @@ import { customerShape } from '../../shared/customers/customer.ts';
 import type { Item } from '../../shared/platform/table.ts';
 import { recordItem } from '../../shared/platform/versioned-record.ts';
 
-/** The maximum of a transaction. */
+/** The maximum number of items in a transaction. */
 const BATCH = 100;
 
 /** Stores customers directly in the table, in the service's own form. Each causes one event. @returns their ids */

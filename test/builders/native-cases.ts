@@ -13,7 +13,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories of provider-billed subscriptions that change in dashboards. */
+/** @module Histories of provider-billed subscriptions that change in dashboards. */
 const DAY_SECONDS = 86_400;
 const ENDS = historyTime(30 * DAY_SECONDS);
 
@@ -68,7 +68,7 @@ const act = (name: string, path: string, seconds: number) => ({
   at: Date.parse(historyTime(seconds)),
 });
 
-/** A pause or cancellation succeeds on day 0, and an invoice of the subscription is charged on day 2. */
+/** A pause or cancellation on day 0, a dashboard act at this second, and a charge of an invoice on day 2. */
 const chargedAfter = (tail: 'pause' | 'cancel', name: string, seconds: number): History =>
   historyWith({
     items: [item(), historyPayment({ subscriptionId: SUBSCRIPTION })],

@@ -1,4 +1,4 @@
-/** Valid default bodies of POST /customers and POST /payment-methods; a test overrides only relevant fields. */
+/** @module Valid default bodies of POST /customers and POST /payment-methods; a test overrides only some fields. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const customerBody = (fields: Fields = {}): Fields => ({

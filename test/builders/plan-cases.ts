@@ -14,7 +14,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories of plan changes. */
+/** @module Histories of plan changes. */
 
 const DAY_SECONDS = 86_400;
 const ENDS = historyTime(30 * DAY_SECONDS);
@@ -100,7 +100,7 @@ const trying = (productId: string | undefined, days: number): History =>
     items: [subscriptionItem({ status: 'trialing', productId, trialEnd: historyTime(days * DAY_SECONDS) })],
   });
 
-/** A change in mid-month of a subscription over 10.00, after a refund of `back`. */
+/** A mid-month plan change that credits `cents`, after a refund of `back` on the period's payment of 10.00. */
 const credited = (cents: number, back: number): History => {
   const half = historyTime(15 * DAY_SECONDS);
   const unused = { kind: 'unused', amountCents: -cents, periodStart: half, periodEnd: ENDS };

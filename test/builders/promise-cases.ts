@@ -52,7 +52,7 @@ const answered503 = (charges: readonly unknown[]): History =>
     ],
     ledger: { charges },
   });
-/** An outage of Stripe from second 0. */
+/** A confirmation at second 100, during an outage of Stripe, with this response. */
 const confirmedDuringOutage = (body: object): History =>
   historyWith({
     items: [historyPayment()],
@@ -113,7 +113,7 @@ const erased = (userEmail: string | undefined): History =>
     items: [historyPayment({ userEmail })],
     exchanges: [exchangeOf({ at: 500, path: '/admin/erasures', status: 202, sent: { user_id: 'user_ada' } })],
   });
-/** An event from before the erasure of Ada at second 500. */
+/** A stored provider event, received before the erasure of Ada was requested at second 500. */
 const eventOfErased = (name: string | null): History =>
   historyWith({
     items: [
@@ -163,7 +163,7 @@ const month = (days: number): History =>
     ],
   });
 
-/** Created at second 0, confirmed 20 hours later, and expired this many hours after its confirmation. */
+/** A payment that is confirmed 20 hours after its creation, and expires this many hours after its confirmation. */
 const expiredAfter = (hours: number): History =>
   historyWith({
     items: [

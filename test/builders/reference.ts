@@ -1,4 +1,4 @@
-/** Valid default bodies of PUT /admin/{kind}/{id}; a test overrides only relevant fields. */
+/** @module Valid default bodies of PUT /admin/{kind}/{id}; a test overrides only relevant fields. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const productBody = (fields: Fields = {}): Fields => ({

@@ -95,7 +95,7 @@ const sending = (role: string): History => {
   };
 };
 
-/** Resends an entry that has expired but was listed before. */
+/** Ben, with this role, resends a log entry that has expired but was listed before. */
 const sendingExpired = (role: string): History => {
   const { exchanges, ...rest } = sending(role);
   const body = [{ id: ENTRY, payload: { data: { payment_id: PAYMENT } } }];
@@ -167,7 +167,7 @@ interface Confirmed {
   readonly againAt?: number;
   readonly status?: number;
   readonly confirmedAt?: number;
-  /** By default one second later. */
+  /** The second of the response; by default one second after the confirmation. */
   readonly answeredAt?: number;
   readonly payment?: Readonly<Record<string, unknown>>;
 }

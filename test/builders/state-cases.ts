@@ -39,10 +39,10 @@ const subscriptionVersion = (version: number, day: number, fields: HistoryJson):
 interface Renewal {
   readonly days: readonly number[];
   readonly code?: string;
-  /** Days after the first failure. */
+  /** The end of the dunning or of the history, in days after the first failure. */
   readonly until: number;
   readonly end?: HistoryJson;
-  /** Set if the method was changed on this day, to the currently stored method. */
+  /** The day on which the method was changed, and the new method if the record names it. */
   readonly change?: { readonly day: number; readonly to?: string };
 }
 

@@ -4,7 +4,7 @@ import { GUS, STRANGER } from '../simulation/world/people.ts';
 import { exchangeOf, historyPayment, historyWith, METHOD, methodItem, PAYMENT } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories of guests who continue without a token, and of a stranger who knows their e-mails, keys and ids. */
+/** @module Histories of guests who return without a token, and of a stranger who knows their e-mails, keys and ids. */
 
 const PAID = `pay_${'8'.repeat(24)}`;
 

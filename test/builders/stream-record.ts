@@ -2,7 +2,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import type { Item } from '../../shared/platform/table.ts';
 
-/** A change of an item as the table's stream reports it to a function. Without `after`, the item's removal. */
+/** A change of an item as the table's stream reports it to a function. A change without `after` is a removal. */
 export const streamRecord = (sequence: number, before: Item | undefined, after: Item | undefined): DynamoDBRecord => {
   const { pk, sk } = after ?? before ?? {};
   return {

@@ -194,7 +194,7 @@ describe('partial success of an AWS call', () => {
   test.each([
     ['ThrottlingError', ['None', 'ThrottlingError']],
     ['ProvisionedThroughputExceeded', ['ProvisionedThroughputExceeded', 'None']],
-  ])('repeats a transaction that %s canceled under the same token', async (_, codes) => {
+  ])('repeats a transaction that %s canceled, under the same token', async (_, codes) => {
     stub.answer(canceled(...codes), {});
     expect(await openPatient().transact([{ put: KEY }, { put: OTHER }])).toEqual({ ok: true });
     const [first, retried] = stub.requests.map(({ body }) => body.ClientRequestToken);

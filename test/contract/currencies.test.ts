@@ -52,7 +52,7 @@ describe.each(PROVIDERS.map(([subject, table]) => ({ name: subject.name, subject
       });
     };
 
-    test.each([...table.keys()])('keeps 5,000 %s through a write to the provider and a read', async (currency) => {
+    test.each([...table.keys()])('of 5,000 %s is unchanged in the provider’s response and ledger', async (currency) => {
       const amountCents = 5_000 * 10 ** currencyDigits(currency);
       expect(await rig.provider.checkAmount({ amountCents, currency })).toBeUndefined();
       expect(await create(currency, amountCents)).toMatchObject({ kind: 'done', value: { amountCents, currency } });
@@ -75,7 +75,7 @@ describe.each(PROVIDERS.map(([subject, table]) => ({ name: subject.name, subject
       }
     });
 
-    test('refuses an amount that the provider cannot express without calling the provider', async () => {
+    test('is refused without a call if the provider cannot express it', async () => {
       for (const [currency, rule] of table) {
         const refusal = await rig.provider.checkAmount({ currency, amountCents: 1_234_561 });
         if (refusal?.kind !== 'not expressible') continue;
@@ -136,7 +136,7 @@ describe('the currency of a Square location', () => {
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toBeUndefined();
   });
 
-  test('is refused for a location that does not exist', async () => {
+  test('is unknown for a location that does not exist', async () => {
     const fresh = rig.reopen({ ...SQUARE.settings, LOCATION_ID: 'ELSEWHERE' });
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toMatchObject({
       kind: 'not known',

@@ -266,7 +266,7 @@ const testCaptures = ({ subject, methods }: HoldsSubject): void => {
       expect(await holdsOf(held)).toEqual(sums(amountCents, HELD - amountCents));
     });
 
-    test.each([HELD, PART])('of %i takes money once, under the same or another key', async (amountCents) => {
+    test.each([HELD, PART])('of %i takes money once, even if repeated under another key', async (amountCents) => {
       const held = await hold(succeeds);
       doneValue(await capture(held, amountCents));
       expect(doneValue(await capture(held, amountCents))).toMatchObject({ status: 'succeeded', amountCents });
@@ -389,7 +389,7 @@ const testLostResponses = ({ subject, calls, captures }: HoldsSubject): void => 
   );
 
   describe(`a call without a response at ${name}`, () => {
-    test.each(FAULTS)('to confirm meets %s, is looked up, and the retry holds once', async (...fault) => {
+    test.each(FAULTS)('to confirm (%s) is looked up, and the retry holds once', async (...fault) => {
       const [action, reason, reached] = fault;
       const manual = await create(succeeds);
       await fail(action, calls.hold);
@@ -405,7 +405,7 @@ const testLostResponses = ({ subject, calls, captures }: HoldsSubject): void => 
     });
 
     test.each(captureFaults)(
-      'to capture $taken ($label) meets $action, is looked up, and the retry captures once',
+      'to capture $taken ($label, $action) is looked up, and the retry captures once',
       async ({ taken, call, action, reason, takes }) => {
         const amountCents = taken === 'all' ? HELD : PART;
         const held = await hold(succeeds);
@@ -421,7 +421,7 @@ const testLostResponses = ({ subject, calls, captures }: HoldsSubject): void => 
       },
     );
 
-    test.each(FAULTS)('to release meets %s, is looked up, and the retry releases once', async (...fault) => {
+    test.each(FAULTS)('to release (%s) is looked up, and the retry releases once', async (...fault) => {
       const [action, reason, reached] = fault;
       const held = await hold(succeeds);
       await fail(action, calls.release);

@@ -1,4 +1,4 @@
-/** @module The fields that the adapters read from the objects in mirror-fields.ts, and the result of each status. */
+/** @module The fields of mirror-fields.ts that the adapters read, and the statuses that they report. */
 import type Stripe from 'stripe';
 import type { ReportedStatus } from '../../shared/providers/payment-port.ts';
 import { readPayPalDispute, readPayPalRefund } from '../../shared/providers/paypal/refunds.ts';
@@ -41,13 +41,13 @@ export const fieldsReadBy = async (key: string): Promise<readonly string[]> => {
 };
 
 /**
- * Every status that the adapter reports for a field value, for any other fields and records.
- * @param field with its object, such as `Stripe: Refund.status`
+ * Every status that the adapter can report for this value of the field. Other fields and our record vary.
+ * @param field the object and its field, such as `Stripe: Refund.status`
  */
 export const reportedStatuses = async (field: string, value: string): Promise<ReadonlySet<string>> =>
   new Set(await STATUSES[field]?.(value));
 
-/** Nested objects with a separate table, or whose fields all have the same use. */
+/** Nested objects that count as one field. They have a separate table, or all their fields have the same use. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   'Stripe: PaymentIntent': ['latest_charge', 'last_payment_error.payment_method'],
   'Stripe: Charge': ['payment_method_details', 'balance_transaction'],
@@ -66,7 +66,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   'Square: PaymentRefund': ['processing_fee'],
 };
 
-/** Fields of the interface's own payload and of other objects. The adapter reads them in every event. */
+/** Fields that the adapter reads in every event, although they belong to other objects or the interface's payload. */
 const EVENT_FIELDS = ['type', 'card', 'email', 'name', 'phone', 'latest_charge', 'last_payment_error'];
 
 const NOISE: Readonly<Record<string, readonly string[]>> = {
@@ -104,7 +104,7 @@ const pathsRead = async (readings: readonly Reading[]): Promise<readonly string[
       paths.push(...seen.paths());
     }
   }
-  // A field that is missing in one object has nested fields in another object.
+  // An object without a field yields only the field's path. Paths below it, from another object, replace that path.
   return paths.filter((path) => !paths.some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[`)));
 };
 

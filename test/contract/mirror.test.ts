@@ -66,7 +66,7 @@ const stripe = (file: string): string => resolve(MODULES, 'stripe/esm/resources'
 const onTheWire = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 interface Published {
   readonly fields: () => readonly string[];
-  /** By the name of the status field. */
+  /** The published values of each status field, by the field's name. */
   readonly statuses?: Readonly<Record<string, () => readonly string[]>>;
 }
 
@@ -149,7 +149,7 @@ describe('a mirrored object', () => {
   });
 });
 
-/** The file and the schema name. */
+/** The published file and schema of each object. */
 const DESCRIBED: Readonly<Record<string, readonly [file: string, schema: string]>> = {
   'Stripe: PaymentIntent': ['stripe/spec3.2026-10-28.json', 'payment_intent'],
   'Stripe: Charge': ['stripe/spec3.2026-10-28.json', 'charge'],

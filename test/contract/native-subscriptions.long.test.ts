@@ -111,7 +111,7 @@ const FAULTS = [
   ['malformed', 'error'],
 ] as const;
 
-/** One call under a fault. If only a deadline ends the call, it uses the adapter with the short deadline. */
+/** Makes one call under a fault. The adapter has a short deadline if the fault suppresses the response. */
 const struck = async <T>(
   { action, ...fault }: { readonly action: string; readonly path: string; readonly method?: 'POST' },
   call: (by: SubscriptionsPort) => Promise<T>,

@@ -136,7 +136,7 @@ describe('an order with a hold that the payer approves', () => {
     expect(await charges()).toHaveLength(1);
   });
 
-  test('has its intent replaced only by a different capture method', async () => {
+  test('gets another intent only if an update changes the capture method', async () => {
     const made = await create();
     for (const captureMethod of ['manual', undefined, undefined, 'manual'] as const)
       expect(await update(made, captureMethod)).toMatchObject({ kind: 'done' });

@@ -236,7 +236,7 @@ describe.skipIf(folder === undefined)(
     const release = (authorization: Hold) =>
       holdsOf(rig.provider).release({ ...authorization, idempotencyKey: `${authorization.paymentId}:release` });
 
-    /** Calls of another client that the adapter does not make. */
+    /** Calls that other PayPal clients make, but not the adapter. */
     const plainly = async (): Promise<void> => {
       const token = await fetch(`${rig.url}/v1/oauth2/token`, {
         method: 'POST',
@@ -379,7 +379,7 @@ describe.skipIf(folder === undefined)(
       expect([...covered].toSorted()).toEqual(COVERED);
     });
 
-    test('match PayPal’s description in every event and its object', async () => {
+    test('match PayPal’s description, as do all events and their objects', async () => {
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
       const schemaOf = (resource: string): DescribedOperation | undefined =>
         operations.find(({ method, path }) => method === 'GET' && path === RESOURCES[resource]);

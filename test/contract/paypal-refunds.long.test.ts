@@ -282,7 +282,7 @@ describe('a refund', () => {
     expect(await disputes(absent)).toEqual([]);
   });
 
-  test('is read by id if a response or list lacks a field, else its outcome is unknown', async () => {
+  test('is read by id if the list lacks a field, and has an unknown outcome if its response does', async () => {
     const payment = await pay();
     const made = doneValue(await refund(payment, { amountCents: 1_000 }));
     const bare = (path: string, body: { id?: string; purchase_units?: [{ payments: { refunds: object[] } }] }) => {
@@ -297,7 +297,7 @@ describe('a refund', () => {
 });
 
 describe('the outcome of a refund call', () => {
-  test('is unknown or equals the first outcome for two concurrent calls under one key', async () => {
+  test('is done or unknown for each of two concurrent calls under one key, which refund once', async () => {
     const payment = await pay();
     const both = await Promise.all([refund(payment), refund(payment)]);
     expect(both.filter(({ kind }) => kind === 'done').length).toBeGreaterThan(0);
@@ -421,7 +421,7 @@ describe('the disputes of a PayPal payment', () => {
     expect(await refundsOf(provider).listDisputes(payment)).toEqual({ kind: 'unknown', reason: 'error' });
   });
 
-  test('are refused if PayPal does not show them to this client', async () => {
+  test('cannot be listed if PayPal does not show them to this client', async () => {
     const payment = await pay();
     const provider = changed((path, body) => (path.endsWith('/disputes') ? { name: 'NOT_AUTHORIZED' } : body), 403);
     expect(await refundsOf(provider).listDisputes(payment)).toMatchObject({

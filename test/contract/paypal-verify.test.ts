@@ -6,7 +6,7 @@ import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { openRig, type ProviderRig, SHORT_DEADLINE_MS } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
-/** PayPal webhooks that PayPal verifies, with the call's outcomes and the events that need no call. */
+/** PayPal webhooks, which a call to PayPal verifies. Covers the call's outcomes and the events that need no call. */
 let rig: ProviderRig;
 beforeEach(async () => {
   rig = await openRig(PAYPAL);
@@ -131,7 +131,7 @@ describe('a forged PayPal event', () => {
     expect(asked()).toBe(0);
   });
 
-  test('is not received if the webhook id is not configured', () => {
+  test('finds no receiver if the webhook id is not configured', () => {
     expect(rig.reopenReceiver({ ...PAYPAL.settings, WEBHOOK_ID: '' })).toBeUndefined();
   });
 });

@@ -144,7 +144,7 @@ describe('an order without a saved method', () => {
     expect(await timesCharged()).toBe(1);
   });
 
-  test('reports an open attempt as not received if the payer approves during it', async () => {
+  test('reports that an open attempt did not arrive if the payer approves during the attempt', async () => {
     const made = await create();
     await approve();
     expect(doneValue(await find(made, 'processing'))).toMatchObject({ status: 'requires_payment_method' });
@@ -423,7 +423,7 @@ describe('an amount at PayPal', () => {
     expect(rig.exchanges).toEqual([]);
   });
 
-  test('is refused with that reason if PayPal does not accept its currency', async () => {
+  test('is refused for its currency if PayPal does not accept the currency', async () => {
     expect(await createIntent({ currency: 'KWD' })).toMatchObject({ kind: 'refused', parameter: 'currency' });
   });
 });

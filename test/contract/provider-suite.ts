@@ -30,9 +30,9 @@ export interface ProviderSubject extends Bound {
     /** A method that is saved after its payer's approval; undefined if the request names the method to save. */
     readonly approvedBy: string | undefined;
     readonly declines: Readonly<Record<string, DeclineCode>>;
-    /** Processing, then succeeded or failed a minute later. */
+    /** Methods whose payment is processing first, and succeeds or fails a minute later. */
     readonly settlesLater: { readonly succeeded: string; readonly failed: string };
-    /** Requires a customer action; undefined if the provider has no such state. */
+    /** A method that requires a customer action; undefined if the provider has no such state. */
     readonly asksCustomer: string | undefined;
     /** Methods whose first call gets no response. */
     readonly lost: { readonly before: string; readonly after: string };
@@ -46,7 +46,7 @@ export interface ProviderSubject extends Bound {
   readonly nextAction: NextAction['type'];
   /** The part of the charge request that declares it off-session. */
   readonly unattended: string;
-  /** The types of its native events for a succeeded and for a declined payment. */
+  /** The types of the provider's native events for a succeeded and for a declined payment. */
   readonly paymentEvents: {
     readonly succeeded: readonly InboundEventType[];
     readonly failed: readonly InboundEventType[];
@@ -162,7 +162,7 @@ const ledger = () => rig.control<Ledger>('GET', '/ledger');
 const moneyMoved = async (id: string): Promise<number> =>
   (await ledger()).charges.filter(({ payment_id, status }) => payment_id === id && status === 'succeeded').length;
 
-/** One call under a fault. If only a deadline ends the call, it uses the adapter with the short deadline. */
+/** Makes one call under a fault. The adapter has a short deadline if the fault suppresses the response. */
 const struck = async <T>(action: string, path: string, call: () => Promise<T>): Promise<T> => {
   const strike = async (): Promise<T> => {
     // The fault must not hit the access token request, which some adapters send first.
@@ -232,7 +232,7 @@ const testPayments = (subject: ProviderSubject): void => {
     test.each([
       ['without a method', undefined, 'requires_payment_method'],
       ['with a method', methods.succeeds, 'created'],
-    ] as const)('has the same status at creation as its record: %s', async (_, method, status) => {
+    ] as const)('has the same status in its creation response and in a read: %s', async (_, method, status) => {
       const { id, report } = await create(method === undefined ? {} : { method });
       expect(report).toMatchObject({
         status,
@@ -600,7 +600,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
     });
 
     test.each(Object.entries(methods.declinesLater))(
-      'is declined after its successful payments if created from %s',
+      'succeeds as often as the test token %s allows, and is then declined',
       async (token, late) => {
         const { methodId: method, customerId: customer } = doneValue(await attach(token));
         const charge = async () =>

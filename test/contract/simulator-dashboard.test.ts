@@ -89,7 +89,7 @@ describe('the scheduled end of a subscription', () => {
     expect(await find(subscription)).toMatchObject({ status: 'canceled' });
   });
 
-  test('prorates the later period that it ends', async () => {
+  test('prorates the price of the next period if it is within that period', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end + 14 * 86_400;
     await change(subscription, { cancel_at: end });

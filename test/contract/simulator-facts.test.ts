@@ -52,7 +52,7 @@ const lastCharge = async (): Promise<LedgerCharge> => {
   return charge;
 };
 
-/** The details in the ledger's format. The ledger's fingerprint is the provider's. */
+/** The details in the ledger's format, without our fingerprint. The ledger has the provider's fingerprint. */
 const shown = (details: MethodDetails | undefined) =>
   details && {
     type: details.type,
@@ -150,7 +150,7 @@ describe('the provider’s fee', () => {
     ['Stripe', STRIPE, 103],
     ['PayPal', PAYPAL, 136],
     ['Square', SQUARE, 103],
-  ] as const)('of %s for 25.00 USD is %#', async (_, subject, fee) => {
+  ] as const)('of %s for 25.00 USD appears in the ledger', async (_, subject, fee) => {
     await openFor(subject)();
     await pay(subject.methods.succeeds);
     await rig.clock.advance(MINUTE_MS);

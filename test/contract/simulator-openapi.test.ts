@@ -90,7 +90,7 @@ const reduced = async () =>
     'discounts[0][coupon]': String((await coupon()).body['id']),
     'default_tax_rates[0]': String((await taxRate()).body['id']),
   });
-/** Within two years of the simulated start time. */
+/** A time within two years of the simulated start time. */
 const FAR = Date.UTC(2031, 0, 1) / 1_000;
 const invoice = async (of = subscription()) =>
   get(`/v1/invoices/${(await of).body['latest_invoice']}?expand[]=payments`);
@@ -303,7 +303,7 @@ const ANSWERS: readonly (readonly [name: string, schema: string, status: number,
   ['a deleted customer', 'deleted_customer', 200, async () => remove(`/v1/customers/${(await customer()).body['id']}`)],
 ];
 
-/** `CustomerCreatedEvent` for `customer.created`. */
+/** The name of an event's schema, such as `CustomerCreatedEvent` for `customer.created`. */
 const eventSchema = (type: string): string =>
   `${type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
 

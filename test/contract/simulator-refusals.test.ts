@@ -375,7 +375,7 @@ describe('the header for unsupported requests', () => {
     expect(notOffered).toBe(true);
   });
 
-  test('is absent if the refused request is supported', async () => {
+  test('is absent from the refusal of a supported request', async () => {
     expect((await intent(49, 'usd')).notOffered).toBe(false);
   });
 });

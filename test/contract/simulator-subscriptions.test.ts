@@ -400,7 +400,7 @@ describe('a request about a simulated subscription', () => {
     expect((await errorOf(rig.stripe.subscriptions.resume(subscription.id))).statusCode).toBe(400);
   });
 
-  test('names the failure and its charge if a payment is declined', async () => {
+  test('gets an error with the decline code and the charge if its payment is declined', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_nsf' });
     await rig.clock.advance(31 * DAY_MS);
     const [, invoice] = await invoicesOf(subscription);

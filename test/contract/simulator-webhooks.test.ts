@@ -163,7 +163,7 @@ describe("the simulator's own events", () => {
   });
 });
 
-describe('a webhook mode', () => {
+describe('the webhook mode', () => {
   test('duplicate sends each event three times, byte for byte', async () => {
     await mode({ mode: 'duplicate' });
     await rig.stripe.customers.create({});

@@ -223,7 +223,7 @@ describe.skipIf(folder === undefined)(
       expect(kinds.size).toBeGreaterThan(15);
     });
 
-    test('match Square’s description in every event and its object', async () => {
+    test('match Square’s description, as do all events and their objects', async () => {
       const [{ api } = { api: undefined }] = operations;
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
       expect(new Set(delivered.map(({ type }) => type))).toEqual(new Set(Object.keys(EVENTS)));

@@ -131,7 +131,7 @@ describe('a refund at Square', () => {
   test.each([
     ['fails', 'cnon:sim-pending-refund-fail', 'FAILED'],
     ['is rejected', 'cnon:sim-pending-refund-reject', 'REJECTED'],
-  ])('is failed with Square’s reason if it %s at Square, and can be repeated', async (_, method, failureCode) => {
+  ])('shows Square’s failure reason if it %s at Square, and can be repeated', async (_, method, failureCode) => {
     const payment = await pay(method);
     const { refundId: id, status } = doneValue(await refund(payment, 1));
     expect(status).toBe('pending');

@@ -20,7 +20,7 @@ const accountAtProvider = async (service: TestHost, paymentId: string) => {
 export type ProviderAccount = Awaited<ReturnType<typeof accountAtProvider>>;
 
 /**
- * Expects the provider's account of the user's only payment in its view, the user's list and CSV, and the sums.
+ * Expects the payment itself, the user's list, CSV and sums to match the provider's account of the user's only payment.
  * @returns the account
  */
 export const expectAccount = async (service: TestHost, user: User, paymentId: string): Promise<ProviderAccount> => {

@@ -163,7 +163,7 @@ describe('receipt_url', () => {
     ['provider_a', 'pm_card_visa', /^https:\/\/pay\.stripe\.com\//],
     ['provider_b', 'SIM-OK', null],
     ['provider_c', 'cnon:card-nonce-ok', /^https:\/\/squareup\.com\//],
-  ])('is shown to all readers of the payment for %s', async (provider_id, payment_method_id, url) => {
+  ])('is shown if %s provides one, and is removed by an erasure', async (provider_id, payment_method_id, url) => {
     const user = await signIn(service);
     const { id } = await createIntent(service, user, { provider_id, payment_method_id });
     await confirm(service, id, user.options);

@@ -65,7 +65,7 @@ describe('the history of a payment', () => {
     });
   });
 
-  test('shows admins which platform admin synced or canceled a payment, and shows the payer “admin”', async () => {
+  test('shows admins which platform admin canceled a payment, and shows the payer only “admin”', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin()];
     const payment = await createPaidIntent(service, user);
     const canceled = await service.post(`/payments/intents/${payment.id}/cancel`, {}, admin.options);

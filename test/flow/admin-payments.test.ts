@@ -282,7 +282,7 @@ describe('GET /admin/payments', () => {
     expect(owners.body).not.toMatch(/fee_cents|net_cents/);
   });
 
-  test("names the payer's e-mail address and the organization beside each payment", async () => {
+  test("names the payer's e-mail address and the organization of each payment", async () => {
     const { admin, since } = await start();
     const acme = await company(service);
     const user = await signIn(service, { email: 'payer@example.com' });

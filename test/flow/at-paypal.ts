@@ -3,7 +3,7 @@ import type { TestHost } from './host.ts';
 
 const AT = '/_local/providers/paypal';
 
-/** A call to PayPal with the client's token, past the service, for example a click on PayPal's site. */
+/** A call to PayPal that bypasses the service, with the client's token. It stands for a click on PayPal's site. */
 export const atPayPal = async (service: TestHost, route: `${'GET' | 'POST' | 'PATCH'} ${string}`, body?: object) => {
   const { env } = service.host();
   const client = `${env['PROVIDER_B_CLIENT_ID']}:${env['PROVIDER_B_CLIENT_SECRET']}`;

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TestHost } from './host.ts';
 
-/** A call to Square with the access token, past the service, for example a click in the dashboard. */
+/** A call to Square that bypasses the service, with the access token. It stands for a click in the dashboard. */
 export const atSquare = async (service: TestHost, route: `${'GET' | 'POST' | 'PUT'} ${string}`, body?: object) => {
   const { env } = service.host();
   const [method = '', path] = route.split(' ');

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TestHost } from './host.ts';
 
-/** A call to Stripe with the secret key, past the service, for example a click in the dashboard. */
+/** A call to Stripe that bypasses the service, with the secret key. It stands for a click in the dashboard. */
 export const atStripe = async (
   service: TestHost,
   route: `${'GET' | 'POST' | 'DELETE'} ${string}`,

@@ -24,7 +24,7 @@ const REFUND = {
 };
 
 const NOTES = ['NOTE-OF-STAFF', 'TICKET-OF-STAFF'];
-/** A target's response, and fields of the provider's raw objects. */
+/** Texts from a target's response and from a provider's raw objects. */
 const RAW = ['"received":true', 'livemode', 'risk_score', 'amount_captured', '"evidence_details', 'receipt_url'];
 
 const CHANGE = [

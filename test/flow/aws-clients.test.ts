@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { onDynoxide } from '../engine/engine-database.ts';
 import { withHost } from './host.ts';
 
-/** Through the AWS SDK, the functions use the table of another engine, and the bus and queues of the host. */
+/** The functions use the AWS SDK for the table of a separate engine, and for the host's bus and queues. */
 const host = withHost({
   openDatabase: onDynoxide,
   env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', LOG_LEVEL: 'silent' },

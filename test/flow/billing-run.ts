@@ -35,7 +35,7 @@ interface Made {
   readonly id: string;
   readonly group: SubscriptionGroup;
   readonly amount: number;
-  /** When its first period starts. */
+  /** The start of the subscription's first period. */
   readonly anchor: string;
   readonly createdAt: string;
   endsAt?: string;
@@ -56,7 +56,7 @@ export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
       await service.moveTo(anchor);
       for (const group of plan.groups) made.push(...(await makeAll(service, who, group)));
     }
-    // A sweep at this full minute has found every earlier period start.
+    // The sweep at this full minute finds every period that started before.
     const endsAt = sweptAt(after(plan.anchors.at(-1) ?? '', plan.days));
     await cancelOnTheWay(service, user.userId, made);
     await moveOn(service, endsAt);
@@ -137,7 +137,7 @@ const cancelOnTheWay = async (service: TestHost, userId: string, made: readonly 
   }
 };
 
-/** The start times of its periods until it ends. */
+/** The start times of the subscription's periods before `until`, or before its end. */
 const dueOf = ({ anchor, group, endsAt }: Made, until: string): string[] => {
   const end = endsAt !== undefined && endsAt < until ? endsAt : until;
   const due: string[] = [];

@@ -6,7 +6,7 @@ import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 import type { PaymentBody } from './routes.ts';
 
-/** A hold of 10.00 at PayPal, and captures of 11.50 on PayPal's site. The amount is quarantined. */
+/** On PayPal's site, 11.50 are captured from a hold of 10.00. The service quarantines the amount. */
 const service = withHost({ frozen: true });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -62,7 +62,7 @@ describe.each(COMMANDS)('a $kind of a hold after an excessive capture', ({ kind,
     expect(await eventsOf(service, held.id)).toEqual(['payment.created', 'payment.authorized']);
   });
 
-  test.each(['error_500', 'timeout_after'])('ends with an event after an unknown outcome (%s)', async (action) => {
+  test.each(['error_500', 'timeout_after'])('ends with an event after %s hid its outcome', async (action) => {
     const held = await hold();
     await takeTooMuch(held);
     await service.fault({ provider: AT_PAYPAL.slot, path, method: 'POST', action, times: 4 });

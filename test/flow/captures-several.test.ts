@@ -60,7 +60,7 @@ const NINE = {
 const SUCCEEDED_ONCE = ['payment.created', 'payment.authorized', 'payment.succeeded'] as const;
 
 describe('several captures of one PayPal authorization', () => {
-  test('restore the prices of the hold if 5.00 and 5.00 add up to 10.00', async () => {
+  test('restore the prices of the 10.00 hold once 5.00 and 5.00 are captured', async () => {
     const held = await hold();
     await takeOnSite(held, 500);
     const first = await view(held);
@@ -79,7 +79,7 @@ describe('several captures of one PayPal authorization', () => {
     });
   });
 
-  test('scale the tax for 6.00 and 3.00, and publish the added amount once', async () => {
+  test('reduce the tax in proportion for 6.00 and 3.00, and publish the added amount once', async () => {
     const held = await hold();
     await takeOnSite(held, 600);
     await takeOnSite(held, 300, true);
@@ -90,7 +90,7 @@ describe('several captures of one PayPal authorization', () => {
     ]);
   });
 
-  test('have no tax below the tax amount, and regain their share as they grow', async () => {
+  test('have no tax while their sum is below the tax, and a share of it as the sum grows', async () => {
     const held = await hold();
     await takeOnSite(held, 50);
     expect(await view(held)).toMatchObject({ total_cents: 50, tax_cents: 0, subtotal_cents: 50 });

@@ -156,7 +156,7 @@ describe('the client under faults', () => {
   });
 });
 
-/** The response comes after the program has given up. */
+/** Withholds each response until the program has given up. */
 const slowly =
   (reach: Network['fetch']): Network['fetch'] =>
   async (request) => {

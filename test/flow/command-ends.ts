@@ -16,7 +16,7 @@ export interface CommandSubject {
   readonly id: string;
   /** Sends the command. */
   readonly ask: (options: RequestOptions) => Promise<TestAnswer>;
-  /** The events that report its end. */
+  /** The events that report the command's end. */
   readonly ends: () => Promise<readonly string[]>;
   /** The number of times that the command took effect at the provider. */
   readonly effects: () => Promise<number>;
@@ -33,12 +33,12 @@ export interface CommandKind {
   readonly call: RegExp;
   /** Number of calls per command with this part in their path; 1 if absent. */
   readonly calls?: number;
-  /** The position of the claiming write. By default, the last write before the call claims. */
+  /** The index of the claiming write among the writes before the call; the last of these by default. */
   readonly claimedBy?: number;
   readonly isDone: (body: ParsedJson) => boolean;
   /** True if a decline ends the command only after a read. */
   readonly declineNeedsRead?: true;
-  /** Methods with an immediate and with a later decline; undefined if the provider has none. */
+  /** A method that is declined in the response, and one that is declined afterwards; undefined if there is none. */
   readonly declined?: string;
   readonly declinedLater?: string;
   readonly begin: (service: TestHost, method?: string) => Promise<CommandSubject>;
@@ -279,8 +279,8 @@ const shortly = (answer: Ended['answer']): string =>
   typeof answer === 'object' ? `${answer.status} ${JSON.stringify(answer.body).slice(0, 80)}` : String(answer);
 
 /**
- * A command with one call is pending unless the call certainly did not happen. A partial capture at Square has two
- * calls.
+ * Expects 202 (pending), or 503 if the call certainly did not happen. Skips commands with several
+ * calls, and partial captures, which take two calls at Square.
  */
 export const expectFirst = ({ name, calls }: CommandKind, action: FaultAction, { status }: TestAnswer): void => {
   if (calls !== undefined || name === 'part capture') return;
@@ -305,7 +305,7 @@ export const expectOneOf = async (
   service: TestHost,
   { kind, subject, answers }: Pick<Ended, 'kind' | 'subject'> & { readonly answers: readonly TestAnswer[] },
 ): Promise<void> => {
-  // A repeat under the key of a refund shows the refund.
+  // A repeated refund under its key may return the pending refund.
   const others = answers.filter((answer) => !isDone(kind, answer) && answer.body.status !== 'pending');
   expect(others.length).toBeLessThan(answers.length);
   expect(others.filter(({ body }) => !BESIDE_ANOTHER.has(body.code)).map(shortly)).toEqual([]);

@@ -35,7 +35,7 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
   const { slot: provider } = place.holding;
 
   describe.each(kindsAt(place))('a $name', (kind) => {
-    test.each(CASES)('ends once after the fault $action $lasts, with events in mode $mode', async (given) => {
+    test.each(CASES)('ends once despite the fault $action $lasts, with events in mode $mode', async (given) => {
       const subject = await kind.begin(service);
       const options = underNewKey();
       await service.webhookMode(given.mode);
@@ -113,8 +113,8 @@ describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
     },
   );
 
-  describe.each(kindsAt(place).filter(({ declinedLater }) => declinedLater))('a $name declined later', (kind) => {
-    test.each(['normal', 'drop'] as const)('ends once, and a repeat returns the same end, in mode %s', async (mode) => {
+  describe.each(kindsAt(place).filter(({ declinedLater }) => declinedLater))('a $name with a late decline', (kind) => {
+    test.each(['normal', 'drop'] as const)('ends once, and a repeat shows this end, in mode %s', async (mode) => {
       const subject = await kind.begin(service, kind.declinedLater);
       const options = underNewKey();
       await service.webhookMode(mode);

@@ -60,7 +60,7 @@ describe.each(KINDS)('a $name', (kind) => {
     await service.clearProviderRequests();
     const answers: TestAnswer[] = [];
     const ask = async (under: RequestOptions) => answers.push(await subject.ask(under));
-    // Delays the response before the claim, of the claim, or of the provider call.
+    // Delays the response of the call before the claim, of the claim, or of the provider call.
     const at = Number(stop.call) - (stop.executed ? 0 : 1);
     await overtaken(
       at,

@@ -162,7 +162,7 @@ describe('changes of a plan in the console', () => {
   test.each([
     { role: 'support', buttons: [] },
     { role: 'finance', buttons: ['Withdraw'] },
-  ] as const)('offer $role only $buttons for another payer’s scheduled change', async ({ role, buttons }) => {
+  ] as const)('show $role the buttons $buttons for another payer’s scheduled change', async ({ role, buttons }) => {
     const owner = await subscriber(service);
     const { body } = await service.post('/subscriptions', { ...owner.names, product_id: large }, owner.options);
     await service.post(`/subscriptions/${body.id}/change`, { product_id: small }, owner.options);

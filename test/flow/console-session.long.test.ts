@@ -52,7 +52,7 @@ describe('the console session', () => {
     expect(page.url()).toBe(addressOf('/payments'));
   };
 
-  test('is ignored and removed from the URL if a user is already signed in', async () => {
+  test('is not replaced by a session in the URL, which is then removed from the URL', async () => {
     const { page, open } = visit;
     await enterAs('demo-owner');
     await open('/payments?status=failed#session_id=demo-member');
@@ -63,7 +63,7 @@ describe('the console session', () => {
     expect(await userShown()).toContain('demo.owner');
   });
 
-  test('is accepted once from the sign-in page if this tab started the sign-in and the state matches', async () => {
+  test('starts once from the sign-in page if this tab started the sign-in and the state matches', async () => {
     const { page } = visit;
     const returned: string[] = [];
     await returnTo((back) => returned.push(back.searchParams.get('state') ?? ''));
@@ -77,7 +77,7 @@ describe('the console session', () => {
     await expectIgnored();
   });
 
-  test('is ignored in a link that the tab did not request', async () => {
+  test('does not start from a link that the tab did not request', async () => {
     await visit.open('/payments#session_id=demo-member');
     await expectIgnored();
     await visit.open('/payments?state=#session_id=demo-member');
@@ -92,7 +92,7 @@ describe('the console session', () => {
   test.each([
     ['another state', (back: URL) => back.searchParams.set('state', crypto.randomUUID())],
     ['no state', (back: URL) => back.searchParams.delete('state')],
-  ])('is ignored if the sign-in page returns with %s', async (_, change) => {
+  ])('does not start if the sign-in page returns with %s', async (_, change) => {
     await returnTo(change);
     await pressSignIn('/payments');
     await expectIgnored();
@@ -115,7 +115,7 @@ describe('the console session', () => {
     expect(await choice.count()).toBe(0);
   });
 
-  test('offers the search fields of its user’s route', async () => {
+  test('names the search fields that its user may use', async () => {
     const { page, open } = visit;
     const placeholder = async (): Promise<string | null> => {
       await open('/payments');

@@ -137,7 +137,7 @@ export const centerOf = async (control: Locator): Promise<{ readonly x: number; 
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 };
 
-/** Expects the control away from the pointer, so another click there misses the control. */
+/** Expects that the control is not under the pointer, so another click there misses it. */
 export const expectAwayFrom = async (
   control: Locator,
   pointer: { readonly x: number; readonly y: number },

@@ -94,7 +94,7 @@ describe('the work of a day in the console with demo data', () => {
       );
     });
 
-    test('what did the shop’s endpoint answer?', async () => {
+    test('how did the shop’s endpoint respond?', async () => {
       await openRecord('payment-course');
       await act(page.getByRole('link', { name: /^\d+ events$/ }).click());
       const delivery = page.getByRole('listitem').filter({ hasText: 'payment.succeeded to WEBHOOK_1' });
@@ -240,7 +240,7 @@ describe('the work of a day in the console with demo data', () => {
     await soon(focused).toBe('More');
   });
 
-  test('no other host is asked, and no content policy is violated', () => {
+  test('the console calls no other host, and violates no content policy', () => {
     expectQuiet(visit, service);
   });
 });

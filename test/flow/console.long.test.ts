@@ -251,7 +251,7 @@ describe('the console', () => {
       expect(new URL(page.url()).search).toBe('');
     });
 
-    test('shows the range of days unless the filters find payments of any age', async () => {
+    test('says that the list covers 31 days, unless the filters search more days', async () => {
       const { page, open } = visit;
       const hint = page.getByText('cover the last 31 days');
       await open('/payments?currency=SEK');

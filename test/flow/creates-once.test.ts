@@ -5,7 +5,7 @@ import { type RequestOptions, withHost } from './host.ts';
 import { CREATE_KINDS } from './keyed-creates.ts';
 import { company } from './payers.ts';
 
-/** A create under an Idempotency-Key makes one record for a day. */
+/** For a day, all creates under one Idempotency-Key make one record. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const refusedKey = { status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };

@@ -4,7 +4,7 @@ import { methodBody } from '../builders/payer.ts';
 import { createIntent, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 
-/** Credentials are read leniently. An empty credential is absent, and a guest token helps a session that gets 404. */
+/** Credentials are read leniently. An empty one is absent, and a guest token opens records that a session cannot. */
 const service = withHost({ frozen: true });
 
 const guestPayment = async () => {
@@ -21,12 +21,12 @@ describe('an empty credential', () => {
     ['X-Session-ID of spaces', { 'x-session-id': '  ' }],
   ] as const;
 
-  test.each(EMPTY_HEADERS)('counts as absent in %s beside guest_data', async (_, headers) => {
+  test.each(EMPTY_HEADERS)('counts as absent in %s if the body has guest_data', async (_, headers) => {
     const answer = await service.post('/payments/intents', guestIntentBody(), { headers });
     expect(answer).toMatchObject({ status: 201, body: { is_guest_payment: true } });
   });
 
-  test.each(EMPTY_HEADERS)('leaves a request without a credential if it is in %s', async (_, headers) => {
+  test.each(EMPTY_HEADERS)('is no credential in %s, so the request gets 401', async (_, headers) => {
     const unsigned = { status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } };
     expect(await service.post('/payments/intents', intentBody(), { headers })).toMatchObject(unsigned);
     expect(await service.get('/payments', { headers })).toMatchObject(unsigned);

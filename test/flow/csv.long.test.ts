@@ -136,7 +136,7 @@ describe('lists as CSV', () => {
     ['', 'day by day'],
     ['status=created', 'by a filter'],
     ['user_id=', 'of one user'],
-  ])('page the payments of all owners by 1,000 rows, each payment once: %s (%s)', async (query) => {
+  ])('list all owners’ payments in pages of 1,000 rows, each once, for the query "%s" (%s)', async (query) => {
     const admin = await signIn(service, { is_admin: true });
     const named = query.endsWith('=') ? `${query}${many.userId}` : query;
     const pages: string[][] = [];
@@ -211,7 +211,7 @@ describe('lists as CSV', () => {
     ['text/csv, */*', 'text/csv; charset=utf-8'],
     ['text/*', 'text/csv; charset=utf-8'],
     ['TEXT/CSV; charset=utf-8', 'text/csv; charset=utf-8'],
-  ])('map Accept %s to %s', async (accept, type) => {
+  ])('depend on Accept: %s returns %s', async (accept, type) => {
     const answer = await csv('/payments', user, accept);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe(type);

@@ -332,7 +332,7 @@ describe('the drift check', () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 });
     const fine = await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 });
-    // The amount of a service that treats ISK as a currency without minor units.
+    // The amount that Stripe would get if the service treated ISK as a currency without minor units.
     await atStripe(payment.provider_payment_id, { amount: '5000' });
     const { exitCode, json } = await payctl(['drift']);
     expect(exitCode).toBe(1);

@@ -107,7 +107,7 @@ describe('a cursor', () => {
 
   test('has a test here for every list of the catalogue with a cursor', () => {
     const named = endpoints.filter(({ query }) => fieldsOf(query).includes('cursor'));
-    // An export of a person ends a page by its work, not by a limit. Its own tests forge its cursor.
+    // A person's export ends a page by the work done, not by a limit. The tests of that export forge its cursor.
     const known = new Set([
       'GET /admin/persons/{id}/export',
       ...LISTS({ organizationId: '', paymentId: '', subscriptionId: '' }).map(([name]) => name),

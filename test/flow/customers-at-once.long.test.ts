@@ -7,7 +7,7 @@ import { partitionOf, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { company } from './payers.ts';
 
-/** Concurrent first requests of an owner make one customer here, at the provider, and under every method. */
+/** Concurrent first requests of an owner make one customer here and at the provider, for all methods. */
 const service = withHost({ frozen: true });
 
 afterEach(() => service.clearFaults());
@@ -77,7 +77,7 @@ test('a deleted customer is replaced by one new customer', async () => {
   expect(await madeAtProvider(before)).toMatchObject([{ id: present(customer).provider_customer_id }]);
 });
 
-test('after a provider failure, the next request creates the customer without an idempotency key', async () => {
+test('after a provider failure, a second request without an Idempotency-Key creates one customer', async () => {
   for (const action of ['error_500', 'reset'] as const) {
     const before = await countAtProvider();
     const user = await signIn(service);

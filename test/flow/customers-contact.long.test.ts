@@ -276,7 +276,7 @@ test('a provider change right after our own is applied, although our clock is tw
   expect(await shown(user, customer.id)).toMatchObject({ name: 'Ada Byron', phone: null });
 });
 
-test('a value cleared at Square is cleared here, even if its event is lost and the next omits the value', async () => {
+test('a value cleared at Square is cleared here by the next event, even if its own event is lost', async () => {
   const user = await signIn(service);
   const fields = { provider_id: 'provider_c', name: 'Ada', phone: '+15550100123' };
   const customer = await createCustomer(service, user.options, fields);

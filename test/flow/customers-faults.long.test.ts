@@ -8,7 +8,7 @@ import { createCustomer, customerAtProvider, customerEventsOf } from './payers.t
 /** The stored state after a provider failure. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
-describe('a failing provider', () => {
+describe('a customer at a failing provider', () => {
   afterEach(async () => {
     await service.clearFaults();
     await service.webhookMode('normal');
@@ -22,7 +22,7 @@ describe('a failing provider', () => {
   test.each([
     ['user', false],
     ['guest', true],
-  ])('creates one customer for a %s’s first method despite a lost creation response', async (_, isGuest) => {
+  ])('is created once for a %s’s first method despite a lost creation response', async (_, isGuest) => {
     const { options } = await signIn(service);
     const before = (await service.ledger()).customers.length;
     const guest = { guest_data: { email: 'lost@example.com', name: 'Gina' } };
@@ -37,7 +37,7 @@ describe('a failing provider', () => {
     expect((await service.ledger()).customers).toHaveLength(before + 1);
   });
 
-  test.each(FAULTS)('changes nothing here after %s on an update', async (action, status, code) => {
+  test.each(FAULTS)('stays unchanged here after %s on an update', async (action, status, code) => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada' });
     await service.settle();
@@ -50,7 +50,7 @@ describe('a failing provider', () => {
     expect(await customerAtProvider(service, customer.provider_customer_id)).toMatchObject({ name: 'Grace' });
   });
 
-  test('lets a field be reverted and changed again after a lost update response', async () => {
+  test('can be reverted and changed again after a lost update response', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada' });
     await service.settle();
@@ -70,7 +70,7 @@ describe('a failing provider', () => {
     expect(await there()).toBe('Grace');
   });
 
-  test('causes no event when an update with a lost response is reverted', async () => {
+  test('publishes no event when an update with a lost response is reverted', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada' });
     await service.settle();
@@ -89,7 +89,7 @@ describe('a failing provider', () => {
   test.each([
     ['both responses received', 0],
     ['one response lost', 1],
-  ])('lets concurrent updates (%s) be reverted', async (_, times) => {
+  ])('can be reverted after concurrent updates (%s)', async (_, times) => {
     const before = { name: 'Ada', email: 'before@example.com' };
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, before);
@@ -105,7 +105,7 @@ describe('a failing provider', () => {
     expect(await customerAtProvider(service, customer.provider_customer_id)).toMatchObject(before);
   });
 
-  test('is not called for changes of data that it does not store', async () => {
+  test('can still change data that the provider does not store', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada Byron' });
     await service.fault({ action: 'error_500', path: '/v1/customers' });
@@ -117,7 +117,7 @@ describe('a failing provider', () => {
     expect(changed).toMatchObject({ status: 200, body: { metadata: { a: 1 }, first_name: 'Ada' } });
   });
 
-  test.each(FAULTS)('keeps the customer after %s on a deletion until a retry', async (action, status, code) => {
+  test.each(FAULTS)('stays stored after %s on a deletion, until a retry deletes it', async (action, status, code) => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
     await service.settle();

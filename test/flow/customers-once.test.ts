@@ -97,7 +97,7 @@ describe('a guest', () => {
     }
   });
 
-  test('is anonymous without guest_data and token, or with a forged token', async () => {
+  test('is refused without guest_data and token, or with a forged token', async () => {
     expect(await create({})).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
     expect(await create({ guestToken: 'ey.forged.token' })).toMatchObject({
       status: 401,

@@ -75,7 +75,7 @@ describe('a payment with a code', () => {
     expect(event?.detail.payload.data).toMatchObject({ amount: 1_785, discount_code: 'COURSE' });
   });
 
-  test('treats subtotal, tax and discount as before the code, and the total as after the code', async () => {
+  test('expects subtotal, tax and discount before the code is applied, and the total after it', async () => {
     await putCode(service, 'FREE-PRICE', { percent_bp: 1_000 });
     const user = await signIn(service);
     const body = { subtotal_cents: 1_000, tax_cents: 190, discount_cents: 100, currency: 'EUR' };
@@ -131,7 +131,7 @@ describe('a payment with a code', () => {
     expect(await codeCounts(service, 'ONE')).toEqual({ reserved: 1, redeemed: 0 });
   });
 
-  test('counts once for a guest’s addresses that differ only in tag or case', async () => {
+  test('counts guest e-mail addresses that differ only in tag or case as one payer', async () => {
     await putCode(service, 'WELCOME', { max_per_payer: 1 });
     const asGuest = (email: string) =>
       create(guestIntentBody({ ...priced({ discount_code: 'WELCOME' }), total_cents: undefined }, { email }), {});
@@ -172,7 +172,7 @@ describe('the uses of a code', () => {
     ['is not confirmed', undefined],
     ['was declined', DECLINED],
     ['waits for its payer', THREE_D_SECURE],
-  ])('are released with a limited payment that %s, after PLACE_HOLD_MINUTES', async (_, method) => {
+  ])('are released after PLACE_HOLD_MINUTES by a payment that %s', async (_, method) => {
     await putCode(service, `HOLD-${method ?? 'NONE'}`, { max_redemptions: 2 });
     const code = `HOLD-${method ?? 'NONE'}`.toUpperCase();
     const user = await signInForYears(service);

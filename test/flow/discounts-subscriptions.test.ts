@@ -63,7 +63,7 @@ describe('a code at a billing provider', () => {
     expect(await subscriptionEventsOf(service, made.id)).toContain('subscription.updated discount_ended');
   });
 
-  test('makes the service bill if the code ends', async () => {
+  test('leaves the billing to the service if the code ends', async () => {
     await putCode(service, 'FIRST-HALF', { percent_bp: 5_000 });
     const who = await subscriber(service);
     const made = await subscribe(service, who, {

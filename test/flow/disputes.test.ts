@@ -169,7 +169,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     await expectSameDispute(service, disputed);
   });
 
-  test('matches the provider after changes within one second, in any order', async () => {
+  test('matches the provider after several changes in one second, in any order of their events', async () => {
     const disputed = await disputedPayment(service, paying);
     await service.webhookMode('reorder');
     for (const status of ['under_review', 'needs_response', 'won', 'closed', 'needs_response']) {
@@ -182,7 +182,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     expect(words.at(-1)).toMatch(/needs_response$/);
   });
 
-  test('is updated by the next report if it was recorded before reports had a time', async () => {
+  test('is updated by the next report even if its record has no report time', async () => {
     const disputed = await disputedPayment(service, paying, { status: 'lost' });
     const own = await readDispute(service, disputed);
     const [{ reportedAt: _, reportedBy: __, ...old }] = await itemsOf(service, `DSP#${present(own).id}`);

@@ -62,7 +62,7 @@ const withBucket = (connection: Connection): Connection => ({
   },
 });
 
-/** Provider A accepts so few calls of due work that a sweep queues 120 of its subscriptions. */
+/** Provider A accepts so few calls of due work that a sweep queues at most 120 of its renewals. */
 const service = withHost({
   frozen: true,
   env: { ...PATIENT, ...ALL_BILLED_HERE, PROVIDER_A_BACKGROUND_RATE: '4', PROVIDER_A_BACKGROUND_BURST: '1000' },
@@ -150,7 +150,7 @@ test('an unwritable call counter blocks no payer, and delays renewals until it c
   expect(await chargesOf(who, subscription)).toEqual([1, 1]);
 });
 
-test('each sweep queues only the provider’s budget per minute, plus the work of other providers', async () => {
+test('each sweep queues at most a minute’s budget of a provider’s renewals, and all other work', async () => {
   const other = await renewed('cnon:card-nonce-ok', { provider_id: 'provider_c' });
   await service.moveTo(minutesBefore(other.subscription.current_period_end, 1));
   const before = new Date(service.now() - 60 * MINUTE_SECONDS * 1_000).toISOString();

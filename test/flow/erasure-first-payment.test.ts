@@ -11,7 +11,7 @@ const service = withHost({ frozen: true });
 /** The items by which the summary counts new payers. */
 const payers = async () => (await itemsOf(service, 'PAYER#')).map(({ pk }) => pk);
 
-test('an erased guest leaves no address hash at the first payment, and a user’s id stays as in the payment', async () => {
+test('an erasure removes a guest’s address hash from the items of new payers, but keeps a user’s id', async () => {
   const admin = await platformAdmin(service);
   const [email, user] = ['gerd+shop@example.com', await signIn(service)];
   await paidPayment(service, user);

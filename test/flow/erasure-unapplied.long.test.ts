@@ -8,7 +8,7 @@ import { company, createCustomer, saveReadyMethod, storedRecord } from './payers
 import { expectAgreement, PAYING_METHODS, paidPayment } from './refunders.ts';
 import { withStops } from './stops.ts';
 
-/** An erasure removes nothing from a provider's event that its record still needs. */
+/** An erasure keeps the content of a provider's event until the event is applied to its record. */
 const stoppable = withStops(PATIENT);
 
 const REFUND = { amount: 700, status: 'succeeded' };

@@ -12,7 +12,7 @@ import type { ParsedJson } from './routes.ts';
 import { OWN_BILLING, patch, readSubscription, subscribe, subscriber } from './subscribers.ts';
 import { nodesAt } from './targets.ts';
 
-/** Events of a payer over 60 days contain the order and its billing address. An erasure removes both from them. */
+/** A payer's events of 60 days contain the order and its billing address, until an erasure removes both. */
 const port = await freePort();
 const service = withHost({
   port,

@@ -17,7 +17,7 @@ const LINE = { timeout: 10_000 };
 const SECRET: string = LOCAL_SECRETS.WEBHOOK_1_SECRET;
 
 describe.each(RECEIVERS)(
-  'the receiver run with %s from the example %s (Python only if installed)',
+  'the example receiver, started as %s %s (Python only if installed)',
   (program = '', file = '') => {
     const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
     const start = (env = {}) => startExample(program, file, env);

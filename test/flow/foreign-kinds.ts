@@ -7,9 +7,9 @@ import type { ForeignFields } from './foreigners.ts';
 interface ForeignKind {
   readonly name: string;
   readonly customer: (index: number) => ForeignFields;
-  /** The caller adds the customer. */
+  /** The subscriptions without their customer, which the caller adds. */
   readonly subscriptions: (index: number, now: number) => readonly ForeignFields[];
-  /** The kind, outcome and reason of each record. A method occurs once per method of the customer. */
+  /** One text per record, with its kind, outcome and reason. Each method of the customer has a text. */
   readonly outcomes: (index: number) => readonly string[];
 }
 

@@ -9,8 +9,8 @@ import { from, type RequestOptions, type TestAnswer, type TestHost, withHost } f
 import { takenSince } from './use/charges.ts';
 
 /**
- * A guest continues with guest_data alone. For an hour, our id of a customer, method or address with the same e-mail
- * continues the guest_id of that record, only from the network that created the record.
+ * A guest can continue a guest_id with guest_data alone. The request names our id of a customer, method or address with
+ * the same e-mail, within an hour and from the network that created that record.
  */
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -68,7 +68,7 @@ describe('a guest with guest_data alone', () => {
     expect(made).toMatchObject({ status: 'active', is_guest_subscription: true, payment_method_id: method.id });
   });
 
-  test('is charged as the method’s customer, and keeps that customer’s guest_id', async () => {
+  test('continues with the customer and guest_id of its method if it names another customer', async () => {
     const guest = guestOf(service, newEmail());
     const [customer, method] = [await guest.customer(), await guest.method()];
     expect(method.customer_id).not.toBe(customer.id);

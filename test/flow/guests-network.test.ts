@@ -106,7 +106,7 @@ describe('a create of a guest with guest_data alone', () => {
     await expectNothingToName({ record, older, method });
   };
 
-  /** Expects a confirmation with a card of the request, but not with another saved method of the guest. */
+  /** Expects that the token confirms the payment with a new card, but not with another saved method of the guest. */
   const expectPaymentReach = async ({ record, method }: Reach): Promise<void> => {
     const options = { guestToken: record.guest_token };
     expect(await service.get(`/payment-methods/${method.id}`, options)).toMatchObject(REFUSED);
@@ -119,7 +119,7 @@ describe('a create of a guest with guest_data alone', () => {
     expect(await confirm(VISA)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   };
 
-  /** Expects that a create takes only the e-mail from the token, which names and continues nothing else. */
+  /** Expects that a create with the token can neither name the guest's method nor open an older record. */
   const expectNothingToName = async ({ record, older, method }: Reach): Promise<void> => {
     const options = { guestToken: record.guest_token, ...ELSEWHERE };
     const naming = intentBody({ payment_method_id: method.id });
@@ -131,7 +131,7 @@ describe('a create of a guest with guest_data alone', () => {
     expect(await service.get(`/payments/${older.id}`, { guestToken: fresh.guest_token })).toMatchObject(REFUSED);
   };
 
-  test.each(CELLS)('gets the expected result for a $proof by $named from $network network, $age', async (cell) => {
+  test.each(CELLS)('proves its guest_id or is refused: $proof by $named from $network network, $age', async (cell) => {
     const guest_data = newGuest();
     const { ids, create } = await proofOf(cell.proof, guest_data);
     await service.advance(cell.seconds);
@@ -151,7 +151,7 @@ describe('a create of a guest with guest_data alone', () => {
     return { method, customer, address, older };
   };
 
-  test.each(PROOFS)('gets a token for the new record only, after the proof by a %s', async (proof) => {
+  test.each(PROOFS)('gets a token for the new record only, if a %s proves its guest_id', async (proof) => {
     const guest_data = newGuest();
     const { method, customer, address, older } = await guestWithRecords(guest_data);
     const requests: Readonly<Record<typeof proof, readonly [string, Fields]>> = {
@@ -165,7 +165,7 @@ describe('a create of a guest with guest_data alone', () => {
     await expectReach({ record: body, older, method });
   });
 
-  test('keeps the access of the token from its first create', async () => {
+  test('adds its record to those that the earlier token of its guest_id opens', async () => {
     const guest_data = newGuest();
     const method = await made('/payment-methods', methodBody({ guest_data }));
     const options = { guestToken: method.guest_token };
@@ -178,7 +178,7 @@ describe('a create of a guest with guest_data alone', () => {
     }
   });
 
-  test('confirms its new payment with the payment’s method, by our id, the provider’s id or no id', async () => {
+  test('gets a token that confirms the payment with its method, by our id, the provider’s id or no id', async () => {
     const guest_data = newGuest();
     const method = await made('/payment-methods', methodBody({ guest_data }));
     for (const body of [
@@ -268,7 +268,7 @@ describe('a repeated create of a guest under its Idempotency-Key', () => {
     ['subscription', '/subscriptions', 0],
     ['subscription', '/subscriptions', 2 * HOUR_SECONDS],
   ])(
-    'also returns the %s that continued a guest_id (%s) to another network, %i seconds later',
+    'returns a %s that continued a guest_id (%s), without a token, to another network, %i seconds later',
     async (kind, path, later) => {
       const guest_data = newGuest();
       const { body: method } = await service.post('/payment-methods', methodBody({ guest_data }));

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 
-/** A target that does not respond until the test releases it. Each event is about one customer. */
+/** A target that does not respond until the test releases it. It records the customer of each event. */
 export type HangingTarget = Awaited<ReturnType<typeof openHangingTarget>>;
 
 export const openHangingTarget = async (port: number) => {

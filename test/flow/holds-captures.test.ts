@@ -31,7 +31,7 @@ describe.each(HOLDING)('the prices of a capture at $slot', (holding) => {
     [{ subtotal_cents: 400 }, { subtotal_cents: 400, tax_cents: 100, total_cents: 500 }],
     [{ tax_cents: 0 }, { subtotal_cents: 900, tax_cents: 0, total_cents: 900 }],
     [{ discount_cents: 300 }, { subtotal_cents: 900, discount_cents: 300, total_cents: 700 }],
-  ])('follow from %j: %j', async (body, prices) => {
+  ])('are derived from %j as %j', async (body, prices) => {
     const { id, take } = await held();
     const { total_cents: total } = prices;
     const captured = { status: 'succeeded', authorized_cents: 1_000, captured_cents: total, capturable_cents: 0 };
@@ -59,7 +59,7 @@ describe.each(HOLDING)('the prices of a capture at $slot', (holding) => {
     [{ total_cents: -1 }, 'VALIDATION_ERROR', undefined],
     [{ total_cents: 1_001 }, 'CAPTURE_EXCEEDS_AUTHORIZATION', { capturable_cents: 1_000 }],
     [{ subtotal_cents: 1_000 }, 'CAPTURE_EXCEEDS_AUTHORIZATION', { capturable_cents: 1_000 }],
-  ])('are refused before any call: %j, %s', async (body, code, details) => {
+  ])('are refused before any provider call: %j gets %s', async (body, code, details) => {
     const { id, take } = await held();
     await service.clearProviderRequests();
     expect(await take(body)).toMatchObject({ status: 400, body: { code, ...(details && { details }) } });

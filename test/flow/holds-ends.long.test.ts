@@ -54,7 +54,7 @@ describe.each(HOLDING)('an uncaptured hold at $slot', (holding) => {
     });
   });
 
-  test('is announced immediately if it lasts only an hour', async () => {
+  test('publishes payment.capture_due immediately if it lasts only an hour', async () => {
     const [user, admin] = [await signInForLong(), await signInAdmin(service)];
     await service.webhookMode('drop');
     const { id, capture_before: end } = await heldPayment(service, user, {
@@ -115,7 +115,7 @@ describe.each(HOLDING)('a release at $slot', (holding) => {
   );
 });
 
-describe('a payment confirmed in the browser without a report here', () => {
+describe('a payment confirmed in the browser, before the service knows it', () => {
   const heldUnheard = async () => {
     const user = await signInForLong();
     const payment = await createIntent(service, user, manualBody(AT_STRIPE, { payment_method_id: undefined }));

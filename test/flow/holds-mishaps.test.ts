@@ -94,8 +94,8 @@ describe('a refused release with failing reads afterwards', () => {
   });
 });
 
-describe('a capture of the whole rest', () => {
-  test('is not sent if a dashboard capture left nothing', async () => {
+describe('a capture without an amount', () => {
+  test('is not sent if nothing is left to capture', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding: AT_PAYPAL });
     const stored = await storedPayment(service, id);
@@ -128,7 +128,7 @@ describe('the expiry of an authorization that was renewed at PayPal', () => {
 });
 
 describe('a partial capture at Square that takes nothing', () => {
-  test('leaves only its part capturable, because the amount was lowered first', async () => {
+  test('leaves only its part capturable, because it first lowers the amount of the hold', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding: { ...AT_SQUARE, method: AT_SQUARE.captureDeclined } });
     await service.webhookMode('drop');
@@ -139,7 +139,7 @@ describe('a partial capture at Square that takes nothing', () => {
     expect(await release(service, id, admin.options)).toMatchObject({ status: 200 });
   });
 
-  test('leaves only its part capturable even after half an hour of unknown outcome', async () => {
+  test('leaves only its part capturable even after an unknown outcome', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding: AT_SQUARE });
     await service.webhookMode('drop');
@@ -154,7 +154,7 @@ describe('a partial capture at Square that takes nothing', () => {
   });
 });
 
-describe('an order cancellation at Square after the claim of a hold', () => {
+describe('the cancellation of a payment’s order at Square, during or after its confirmation', () => {
   const cancelOrder = async (id: string): Promise<void> => {
     const { providerIntentId: order_id } = await storedPayment(service, id);
     const event = { provider: 'provider_c', vocabulary: 'native', type: 'order.updated' } as const;
@@ -180,7 +180,7 @@ describe('an order cancellation at Square after the claim of a hold', () => {
     expect(await capture(service, id, admin.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('does not end a confirmation with unknown outcome, so no hold is missed', async () => {
+  test('does not end a confirmation whose outcome is unknown, so no hold is missed', async () => {
     const { user, admin } = await people();
     const { id } = await createIntent(service, user, manualBody(AT_SQUARE));
     await service.fault({

@@ -25,7 +25,7 @@ const eventData = async (id: string, name: string) =>
 const replayed = ({ headers }: { readonly headers: Headers }): string | null => headers.get('idempotent-replayed');
 
 describe.each(HOLDING)('a command on a hold at $slot', (holding) => {
-  test('is reported as not done if a capture never arrives, and is repeated with the same key', async () => {
+  test('is reported as not done if it is a capture that never arrives, and can be repeated with its key', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding });
     const keyed = { ...admin.options, idempotencyKey: `capture-${id}`, body: { amount_cents: 600 } };
@@ -50,7 +50,7 @@ describe.each(HOLDING)('a command on a hold at $slot', (holding) => {
     ]);
   });
 
-  test('is reported as not done if a release never arrives, and is repeated with the same key', async () => {
+  test('is reported as not done if it is a release that never arrives, and can be repeated with its key', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding });
     const keyed = { ...admin.options, idempotencyKey: `release-${id}` };
@@ -66,7 +66,7 @@ describe.each(HOLDING)('a command on a hold at $slot', (holding) => {
     ]);
   });
 
-  test('is repeated with the same key if the bank declined a capture', async () => {
+  test('is sent again with its key if it is a capture that the bank declined', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding: { ...holding, method: holding.captureDeclined } });
     const keyed = { ...admin.options, idempotencyKey: `declined-${id}` };

@@ -73,7 +73,7 @@ describe('the merchant’s staff and keys', () => {
     expect(await release(service, two.id, staff.options)).toMatchObject({ status: 200 });
   });
 
-  test('can neither capture nor release as support, but cancel an unconfirmed payment', async () => {
+  test('can neither capture nor release as support, but can cancel an unconfirmed payment', async () => {
     const [user, support] = [await signIn(service), await signIn(service, { staff_role: 'support' })];
     const { id } = await heldPayment(service, user);
     expect(await capture(service, id, support.options)).toMatchObject(missing('payments:capture'));

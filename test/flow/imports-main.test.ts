@@ -58,7 +58,7 @@ describe('an import of customers at Stripe', () => {
     ['provider_a', 'pm_card_visa'],
     ['provider_b', 'SIM-OK'],
     ['provider_c', 'cnon:card-nonce-ok'],
-  ])('adopts 20 of 21 methods at %s, from all pages of its list', async (provider_id, token) => {
+  ])('adopts 20 of a customer’s 21 methods at %s, and reports the last as too many', async (provider_id, token) => {
     const user = await signIn(service);
     const payment_methods = Array.from({ length: 21 }, () => ({ token }));
     const { customers } = await foreign(service, { provider: provider_id, customers: [{ payment_methods }] });

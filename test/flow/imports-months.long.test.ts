@@ -102,7 +102,7 @@ describe('sixty days after an import', () => {
       expect(byId(charges.map(({ payment_id, captured }) => ({ id: String(payment_id), total: captured })))).toEqual(
         byId(payments),
       );
-      // The plan change is a charge within its period.
+      // No subscription is charged twice on one day. A plan change is charged within its period.
       expect(new Set(payments.map(({ period }) => period)).size).toBe(payments.length);
       const expected = [1 + 2 + 2, 9, 2, 2, 2, 3, 0, 2];
       const counts = await Promise.all(

@@ -41,7 +41,7 @@ const chargesOf = async ({ service, row }: Prepared) => {
   return charges.filter(({ payment_intent, status }) => own.includes(payment_intent) && status === 'succeeded');
 };
 
-/** The intent of the invoice that opened the period of the import. */
+/** The payment intent of the invoice that opened the period in which the import ran. */
 const openingOf = async (prepared: Prepared): Promise<string | null | undefined> => {
   const subscription = (await recordsOf(prepared)).find(({ sk }) => sk === 'SUB');
   const { invoices } = await prepared.service.ledger();
@@ -64,7 +64,7 @@ const expectImported = async (prepared: Prepared): Promise<void> => {
 
 describe('an interrupted import', () => {
   test(
-    'is finished by the same request and by due work, whichever call was the last',
+    'is finished by a repeat of the request, or by due work, whichever call it stopped at',
     async () => {
       const { watch, stopped } = stoppable();
       const seen = await prepare();

@@ -77,7 +77,7 @@ describe('an imported subscription', () => {
   test.each([
     ['keeps its own method', 1, 1],
     ['gets the method of its customer if it has none', null, 0],
-  ])('%s at Stripe, and Stripe continues to charge it', async (_, default_payment_method, charged) => {
+  ])('%s, both at Stripe and here', async (_, default_payment_method, charged) => {
     const made = await adopt(
       { default_payment_method, billing_cycle_anchor: daysAgo(10) },
       { customer: { payment_methods: [CARD, { token: 'pm_card_mastercard' }] } },
@@ -168,7 +168,7 @@ describe('an imported subscription', () => {
     expect((await paymentsOf(made)).map(({ total_cents }) => total_cents)).toEqual([2_900]);
   });
 
-  test.each(['error_500', 'reset'])('is marked by due work if Stripe does not respond (%s)', async (action) => {
+  test.each(['error_500', 'reset'])('gets its metadata from due work if Stripe fails at first (%s)', async (action) => {
     await service.fault({
       ...{ provider: 'provider_a', method: 'POST', path: '/v1/subscriptions/' },
       times: 9,

@@ -93,7 +93,7 @@ describe('an inbound event', () => {
     await service.settle();
   });
 
-  test('carries the reason why a payment failed', async () => {
+  test('stores the reason why a payment failed', async () => {
     const { sendEvent } = await unconfirmed();
     const error = { last_payment_error: { code: 'card_declined', decline_code: 'lost_card' } };
     expect(await sendEvent('payment_intent.payment_failed', { vocabulary: 'native', object: error })).toMatchObject({
@@ -497,7 +497,7 @@ describe('the signature of an inbound event', () => {
 
 describe('the provider’s events', () => {
   test.each(['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const)(
-    'lead to the state of the ledger in delivery mode %s',
+    'bring each payment to its state in the ledger, in delivery mode %s',
     async (mode) => {
       const user = await signIn(service, { expires_in: 7 * 24 * HOUR_SECONDS });
       await service.webhookMode(mode, 7);

@@ -1,6 +1,6 @@
 /**
- * @module Events in the interface's own shape, `{id, type, provider, data: {object}, created}`. A subscription follows
- * them.
+ * @module Subscriptions follow events in the interface's own shape:
+ * `{id, type, provider, data: {object}, created}`.
  */
 
 import { describe, expect, test } from 'vitest';
@@ -66,7 +66,7 @@ describe('subscription.updated in the interface’s shape', () => {
     ['trialing', { trial_days: 10 }, ['paused']],
     ['trialing', { trial_days: 10 }, ['canceled']],
   ])(
-    'is applied in the second of the creation without a read from the provider (%s %j to %j)',
+    'is applied in the same second as the creation, without a read from the provider (%s %j to %j)',
     async (from, fields, to) => {
       const site = await made(fields);
       expect(site.subscription.status).toBe(from);
@@ -186,7 +186,7 @@ describe.each([
   });
 });
 
-describe('a recovery in the interface’s shape', () => {
+describe('the recovery of a past-due subscription in the interface’s shape', () => {
   const recoveriesOf = async ({ id }: { readonly id: string }): Promise<number> =>
     (await subscriptionEventsOf(service, id)).filter((name) => name === 'subscription.updated renewed').length;
 

@@ -82,7 +82,7 @@ const GONE: Ids = {
 };
 
 let made = 0;
-/** Creates a record of every kind as that maker. */
+/** Creates one record of every kind for the maker. */
 const makeRecords = async ({ options, fields }: RecordCreator, userId: string | undefined): Promise<Ids> => {
   made += 1;
   const project = `project-${made}`;

@@ -16,13 +16,13 @@ interface CreateKind {
   readonly field: string;
   /** The path of that change. */
   readonly changePath: (id: string) => string;
-  /** The item of the record, if it can be deleted. */
+  /** The key of the record's item; undefined if the record cannot be deleted. */
   readonly item?: { readonly pk: string; readonly sk: string };
   /** Parts of the paths of its calls at Stripe. */
   readonly calls: readonly string[];
   /** The retry delay, in seconds, of a concurrent request under the same key. */
   readonly retryAfter: string;
-  /** The time for which a failed provider call blocks its key. */
+  /** The seconds for which a failed provider call blocks the Idempotency-Key. */
   readonly blockedSeconds: number;
   /** The records that the user sees. */
   readonly listed: (service: TestHost, user: User) => Promise<readonly string[]>;

@@ -169,7 +169,7 @@ describe('a key that acts for a guest', () => {
     });
   });
 
-  test('is the only caller that may act for a guest', async () => {
+  test('has a right that neither a session nor a guest token has', async () => {
     const { guestId, method } = await savedGuest(await newKey());
     const headers = { 'x-act-for': `guest:${guestId}` };
     for (const options of [

@@ -103,7 +103,7 @@ describe('creating a service key', () => {
     });
   });
 
-  test('shows the last use of the key in a repeat of the request', async () => {
+  test('shows when the key was last used if the request is repeated under its Idempotency-Key', async () => {
     const admin = await newAdmin(service);
     const create = () =>
       service.post(
@@ -211,7 +211,7 @@ describe('rotating a service key', () => {
     expect(await acceptedOf([first, second, third])).toEqual([true, true, true]);
   });
 
-  test('is not repeated for a user who is no longer a platform admin', async () => {
+  test('is refused under a used Idempotency-Key if its user is no longer a platform admin', async () => {
     const admin = await newAdmin(service);
     const { id } = await createKey(service, admin);
     const { options } = await signIn(service, { user_id: admin.userId });
@@ -233,7 +233,7 @@ describe('rotating a service key', () => {
     expect(await acceptedOf([key, newest])).toEqual([true, true]);
   });
 
-  test('is refused for a day under an Idempotency-Key used with another body', async () => {
+  test('is refused for a day under an Idempotency-Key that was used with another body', async () => {
     const admin = await newAdmin(service);
     const first = await createKey(service, admin);
     const rotate = (body: object) =>

@@ -36,7 +36,7 @@ const namesNoOwner = ({ how }: Row): boolean => how === 'ask' || how === 'open';
 const isOfOrganizations = ({ path }: Row): boolean => path.startsWith('/organizations');
 const namesOrganization = ({ path }: Row): boolean => path.startsWith('/organizations/{id}');
 
-/** `ok` is the route's own success. A body names exactly these fields beside `success` and `request_id`. */
+/** `ok` is the route's own success. A body has exactly these fields in addition to `success` and `request_id`. */
 type Expected =
   | 'ok'
   | { readonly status: number; readonly body: { readonly code: string; readonly error?: string; details?: unknown } };
@@ -64,7 +64,7 @@ const NO_MEMBER = refused(403, 'ORGANIZATION_ACCESS_DENIED');
 const NAME_PAYER = refused(400, 'ACTING_REQUIRED');
 const PAGE_GONE = refused(404, 'RESOURCE_NOT_FOUND');
 
-/** The record of another owner, for a caller without a right to it. */
+/** The response for another owner's record to a caller without a right to it. */
 const foreign = (row: Row): Expected => (namesOrganization(row) ? NO_MEMBER : NOT_FOUND);
 const foreignColumn = (row: Row): Column => (namesOrganization(row) ? 'another organization' : "another's");
 
@@ -172,7 +172,7 @@ const cellsOfMerchant = (row: Row): Cell[] => {
   return cells;
 };
 
-/** The user with a right to the record of `own`, or to its organization. */
+/** The user with a right to the record in the column `own`, or to its organization. */
 const payerOf = (row: Row): CallerName => {
   if (row.path.endsWith('/leave')) return 'member';
   return isOfOrganizations(row) ? 'owner' : STAFF;
@@ -235,7 +235,7 @@ const expectedOfStaff = (row: Row, role: string): Expected => {
   return refusalOfStaff(row, may(readScopeOf(row)));
 };
 
-/** The missing scope for a record that staff may read, else the response to a user. */
+/** The staff's refusal: the missing scope if their role may read the record, else the response to a user. */
 const refusalOfStaff = (row: Row, reads: boolean): Expected => {
   if (row.how === 'get') return foreign(row);
   if (reads) return scopeRequired(row.merchant ?? row.payer);

@@ -151,7 +151,7 @@ describe('a service key with too few scopes that acts for a user', () => {
 });
 
 describe('a service key that acts for an organization', () => {
-  test('makes records without a user, with the role billing', async () => {
+  test('makes records without a user, and acts on behalf of the organization in their history', async () => {
     const acme = await company(service);
     const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
     const made = await service.post('/payments/intents', paidIntentBody(), options);
@@ -192,7 +192,7 @@ describe('a service key that acts for an organization', () => {
 
   const merchantKey = async () => createKey(service, await newAdmin(service));
 
-  test('uses no method that a member has lent, and no method of another organization', async () => {
+  test('uses neither a member’s personal method nor a method of another organization', async () => {
     const [acme, other] = [await company(service), await company(service)];
     const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
     const personal = await saveMethod(service, acme.billing.options);

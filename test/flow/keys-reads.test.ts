@@ -9,7 +9,7 @@ import { createKey, forUser, newAdmin } from './keys.ts';
  * A request by key needs at most one read more than a request by session, and no extra read while the key is cached.
  */
 let reads = 0;
-/** The reads of keys, which the following tests count. */
+/** The number of reads of key items. */
 let keyReads = 0;
 const counted = (connection: Connection): Connection => {
   const note =

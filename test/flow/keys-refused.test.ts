@@ -236,7 +236,7 @@ describe('rate limits', () => {
     }
   });
 
-  test('allow a key 600 requests per minute without a payer, and count payers like their sessions', async () => {
+  test('allow a key 600 requests per minute without a payer, and count its requests for a user apart', async () => {
     const admin = await newAdmin(service);
     const [key, other] = [await createKey(service, admin), await createKey(service, admin)];
     const user = await signIn(service);

@@ -78,7 +78,7 @@ const WRONG_FORMS = (secret: string): readonly string[] => [
   ...[`${secret}x`, secret.slice(0, -1), secret.replace('psk_', 'psk_z'), `${secret}_${secret}`, secret.toUpperCase()],
 ];
 
-/** Every route with the key, as the merchant, for a payer, and in forms that no key has. */
+/** Calls every route with the key, as the merchant and for a payer, and with invalid forms of a key. */
 const askEveryRoute = async (key: TestKey, user: User): Promise<void> => {
   for (const { method, path, body } of endpoints) {
     const target = path.replaceAll(/\{\w+\}/g, 'unknown');

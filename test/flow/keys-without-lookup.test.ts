@@ -90,7 +90,7 @@ describe('the service without an identity service', () => {
     },
   );
 
-  test('refuses an e-mail address that is malformed or has no user beside it', async () => {
+  test('refuses an e-mail address that is malformed or comes without a user', async () => {
     const key = await keyOfAdmin();
     const create = async (actFor: string | undefined, email: string) => {
       const headers = { 'x-act-for-email': email, ...(actFor !== undefined && { 'x-act-for': actFor }) };
@@ -108,7 +108,7 @@ describe('the service without an identity service', () => {
     });
   });
 
-  test.each(['auth0|5f7c', 'google-oauth2:42'])('imports for the user id as it is sent: %s', async (id) => {
+  test.each(['auth0|5f7c', 'google-oauth2:42'])('imports a customer for the user id as it is sent: %s', async (id) => {
     const importing = await keyOfAdmin({ scopes: ['imports:write'] });
     const card = { payment_methods: [{ token: 'pm_card_visa' }], default_payment_method: 0 };
     const { customers } = await foreign(service, { customers: [card, card] });

@@ -89,7 +89,7 @@ const lent = async () => {
   const who = await payer(service, acme.billing.options);
   const product_id = await plan(service, 1_250);
   const body = { ...who.names, organization_id, product_id, quantity: 2 };
-  // The customer is the organization's.
+  // The customer belongs to the organization, although the method is the member's.
   const { body: customer } = await service.post(
     '/customers',
     { provider_id: 'provider_a', name: 'Acme', email: 'acme@example.com', organization_id },
@@ -142,7 +142,7 @@ const ask = async (one: Lent, { asks, body: bodyOf }: Change, options: RequestOp
 };
 
 describe('a plan change on a lent method', () => {
-  test('cannot charge the lender daily by another admin’s daily product', async () => {
+  test('to a daily product by another admin is refused, so the lender is not charged daily', async () => {
     const one = await lent();
     const daily = await plan(service, 2_425, { billing_interval: 'daily' });
     const asked = await service.post(pathOf(one), { product_id: daily, ...SCHEDULED }, one.acme.admin.options);
@@ -157,7 +157,7 @@ describe('a plan change on a lent method', () => {
     expect(taken).toHaveLength(2);
   });
 
-  test.each(CHANGES)('$name is allowed to the lender only, but the merchant may lower the price', async (change) => {
+  test.each(CHANGES)('($name) is allowed only to the lender, or to the merchant for a lower price', async (change) => {
     const one = await lent();
     // The lender is last, because the lender's change succeeds.
     for (const caller of [...CALLERS].reverse()) {
@@ -171,7 +171,7 @@ describe('a plan change on a lent method', () => {
     }
   });
 
-  test('keeps the lender’s scheduled change against requests of the merchant', async () => {
+  test('that the lender scheduled cannot be replaced by the merchant', async () => {
     const one = await lent();
     await scheduleByLender(one);
     const merchant = await newAdmin(service);
@@ -185,7 +185,7 @@ describe('a plan change on a lent method', () => {
     expect(await read(one)).toMatchObject({ scheduled_change: { total_cents: 1_800 } });
   });
 
-  test('may lower the price repeatedly for the merchant, but never raise it', async () => {
+  test('by the merchant may lower the price repeatedly, but never raise it', async () => {
     const one = await lent();
     const merchant = await newAdmin(service);
     const lower = (total_cents: number) =>
@@ -195,7 +195,7 @@ describe('a plan change on a lent method', () => {
     expect(await read(one)).toMatchObject({ scheduled_change: { total_cents: 1_500 } });
   });
 
-  test('is open to another admin who has set another method', async () => {
+  test('is allowed to another admin who has set their own method', async () => {
     const one = await lent();
     const { acme, id } = one;
     const card = await saveMethod(service, acme.admin.options, { organization_id: null });
@@ -206,7 +206,7 @@ describe('a plan change on a lent method', () => {
     expect(outcomeOf(await service.post(pathOf(one), body, acme.admin.options))).toBe('done');
   });
 
-  test.each(['pause', 'cancel'] as const)('does not restrict a %s by a managing member', async (name) => {
+  test.each(['pause', 'cancel'] as const)('does not prevent a %s by a managing member', async (name) => {
     const one = await lent();
     await scheduleByLender(one);
     const who = { options: one.acme.admin.options, names: one.made };

@@ -1,6 +1,6 @@
 /**
- * @module A list's total is exact up to 1,000 records right after a create, and never less than the records of the
- * page.
+ * @module A list's total is exact up to 1,000 records right after a create, and never less than the number of records
+ * on the page.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { keyedId } from '../../shared/core/ids.ts';

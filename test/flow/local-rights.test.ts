@@ -130,7 +130,7 @@ test('a function with declared rights can use them', async () => {
   expect(result).toEqual([2, true, undefined]);
 });
 
-test('a slot is closed if the function may not read its keys', async () => {
+test('a function finds only the provider slots whose keys it may read', async () => {
   const { result } = await run(['secrets:provider_b'], () =>
     Promise.all(
       (['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const).map(

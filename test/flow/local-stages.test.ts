@@ -8,7 +8,7 @@ import { type TestHost, withHost } from './host.ts';
 /** An empty variable counts as absent. */
 const DEFAULTS = { RATE_LIMITS: '', ALLOW_RAW_CARDS: '' } as const;
 
-/** More guest creates in one minute than the limit of an address. */
+/** Sends more guest creates than an address may send in one minute. @returns their statuses */
 const guestCreates = async (service: TestHost): Promise<readonly number[]> => {
   const statuses: number[] = [];
   for (let at = 0; at < 11; at += 1) {
@@ -43,7 +43,7 @@ describe('a local host with RATE_LIMITS=on', () => {
   });
 });
 
-describe.each(['dev', 'staging'])('a local host started as %s', (STAGE) => {
+describe.each(['dev', 'staging'])('a local host with STAGE=%s', (STAGE) => {
   const service = withHost({ frozen: true, env: { ...DEFAULTS, STAGE } });
 
   test('limits requests', async () => {

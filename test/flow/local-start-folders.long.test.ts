@@ -174,7 +174,7 @@ describe('the data folder of npm start', () => {
     expect(await logsOf({ LOG_LEVEL: 'info' })).toBe(true);
   });
 
-  test('keeps no data of :memory: after any kind of exit', async () => {
+  test('leaves no temporary files with :memory:, even after a kill', async () => {
     const temporary = await folder();
     const command = start({ DATA_DIR: ':memory:', TMPDIR: temporary });
     await listening(command);

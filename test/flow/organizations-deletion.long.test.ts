@@ -43,10 +43,10 @@ const leftOf = async (service: TestHost, id: string): Promise<Record<string, num
   }
   return counts;
 };
-/** Counters and sums of payments, logs, and idempotency keys. */
+/** Kinds that may stay: counters, sums, logs, idempotency keys and provider events. */
 const WITHOUT_MEANING = new Set(['COUNT', 'SUM', 'LOG', 'IDEM', 'EVT']);
 
-/** A payment that stays, its entry in the list of all payments, and the item by which it counts its payer as new. */
+/** A payment that stays, its entry in the list of all payments, and the item that counts its payer as new. */
 const PAID = { PAY: 1, ALLPAY: 1, PAYER: 1 };
 
 /** Writes directly to the table, for mass data and for requests that arrive too late. */
@@ -186,7 +186,7 @@ describe('the deletion of an organization', () => {
     expect(await atProvider(service)).toEqual({ customers: 0, attached: 0 });
   });
 
-  test('ends an attempt that has not reached the provider, so the attempt is not sent again', async () => {
+  test('ends a payment attempt that has not reached the provider, so it is not sent again', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);

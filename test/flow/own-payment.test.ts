@@ -35,7 +35,7 @@ const STAFF: Readonly<Record<Action, readonly DecidingParty[]>> = {
 const isStaff = (decider: DecidingParty): boolean => ['finance', 'operations', 'support'].includes(decider);
 const isSession = (decider: DecidingParty): boolean => isStaff(decider) || decider === 'platform admin';
 
-/** A membership does not restrict a key. */
+/** True if the decider counts as the payer. A mere membership counts for sessions, but not for keys. */
 const BINDING: Readonly<Record<PayingParty, (decider: DecidingParty) => boolean>> = {
   'the person': (decider) => decider !== 'another’s key',
   'the person as a guest': (decider) => decider !== 'another’s key',
@@ -97,7 +97,7 @@ const shown = async (paid: Paid, options: RequestOptions) => {
 };
 
 describe('a key that another admin rotates', () => {
-  test('decides on payments of neither its creator nor that admin', async () => {
+  test('may decide on payments of neither its creator nor that admin', async () => {
     const [creator, holder, other] = [await newAdmin(service), await newAdmin(service), await newDecider(service)];
     const { id } = await createKey(service, creator);
     const rotated = await service.post(`/admin/keys/${id}/rotate`, {}, holder.options);
@@ -138,7 +138,7 @@ describe('a decision of the merchant', () => {
 describe('a merchant who pays', () => {
   const OWN = { status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS', details: { reason: 'own_payment' } } };
 
-  test('upgrades the own plan like every payer, at the full price', async () => {
+  test('upgrades their own plan like every payer, at the full price', async () => {
     const { person } = await deciding(service, 'operations');
     const { subscription } = await paidBy(service, person, 'the person');
     const path = `/subscriptions/${subscription}/change`;
@@ -152,7 +152,7 @@ describe('a merchant who pays', () => {
     });
   });
 
-  test('cannot turn a month into a year, or 900.00 into 0.50', async () => {
+  test('cannot turn a month into a year without proration, or 49.00 into 0.50', async () => {
     const { person } = await deciding(service, 'finance');
     const { subscription } = await paidBy(service, person, 'the person');
     const path = `/subscriptions/${subscription}/change`;
@@ -164,7 +164,7 @@ describe('a merchant who pays', () => {
     }
   });
 
-  test('gains no right by an own key, which may change the product but not the price', async () => {
+  test('gains no right by a key of their own, which may change the product but not the price', async () => {
     const admin = await newDecider(service, { is_admin: true });
     const key = await createKey(service, admin);
     const { subscription, refundable, released } = await paidBy(service, admin, 'the person');

@@ -31,7 +31,7 @@ export interface DecidingPerson extends User {
 
 let people = 0;
 
-/** Capitals in the e-mail test that a guest's e-mail is compared without case. */
+/** The e-mail address has capitals, because a guest's address is compared without case. */
 export const newDecider = async (service: TestHost, fields: Fields = {}): Promise<DecidingPerson> => {
   people += 1;
   const email = `DecidingParty.${people}@Example.com`;

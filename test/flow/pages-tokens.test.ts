@@ -210,7 +210,7 @@ describe('the token of a hosted page', () => {
     }
   });
 
-  test('keeps a payment open beyond its first day, with the client secret read from the provider', async () => {
+  test('keeps a payment open beyond its first day, and then reads the secret from the provider once', async () => {
     const { id } = await createIntent(service, await signIn(service));
     const token = await pageToken(service, id, { expires_in: 3 * DAY_SECONDS });
     const { client_secret: secret } = await pageOf(service, token);

@@ -117,7 +117,7 @@ const opening = (missing: number) => async (stage: PeriodStage, of: Held) => ({
   payments: [{ missing, since: await startOf(stage, of) }],
 });
 
-/** A history with only the opening payment, of which the amount `missing` is missing. */
+/** A history with only the opening payment, whose amount `missing` is refunded, disputed or lost. */
 const way = (
   name: string,
   missing: number,

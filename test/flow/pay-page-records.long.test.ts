@@ -41,7 +41,7 @@ describe('the page of a payment link', () => {
     [PHONE, 'Card (Stripe)'],
     [DESK, 'Card (Square)'],
     [PHONE, 'PayPal'],
-  ] as const)('sells on a screen of %o by %s', async (screen, method) => {
+  ] as const)('sells on a screen of %o to a payer who chooses %s', async (screen, method) => {
     const link = await createLink(service, { description: 'Workshop' });
     const { page, end } = await visitPage(browser, service, link.token, screen);
     await page.getByRole('button', { name: 'Continue' }).click();

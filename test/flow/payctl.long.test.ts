@@ -223,7 +223,7 @@ describe('payctl', () => {
     expect(await payctl(['dlq', 'list', 'webhook-delivery'])).toMatchObject({ exitCode: 0, json: { total: 0 } });
   });
 
-  test('dlq redrive returns undelivered bus events, even without a known source queue', async () => {
+  test('dlq redrive delivers undelivered bus events, even without a known source queue', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await service.settle();

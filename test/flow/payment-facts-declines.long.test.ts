@@ -85,7 +85,7 @@ describe('a declined payment', () => {
     ['provider_a', 'pm_sim_processing_fail'],
     ['provider_b', 'SIM-PENDING-FAIL'],
     ['provider_c', 'bnon:bank-nonce-insufficient-funds'],
-  ])('at %s after processing with %s shows the ledger’s method', async (...method) => {
+  ])('at %s that fails after processing (%s) shows the ledger’s method', async (...method) => {
     const { id } = await attemptWith(service, user, { with: method });
     await untilFactsRead(service);
     expect(await expectFactsOfLedger(service, admin, id)).toMatchObject({ status: 'failed', decline: { hard: false } });

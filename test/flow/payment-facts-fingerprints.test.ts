@@ -27,7 +27,7 @@ describe('a card in a wallet', () => {
     ['pm_sim_google_pay', 'google_pay', 'mastercard'],
     ['tok_sim_apple_pay', 'apple_pay', 'visa'],
     ['tok_sim_google_pay', 'google_pay', 'mastercard'],
-  ])('%s shows its wallet %s, and a search by wallet finds its payment', async (method, wallet_type, card_brand) => {
+  ])('(%s) shows the wallet %s, and a search by wallet finds its payment', async (method, wallet_type, card_brand) => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     const { id, payment_method_details } = await attemptWith(service, user, { with: ['provider_a', method] });
     expect(payment_method_details).toMatchObject({ type: 'card', wallet_type, card_brand });

@@ -22,7 +22,7 @@ const CASES: readonly PaidWith[] = [
   ['provider_c', 'cnon:card-nonce-declined'],
   ['provider_c', 'bnon:bank-nonce-ok'],
 ];
-/** The last digits of these and the saved methods. No amount, time or id in this test equals them. */
+/** The last digits of the cases' and the saved methods. No amount, time or id in this test equals them. */
 const DIGITS = ['4242', '0006', '9987', '1111', '6789', '4444', '0005'] as const;
 const BANK = 'Simulated Bank';
 
@@ -44,7 +44,7 @@ const payAll = async (user: User, admin: User): Promise<readonly string[]> => {
     if (status !== 'succeeded') continue;
     await refund(service, id, { body: { amount_cents: 100 }, ...admin.options });
   }
-  // A later attempt with another card, so only earlier versions have the first card.
+  // A later attempt uses another card, so only earlier versions contain the first card.
   await confirm(service, ids[2] ?? '', { ...user.options, body: { payment_method_id: 'pm_card_amex' } });
   await untilFactsRead(service);
   return ids;

@@ -49,7 +49,7 @@ describe('a succeeded payment', () => {
     await untilFactsRead(service);
     const { body: known } = await service.get(`/refunds/${made.id}`, admin.options);
     expect(known).toMatchObject({ status: 'succeeded' });
-    // Square reports a refund's fee only if it returns one.
+    // Square reports a fee for a refund only if Square returns a fee.
     const taken = expect.objectContaining({ fee_cents: 0, net_cents: -100, currency: 'USD' });
     expect(known.settlement).toEqual(provider === 'provider_c' ? null : taken);
   });

@@ -4,7 +4,7 @@ import { itemsOf, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { saveMethod } from './payers.ts';
 
-/** If the setting allows raw card numbers, they are used for the charge and never stored. */
+/** If the setting allows raw card numbers, a card becomes a saved method, and its number is never stored. */
 const lines: string[] = [];
 const service = withHost({
   frozen: true,

@@ -42,7 +42,7 @@ describe('payment_method.updated', () => {
     ['payment_method.updated', 'native'],
     ['payment_method.automatically_updated', 'native'],
   ] as const)(
-    '%s in the %s vocabulary refreshes the card, and clears the fingerprint of the earlier number',
+    'sent as %s in the %s vocabulary refreshes the card, and clears the fingerprint of the earlier number',
     async (type, vocabulary) => {
       const { user, method, at } = await known({ alias: 'Kept', is_default: true });
       const fresh = card({ brand: 'mastercard', last4: '4444', exp_month: 3, exp_year: 2041 });
@@ -125,7 +125,7 @@ describe('payment_method.updated', () => {
   test.each([
     ['provider_a', 'pm_card_visa'],
     ['provider_c', 'cnon:card-nonce-ok'],
-  ] as const)('has one result at %s for events of one second in any order', async (provider_id, token) => {
+  ] as const)('has one result at %s for events of the same second in any order', async (provider_id, token) => {
     const { user, method, at } = await known({ provider_id, provider_payment_method_token: token });
     const renew = (change: object) => service.control('POST', `/simulator/payment-methods/${at.id}`, change);
     await service.control('POST', '/simulator/webhooks', { mode: 'reorder', seed: 3 });

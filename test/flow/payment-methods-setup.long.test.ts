@@ -224,7 +224,7 @@ describe('a card whose saving requires authentication', () => {
   });
 
   test.each(['timeout_after', 'error_500', 'malformed'])(
-    'is finished under the same key with one set-up after an unknown outcome by %s',
+    'is finished under the same key with one set-up after %s hid the outcome',
     async (action) => {
       const user = await newUser();
       const keyed = { ...user.options, idempotencyKey: `unclear-${action}` };
@@ -290,7 +290,7 @@ describe('a method before its set-up is complete', () => {
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('cannot become the default by any route, and is_default of its create applies after set-up', async () => {
+  test('cannot become the default by any route, and is_default in its create applies after set-up', async () => {
     const user = await newUser();
     const first = await saveMethod(service, user.options, { is_default: true });
     const wanting = await save(user.options, { is_default: true });
@@ -517,7 +517,7 @@ describe('a deletion before a set-up completes', () => {
     ['timeout_after', 504],
     ['reset', 503],
     ['error_500', 502],
-  ] as const)('keeps the method after an unknown outcome by %s until a retry', async (action, status) => {
+  ] as const)('fails if %s hides the outcome of the cancellation, and a retry completes it', async (action, status) => {
     const user = await newUser();
     const method = await save(user.options);
     await service.fault({ action, path: '/cancel', times: action === 'reset' ? 2 : 1 });

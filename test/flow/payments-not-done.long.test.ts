@@ -32,7 +32,7 @@ type Provider = (typeof PROVIDERS)[number];
 const bodyFor = ({ slot, method }: Provider) => paidIntentBody({ provider_id: slot, payment_method_id: method });
 const create = (provider: Provider, user: User) => createIntent(service, user, bodyFor(provider));
 
-/** Lasts longer than the single retry. */
+/** A rate limit that lasts longer than the single retry. */
 const limit = ({ slot }: Provider, path: string, method?: string) =>
   service.fault({ provider: slot, path, action: 'rate_limit', ...(method && { method }) });
 

@@ -346,7 +346,7 @@ describe('an update of a payment', () => {
   });
 });
 
-describe('an unknown payment or provider', () => {
+describe('an unusable id', () => {
   test.each(['pay_000000000000000000000000', 'nonsense', '%00', '..', 'x'.repeat(64)])(
     'returns 404 from every command: %j',
     async (id) => {
@@ -380,7 +380,7 @@ describe('an unknown payment or provider', () => {
     expect((await service.get('/payments', user.options)).body.meta.total).toBe(0);
   });
 
-  test('includes a provider that supports only customers', async () => {
+  test('is refused if it names a provider that supports only customers', async () => {
     const user = await signIn(service);
     const answer = await service.post('/payments/intents', intentBody({ provider_id: 'provider_d' }), user.options);
     expect(answer).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_PROVIDER' } });

@@ -226,13 +226,13 @@ const endSilently = async (service: TestHost, organizationId: string, userId: st
   await changeTable(service, { remove: { pk, sk } });
 };
 
-describe('a service-billed subscription before the follow-up to a removed membership', () => {
+describe('a service-billed subscription that was not informed of a removed membership', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
   test.each([
     ['the renewal', 'pm_card_visa', 0],
     ['the retry of a declined charge', 'pm_card_chargeCustomerFail', 1],
-  ])('sends nothing to the provider at %s', async (_, token, trialDays) => {
+  ])('sends the provider only reads at %s', async (_, token, trialDays) => {
     const owner = await newPerson(service);
     const admin = await newPerson(service);
     const organizationId = await newOrganization(service, owner);

@@ -37,7 +37,7 @@ const newCard = async (token = 'tok_visa'): Promise<string> => {
   return body.id;
 };
 
-/** The charges and attempts since the journal was cleared. */
+/** Clears the journal. @returns a function that reads the later charges and attempts */
 const begin = async () => {
   await service.settle();
   await service.clearProviderRequests();

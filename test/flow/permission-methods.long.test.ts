@@ -12,8 +12,7 @@ import { command, OWN_BILLING, payer, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
 /**
- * A payment method is charged only for its owner, in whatever field it is named and by whatever user it was named
- * before.
+ * A payment method is charged only for its owner, whatever field names it now and whatever user has named it before.
  */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 

@@ -133,7 +133,7 @@ describe.each(PLAN_PLACES)('the credit with a discount code at %s', (_, place) =
   });
 
   test.each(CASES)(
-    'is exact for a $change.name ($code.name) after a refund of $refund',
+    'is exact for the change "$change.name" ($code.name) after a refund of $refund',
     { timeout: 600_000 },
     async ({ code, change, refund }) => {
       const { of, name, from, opening, paid, missing } = await held(code, refund);

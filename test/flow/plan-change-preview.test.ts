@@ -161,7 +161,7 @@ describe('a plan change and its preview are refused', () => {
     expect(await preview(service, { who, id }, { product_id, when: 'period_end' })).toMatchObject({ status: 200 });
   });
 
-  test('at the end of a period if the subscription is ending then', async () => {
+  test('at the period end if the subscription ends then', async () => {
     const { who, id } = await atHalf(service, 1_000);
     await service.post(`/subscriptions/${id}/cancel`, {}, who.options);
     const product_id = await plan(service, 3_000);

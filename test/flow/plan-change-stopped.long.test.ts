@@ -96,7 +96,7 @@ describe.each([
     );
   };
 
-  test.each(WAYS)('%s is made once or not at all', async (_name, way) => {
+  test.each(WAYS)('(%s) is made once or not at all', async (_name, way) => {
     const observed = await begin(way);
     const calls = await stoppable().watch(observed.act);
     await check(way, observed);

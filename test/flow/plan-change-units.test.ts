@@ -92,7 +92,7 @@ describe('the quantity of a plan change', () => {
     ['raised to the least', { had: 1, bounds: { min_quantity: 3 }, to: 3, min: 3, max: null }],
     ['lowered to the most', { had: 5, bounds: { max_quantity: 2 }, to: 2, min: 1, max: 2 }],
   ])(
-    'if omitted is %s of the new product, once the caller has seen it in a preview',
+    'if omitted is %s quantity of the new product, once the caller has seen it in a preview',
     async (_, { had, bounds, to, min, max }) => {
       const of = await seats(had);
       const product_id = await plan(service, 9_000, bounds);

@@ -152,7 +152,7 @@ describe('a subscription at its provider', () => {
     await service.webhookMode('normal');
   });
 
-  test('keeps its new version if the payer restarts it during the record of an older invoice', async () => {
+  test('keeps its new version if the payer restarts it while an older invoice is recorded', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id, current_period_end } = await subscribe(service, who);

@@ -72,7 +72,7 @@ describe('a refund event without our refund id', () => {
       expect({ call, refunded: after.refunded_cents }).toEqual({ call, refunded: 900 });
       await expectAgreement(service, payment.id, admin);
     }
-    // The event arrived before the call's response was read, after the duplicate check and before the write.
+    // At more than one position, the event came after the duplicate check and before the write.
     expect(duplicates.size).toBeGreaterThan(1);
   });
 });

@@ -66,7 +66,7 @@ describe('an old version of Stripe’s API', () => {
 
 describe('a refund event for an uncaptured amount', () => {
   test.each(['normal', 'reorder', 'duplicate'] as const)(
-    'leaves a partial capture unchanged, with events %s',
+    'leaves a partial capture unchanged, with webhooks in the mode %s',
     async (mode) => {
       const { id, admin } = await hold();
       await service.webhookMode(mode, 5);

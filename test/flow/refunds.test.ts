@@ -274,7 +274,7 @@ describe('a refund', () => {
     [0, 'USD'],
     [-100, 'USD'],
     [300, 'EUR'],
-  ])('is unchanged by the provider’s report of %i %s, and its records stay readable', async (amount, currency) => {
+  ])('is not stored if the provider reports it as %i %s, and the records stay readable', async (amount, currency) => {
     const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
     const own = currency === 'UGX' ? 'UGX' : 'USD';
     const payment = await paidPayment(service, user, { currency: own, total_cents: 50_000 });

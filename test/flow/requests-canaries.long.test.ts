@@ -152,7 +152,7 @@ const tellFromProviders = async (): Promise<void> => {
   }
 };
 
-/** Every kind of log line that this work writes. */
+/** The kinds of log lines that this file's requests, events and due work must cause. */
 const MESSAGES = [
   ...['request served', 'request failed', 'provider called', 'provider event applied', 'provider event refused'],
   ...['due work done', 'changes published', 'webhook dispatched', 'webhook delivered'],

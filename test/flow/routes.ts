@@ -121,7 +121,7 @@ type SuccessBody<S> = S extends { form: 'bare'; data: infer Data }
 /** The bodies by method and path, with the fields of both success and refusal. */
 type Bodies = { readonly [K in keyof Successes]: SuccessBody<Successes[K]> & RefusalBody };
 
-/** The routes of a method, each with the rest of its path to compare. */
+/** The routes of a method, each with the part of its path that is still to be compared. */
 type Candidate<Method extends string> = {
   [K in keyof Successes]: K extends `${Method} /${infer Path}` ? [`${Path}/`, K] : never;
 }[keyof Successes];

@@ -181,7 +181,7 @@ const openProxy = async () => {
 const watched = (connection: Connection, call: Call): Connection => {
   const named = (name: string, about: unknown): string | undefined =>
     NOT_COUNTED.some((part) => JSON.stringify(about).includes(part)) ? undefined : name;
-  /** True for a projection's repair of aliases, which is an eventually consistent read or a write if absent. */
+  /** True for a projection's repair of aliases. It reads with eventual consistency, or writes an absent alias. */
   const isRepair = (about: unknown, only: string): boolean =>
     ['"REF#', only].every((part) => JSON.stringify(about).includes(part));
   return {

@@ -76,7 +76,7 @@ describe.each(BILLERS)('a late authentication by the payer of a subscription bil
   });
 
   if (Object.keys(env).length === 0) {
-    test('causes no charge after a cancel with a failed last call, because the invoice is closed', async () => {
+    test('causes no charge after a cancel whose call to void the invoice failed', async () => {
       const who = await subscriber(service, ALWAYS);
       const made = await subscribe(service, who);
       const open = await authenticating(who, made);

@@ -63,7 +63,7 @@ describe('a provider-billed subscription', () => {
     ['its event', 'normal'],
     ['due work', 'drop'],
   ] as const)(
-    'names the method that its provider charges, learned from %s, after a change with a lost response',
+    'learns from %s which method its provider charges after a change with a lost response',
     async (_, mode) => {
       const { service, who, id, lose, read } = await subscribed();
       const other = await anotherMethod(service, who);
@@ -102,7 +102,7 @@ describe('a provider-billed subscription', () => {
     expect(await paid()).toHaveLength(before.length + 2);
   });
 
-  test('charges the last method after two changes with lost responses', async () => {
+  test('uses the method of a third change after two changes with lost responses', async () => {
     const { service, who, id, lose, read } = await subscribed();
     const other = await anotherMethod(service, who);
     const { payment_method_id } = who.names;

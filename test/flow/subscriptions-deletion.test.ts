@@ -58,7 +58,7 @@ describe('a method used by a live subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
   });
 
-  test('pauses a trial, or makes another subscription past due, if it is detached at the provider', async () => {
+  test('pauses an ending trial, or makes a paid subscription past due, if detached at the provider', async () => {
     const [trial, running] = [await subscriber(service), await subscriber(service)];
     const onTrial = await subscribe(service, trial, { trial_days: 1 });
     const paid = await subscribe(service, running, { billing_interval: 'daily' });

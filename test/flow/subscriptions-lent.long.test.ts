@@ -267,7 +267,7 @@ test('a member’s card is checked again if a request uses it during the members
   await service.moveTo(new Date((Math.ceil(service.now() / MINUTE_MS) + 0.5) * MINUTE_MS).toISOString());
   const endMeanwhile = async (): Promise<void> => {
     await end();
-    // The first lookup of the lent card. The service looks up the creation a minute after its start.
+    // Only the first check of the lent card is due. The lookup of the creation is due a minute after its start.
     await service.advance(40);
   };
   expect((await overtaken(CREATE, endMeanwhile, act)).status).toBe(201);

@@ -198,7 +198,7 @@ describe('a change at Stripe', () => {
   test.each([
     ['a coupon', { coupon: { percent_off: 50 } }, { subtotal_cents: 1_900, discount_cents: 950, total_cents: 950 }],
     ['a tax', { tax: { percentage: 10 } }, { subtotal_cents: 1_900, tax_cents: 190, total_cents: 2_090 }],
-  ])('by %s applies to the renewal as on the invoice', async (_, wish, prices) => {
+  ])('by %s applies to the renewal’s payment as to Stripe’s invoice', async (_, wish, prices) => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await atDashboard(service, made.id, wish);

@@ -46,7 +46,7 @@ describe.each(BILLERS)('next_billing_date of a subscription billed by %s', (_bil
     ['provider_a', 'pm_card_visa'],
     ['provider_b', 'SIM-OK'],
     ['provider_c', 'cnon:card-nonce-ok'],
-  ])('is the end of the trial and its period at %s, in whole seconds', async (provider_id, token) => {
+  ])('equals the end of the trial and of the period at %s, in whole seconds', async (provider_id, token) => {
     const who = await subscriber(service, token, { provider_id });
     await service.moveTo(`${new Date(service.now() + 2_000).toISOString().slice(0, 19)}.488Z`);
     const made = await subscribe(service, who, { trial_days: 10 });

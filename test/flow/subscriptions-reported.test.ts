@@ -105,13 +105,13 @@ describe('a cancellation that succeeded at the billing provider without a respon
   });
 });
 
-describe('a pending first charge', () => {
+describe('the first charge', () => {
   const stoppable = withStops(OWN_BILLING);
 
   test.each([
     ['pm_sim_processing_ok', ['created', 'activated']],
     ['pm_sim_processing_fail', ['created', 'payment_failed', 'canceled']],
-  ] as const)('of a create with %s publishes its outcome', async (token, reasons) => {
+  ] as const)('of a create with %s publishes its outcome once it is no longer pending', async (token, reasons) => {
     const { service } = stoppable();
     const who = await subscriber(service, token);
     const made = await trySubscribe(service, who);
@@ -120,7 +120,7 @@ describe('a pending first charge', () => {
     expect(await reasonsOf(service, made.body.id)).toEqual(reasons);
   });
 
-  test.each(['reactivate', 'resume'] as const)('to %s is returned by a retry with the current record', async (name) => {
+  test.each(['reactivate', 'resume'] as const)('of a request to %s has its current status in retries', async (name) => {
     const { service } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
@@ -140,7 +140,7 @@ describe('a pending first charge', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  test.each(['reactivate', 'resume'] as const)('to %s publishes a failure if interrupted', async (name) => {
+  test.each(['reactivate', 'resume'] as const)('of a request to %s publishes a failure if never made', async (name) => {
     const { service, stopped } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
@@ -155,7 +155,7 @@ describe('a pending first charge', () => {
   });
 
   test.each(['reactivate', 'resume'] as const)(
-    'to %s publishes a failure after its decline if interrupted',
+    'of a request to %s publishes a failure if the function stops right after the decline',
     async (name) => {
       const { service, stopped } = stoppable();
       const who = await subscriber(service);

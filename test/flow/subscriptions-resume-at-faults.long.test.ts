@@ -18,7 +18,7 @@ const CASES = ACTIONS.flatMap((action) => [
   { action, days: 40, charges: 2 },
 ]);
 
-describe.each(BILLERS)('a scheduled end of a pause, billed by %s', (_, env) => {
+describe.each(BILLERS)('a pause with a scheduled end, billed by %s', (_, env) => {
   const service = withHost({ frozen: true, env });
 
   const paused = async (days: number) => {
@@ -32,7 +32,7 @@ describe.each(BILLERS)('a scheduled end of a pause, billed by %s', (_, env) => {
   const reasonsOf = async (id: string) =>
     (await subscriptionEventsOf(service, id)).filter((event) => /resumed|resume_failed/.test(event));
 
-  test.each(CASES)('after $days days resumes once despite $action', async ({ action, days, charges }) => {
+  test.each(CASES)('resumes once after $days days despite $action', async ({ action, days, charges }) => {
     const { who, id, resume_at } = await paused(days);
     await service.moveTo(new Date(Date.parse(resume_at) - 1_000).toISOString());
     await service.fault({ provider: 'provider_a', method: 'POST', times: 3, action });
@@ -51,7 +51,7 @@ describe.each(BILLERS)('a scheduled end of a pause, billed by %s', (_, env) => {
     }
   });
 
-  test('is kept if a manual resumption was not executed', async () => {
+  test('keeps its end if a manual resumption was not executed', async () => {
     const { who, id, resume_at } = await paused(10);
     await service.advance(DAY_SECONDS);
     await service.fault({ provider: 'provider_a', method: 'POST', times: 20, action: 'timeout_before' });

@@ -66,7 +66,7 @@ describe('a subscription’s trial', () => {
     ]);
   });
 
-  test('becomes past due if the first charge is declined, and the charge is retried', async () => {
+  test('leaves the subscription past due if the first charge is declined, with a retry scheduled', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const made = await subscribe(service, who, { trial_days: 1 });
     await service.advance(DAY_SECONDS + MINUTE_SECONDS);
@@ -197,7 +197,7 @@ describe('the first charge of a subscription', () => {
     'is looked up and charged once after a lost response (%s)',
     async (token) => {
       const who = await subscriber(service, token);
-      // Its event may arrive before the deadline.
+      // The charge's event may arrive before the call's deadline.
       const made = await subscribe(service, who);
       expect(['past_due', 'active']).toContain(made.status);
       await service.advance(10 * MINUTE_SECONDS);

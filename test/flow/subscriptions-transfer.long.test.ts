@@ -68,7 +68,7 @@ const paidHere = async ({ who, made }: Changing): Promise<number> => {
   return body.data.filter(({ subscription_id }) => subscription_id === made.id).length;
 };
 
-/** Leaves a new subscription and an ended former subscription, while the record does not show the end. */
+/** Interrupts the change after the former subscription has ended, before the record shows the end. */
 const leftHalfWay = async ({ who, made, method }: Changing): Promise<void> => {
   const path = `/v1/subscriptions/${made.provider_subscription_id}`;
   await service.fault({ provider: 'provider_a', method: 'DELETE', path, action: 'timeout_after', times: 1 });

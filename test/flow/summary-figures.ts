@@ -278,7 +278,7 @@ const PER_MONTH: Readonly<Record<string, readonly [number, number]>> = {
   yearly: [1, 12],
 };
 
-/** In units of 1/1,814,400 cent, a number divisible by every period and by every multiplier up to ten. */
+/** The parts of a cent. Divisible by the months of every interval times any multiplier up to ten. */
 const PARTS = 1_814_400n;
 
 const recurringOf = (subscriptions: readonly ParsedJson[]): Map<string, Recurring> => {
@@ -423,7 +423,7 @@ const NO_RECURRING: Recurring = { mrr_cents: 0, active_subscriptions: 0, past_du
 
 /**
  * Expects that the summary of the last days equals the records in rows, totals, previous period and recurring revenue.
- * @returns the number of compared day and currency pairs of recurring revenue
+ * @returns the number of compared recurring revenues, one per day and currency
  */
 export const expectFigures = async (shop: Shop, days: number): Promise<number> => {
   const { service, admin } = shop;

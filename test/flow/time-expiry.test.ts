@@ -80,7 +80,7 @@ describe('an unconfirmed intent', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'canceled' });
   });
 
-  test.each([1, 20])('waits a day for the payer after a confirm at %s h', async (hours) => {
+  test.each([1, 20])('waits another day for the payer if confirmed after %s h', async (hours) => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user, { payment_method_id: THREE_D_SECURE });
     await service.advance(hours * HOUR_SECONDS);

@@ -267,7 +267,7 @@ describe('a create with an unknown outcome', () => {
     ['reset', 503, 'PROVIDER_UNAVAILABLE'],
     ['error_500', 502, 'PROVIDER_ERROR'],
     ['malformed', 502, 'PROVIDER_ERROR'],
-  ] as const)('returns %s with %i and its payment id, and finishes later', async (action, status, code) => {
+  ] as const)('caused by %s returns %i and its payment id, and finishes later', async (action, status, code) => {
     await withoutWebhooks();
     const user = await signIn(service);
     await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', times: 1, action });

@@ -90,7 +90,7 @@ describe('the list of the webhook log', () => {
       const entries = await list(person.options);
       expect(namesOf(entries.filter(({ direction }) => direction === 'outbound'))).toEqual(['payment.created']);
     }
-    // Without an organization in the session, members see their own entries, and they have no entries.
+    // Without an organization in the session, members see only their own entries, and here they have none.
     expect(await list(acme.owner.options)).toEqual([]);
   });
 
@@ -317,7 +317,7 @@ describe('a test webhook', () => {
   });
 
   test.each(['payment.succeeded', 'subscription.updated', 'membership.activated', 'customer.updated'])(
-    'contains real records only for a platform admin, and sample records for other callers’ %s',
+    'contains the records that a platform admin names, and only sample records for other callers: %s',
     async (event) => {
       await service.advance(60);
       await send(admin.options, { event, test_data: NAMED });

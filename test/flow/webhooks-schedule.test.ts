@@ -17,7 +17,7 @@ const SWEEP_SECONDS = 60;
 const envAt = (at: number) => ({
   ...nodesAt(at, { target: {} }),
   EXTERNAL_WEBHOOK_RETRY_SCHEDULE: SCHEDULE.join(),
-  // The schedule replaces it.
+  // The schedule replaces this setting.
   EXTERNAL_WEBHOOK_MAX_RETRIES: '1',
 });
 const service = withHost({ frozen: true, port, env: envAt(port) });

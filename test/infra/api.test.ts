@@ -49,14 +49,14 @@ describe('the HTTP API', () => {
     expect(JSON.stringify(permission.Properties.SourceArn)).toContain(`/*/*${path}"`);
   });
 
-  test('has function URLs only for provider webhooks, beside their routes', () => {
+  test('has function URLs only for provider webhooks, in addition to their routes', () => {
     const byProvider = endpoints.filter(({ auth }) => auth === 'provider-signature');
     expect(byProvider.length).toBeGreaterThan(0);
     const targets = ofType('AWS::Lambda::Url').map(({ Properties }) => words(Properties.TargetFunctionArn));
     expect(targets).toEqual(byProvider.map(({ id }) => `${functionOf(id).logicalId.slice(0, -8)}.Arn`));
   });
 
-  test('limits the rate of the stage, and of each route with limits of its own', () => {
+  test('limits the request rate of the stage, and of each route with its own limits', () => {
     expect(stage.Properties.DefaultRouteSettings.ThrottlingRateLimit).toBeGreaterThan(0);
     expect(stage.Properties.DefaultRouteSettings.ThrottlingBurstLimit).toBeGreaterThan(0);
     const limits = stage.Properties.RouteSettings;

@@ -107,7 +107,7 @@ describe('the build', () => {
   });
 });
 
-describe('a function that esbuild bundles by default', () => {
+describe('a function that esbuild bundles without our build’s options', () => {
   const host = withHost();
   const folder = temporaryFolder();
   const ID = 'payments.create-intent';

@@ -119,7 +119,7 @@ describe('the required values of an adapter', () => {
     };
   };
 
-  test.each(keysOf(NEEDS_OF))('%s are exactly the values that open its slot', async (adapter) => {
+  test.each(keysOf(NEEDS_OF))('for %s are exactly the values that open its slot', async (adapter) => {
     const { settings, keys, eventSettings, signature } = NEEDS_OF[adapter];
     const receives = adapter !== 'braintree';
     const all = [...settings, ...keys, ...eventSettings, ...signature];
@@ -158,7 +158,7 @@ describe('the checks of the account', () => {
     expect(check(READY, account({}))).toEqual({ refused: false, lines: [] });
   });
 
-  test('leave at least 100 instances of the account unreserved, on every stage', () => {
+  test('require at least 100 unreserved instances of the account, on every stage', () => {
     expect(check({ ...READY, STAGE: 'dev' }, account({ concurrency: 662 })).refused).toBe(false);
     const { refused, lines } = check({ ...READY, STAGE: 'dev' }, account({ concurrency: 661 }));
     expect(refused).toBe(true);

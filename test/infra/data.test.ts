@@ -62,7 +62,7 @@ describe('the stored data of a stage', () => {
     );
   });
 
-  test('includes secrets for each slot, each receiver, guest tokens, ids and webhooks, and no secret in a template', () => {
+  test('has secrets for slots, receivers, guest tokens, ids and webhooks, and no secret value in a template', () => {
     expect(prod.ofType('AWS::SecretsManager::Secret')).toHaveLength(10);
     const configured = synthesize({
       endpoints: ofGroups('payments'),

@@ -174,7 +174,7 @@ describe('the check for a release of code alone', () => {
     ['the code and a parameter', fn({ Code: 'a' }), { ...fn({ Code: 'b' }), Parameters: {} }, false],
     ['the code, and removes a resource', fn({ Code: 'a' }, alias('V1')), fn({ Code: 'b' }), false],
     ['a new stack', undefined, fn({}), false],
-  ])('gives the expected result for a change of %s: %#', (_name, before, after, expected) => {
+  ])('decides correctly about a change of %s (case %#)', (_name, before, after, expected) => {
     expect(isCodeOnly([compared(before, after), compared(after, after)])).toBe(expected);
   });
 });

@@ -71,7 +71,7 @@ describe('the comparison with the deployed stage', () => {
   });
 
   test.each([['ROLLBACK_COMPLETE'], ['ROLLBACK_FAILED']])(
-    'finds a stack in %s, with its protection',
+    'reports a stack with the status %s as failed, with its termination protection',
     async (status) => {
       const stack = stackOf(DATA, status, { EnableTerminationProtection: true });
       cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [stack] });
@@ -85,7 +85,7 @@ describe('the comparison with the deployed stage', () => {
     ['ROLLBACK_COMPLETE', { Tags: [] }, 'is not of this stage'],
     ['UPDATE_IN_PROGRESS', {}, 'wait until that change has ended'],
     ['UPDATE_ROLLBACK_FAILED', {}, 'aws cloudformation continue-update-rollback --stack-name payments-prod-data'],
-  ])('is blocked by a stack in %s %o', async (status, more, words) => {
+  ])('is blocked by a stack with the status %s and the fields %o', async (status, more, words) => {
     cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [stackOf(DATA, status, more)] });
     cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody: TEMPLATE });
     const { blocked, failed } = await compareStage(client, 'prod', [builtStack(DATA)]);
@@ -149,7 +149,7 @@ describe('a planned change set', () => {
 });
 
 describe('the account of a deployment', () => {
-  // The files of this kind of test share their process.
+  // Several test files share one process, so each test restores the environment.
   afterEach(() => vi.unstubAllEnvs());
   const config = join(temporaryFolder(), 'config');
   writeFileSync(
@@ -164,7 +164,7 @@ describe('the account of a deployment', () => {
     [{}, { AWS_DEFAULT_PROFILE: 'dev', AWS_DEFAULT_REGION: 'eu-west-3' }, 'dev', 'eu-west-3'],
     [{}, { AWS_REGION: 'eu-west-1' }, undefined, 'eu-west-1'],
     [{ profile: 'prod' }, {}, 'prod', 'eu-north-1'],
-  ])('comes from %o before %o, then from the profile', async (...[given, variables, profile, wanted]) => {
+  ])('comes from options %o, else variables %o, else the profile', async (...[given, variables, profile, wanted]) => {
     vi.stubEnv('AWS_CONFIG_FILE', config).stubEnv('AWS_REGION', undefined);
     expect(await accountOf(given, { ...variables, ...files })).toEqual({ ...(profile && { profile }), region: wanted });
   });
@@ -182,7 +182,7 @@ describe('the account of a deployment', () => {
     expect(requireRegion('eu-west-1')).toBeUndefined();
   });
 
-  test('names the account and the caller', async () => {
+  test('is shown with its number and the caller', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'id').stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
     sts.on(GetCallerIdentityCommand).resolves({ Account: '1', Arn: 'arn:me' });
     expect(await identifyCaller({ region })).toBe('account 1 as arn:me');
@@ -192,7 +192,7 @@ describe('the account of a deployment', () => {
     ['ExpiredToken', 'the AWS credentials of the environment have expired; sign in again'],
     ['InvalidClientTokenId', 'AWS refuses the credentials of the environment: InvalidClientTokenId: x'],
     ['TimeoutError', 'AWS cannot be reached in eu-west-1: x'],
-  ])('reports AWS’s reply %s in one line', async (name, words) => {
+  ])('causes a one-line error for AWS’s reply %s', async (name, words) => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'id').stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
     sts.on(GetCallerIdentityCommand).rejects(named(name, 'x\nmore'));
     await expect(identifyCaller({ region })).rejects.toThrow(new Error(words));
@@ -228,7 +228,7 @@ describe('npm run deploy', () => {
     [['--region', region], { STAGE: 'live' }, 'STAGE: must be dev, staging or prod\n'],
     [['--region', region, '--profile', 'prd'], {}, 'no AWS profile prd; this machine has no profiles\n'],
     [[], {}, 'no region; set --region or AWS_REGION, or a region in the profile\n'],
-  ])('stops with one line for %o %o', async (args, env, stderr) => {
+  ])('stops with one line for the arguments %o and the variables %o', async (args, env, stderr) => {
     expect(await run(args, env)).toEqual({ code: 1, stdout: '', stderr });
   });
 

@@ -47,7 +47,7 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
     expect(queue.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(trigger.visibilitySeconds);
   });
 
-  test('moves a message after the declared receives to a dead-letter queue with a longer retention', () => {
+  test('moves a message after the declared number of receives to a dead-letter queue with a longer retention', () => {
     expect(queue.Properties.RedrivePolicy.maxReceiveCount).toBe(trigger.maxReceives);
     expect(deadLetters.Properties.MessageRetentionPeriod).toBeGreaterThan(queue.Properties.MessageRetentionPeriod);
   });

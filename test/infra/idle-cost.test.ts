@@ -113,7 +113,7 @@ const dollars = ({ count, each }: Priced): number => Number((count() * each).toF
 const sum = (): number => PRICED.reduce((total, priced) => total + dollars(priced), 0);
 
 describe('an idle stage', () => {
-  test('has the same cost in the page’s table and by its stacks', () => {
+  test('costs as much by its stacks as in the page’s table', () => {
     const rows = [...sectionOf('When idle').matchAll(/^\| ([^|]*) \| (\d+) \| ([\d.]+) \|$/gm)].map(
       ([, row = '', count, cost]) => [row, Number(count), cost],
     );
@@ -179,7 +179,7 @@ describe('the custom metrics of a stage in use', () => {
     return new Set(sent).size;
   };
 
-  test('have the documented cost, by the log lines of payments and the stream readers', () => {
+  test('cost as much as documented, by the log lines of payments and the number of polled event sources', () => {
     const rows = [...sectionOf('Custom metrics of a stage in use').matchAll(/^\| (\d) \| (\d+) \| ([\d.]+) \|$/gm)];
     expect(rows.map(([, providers, metrics, cost]) => [Number(providers), Number(metrics), cost])).toEqual(
       PAYMENT_SLOTS.map((_, at) => {

@@ -65,7 +65,7 @@ interface InFormula {
   readonly MetricStat?: { readonly Metric: Watched; readonly Period: number; readonly Stat: string };
 }
 
-/** `Sum of Errors over 60 s`. In a formula each metric has its name, without its number. */
+/** What an alarm measures, such as `Sum of Errors over 60 s`. A formula is followed by its metrics, without numbers. */
 const measuredBy = ({ Properties }: Resource): string => {
   const { Statistic, ExtendedStatistic, MetricName, Period } = Properties;
   const parts: readonly InFormula[] = Properties.Metrics ?? [];

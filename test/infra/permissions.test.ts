@@ -71,7 +71,7 @@ describe('the resource policy of a function', () => {
   );
 
   test.each(triggers.map(({ id, kind }) => [id, kind] as const))(
-    'lets only its own trigger call %s (%s)',
+    'lets no caller except its own schedule call %s (%s)',
     (id, kind) => {
       // Queues and streams are read with the function's own rights.
       expect(callersOf(id)).toEqual(kind === 'schedule' ? ['lambda:InvokeFunction by events.amazonaws.com'] : []);

@@ -129,7 +129,7 @@ describe('deployed stacks missing from a build', () => {
     expect(said).toEqual(['one is destroyed, 0 s', 'two is destroyed, 0 s']);
   });
 
-  test('report a deletion that CloudFormation could not finish', async () => {
+  test('cause an error if CloudFormation cannot finish a deletion', async () => {
     cloudFormation.on(DeleteStackCommand).resolves({});
     cloudFormation
       .on(DescribeStacksCommand)

@@ -148,7 +148,7 @@ describe('the role of a function', () => {
       );
     });
     const declared = lines([EVERY_FUNCTION, sourceOf(trigger), ...uses.map((right) => WORTH[right])]);
-    // Two rights to secrets need only one right to use the key.
+    // Several rights to secrets include the same right to use the key, so duplicates are removed.
     expect([...new Set(held)].sort()).toEqual([...new Set(declared)]);
   });
 
@@ -164,7 +164,7 @@ describe('the role of a function', () => {
   });
 
   test('fits in one policy of 6,144 characters', () => {
-    // References are longer than the resulting ARNs.
+    // The templates contain references, which are longer than the resulting ARNs.
     const sizes = ofType('AWS::IAM::ManagedPolicy').map(({ Properties }) => JSON.stringify(Properties.PolicyDocument));
     expect(Math.max(...sizes.map(({ length }) => length))).toBeLessThan(6_144);
   });

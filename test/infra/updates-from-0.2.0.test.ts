@@ -34,7 +34,7 @@ const now = templatesOf({
   },
 });
 
-/** By keys such as `payments-prod-api Handler`, with the properties of the stored stage. */
+/** The stage's resources of one type, by keys such as `payments-prod-api Handler`. */
 const resourcesOf = (stage: StageTemplates, type: string): ReadonlyMap<string, TemplateResource> =>
   new Map(
     stage.flatMap(({ name, template }) =>
@@ -51,7 +51,7 @@ const KEPT_STACKS = ['data', 'api', 'events', 'api-webhooks', 'operations', 'fro
 const isInKeptStack = (id: string): boolean => KEPT_STACKS.includes(id.split(' ')[0] ?? '');
 
 describe('the update from 0.2.0', () => {
-  test('keeps six of nineteen stacks, and adds none', () => {
+  test('keeps six of nineteen stacks, and adds no stack', () => {
     expect(former).toHaveLength(19);
     expect(now.map(({ name }) => name)).toEqual(KEPT_STACKS);
   });

@@ -28,7 +28,7 @@ describe('the table in use', () => {
   const own = templatesOf({ endpoints: served });
   const restored = templatesOf({ endpoints: served, env: RESTORED });
 
-  test('changes three shared values and nothing else, and keeps the stack’s own table', () => {
+  test('is set by three shared values alone, and the stack’s own table stays', () => {
     const before = valuesIn(own);
     const changed = Object.entries(valuesIn(restored)).filter(
       ([name, value]) => JSON.stringify(before[name]) !== JSON.stringify(value),
@@ -98,7 +98,7 @@ describe('the table in use', () => {
 describe('the stacks of a stage', () => {
   const stage = templatesOf();
 
-  test('import no export', () => {
+  test('import no exports of other stacks', () => {
     expect(JSON.stringify(stage.map(({ template }) => template))).not.toContain('Fn::ImportValue');
   });
 

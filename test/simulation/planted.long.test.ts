@@ -7,7 +7,7 @@ const MOST_OPERATIONS_LEFT = 6;
 
 describe('a planted bug', () => {
   test(
-    'prints the smallest history that breaks the same sentence, and the command that repeats it',
+    'prints the smallest history that breaks the same invariant, and the command that repeats it',
     async () => {
       const name = 'late-event-moves-backward';
       const { code, out } = await runSimulation('--seeds', '40', '--bug', name);

@@ -14,8 +14,8 @@ import type { RunOptions } from './simulation.ts';
  * `--off 'kill 41,operation 2.3'` leaves things out, `--bug <name>` plants a mistake that the run has to find, and
  * `--bugs` looks for every planted mistake in separate processes. `--brief` prints no history of a failed seed, and
  * `--keep-going` runs the seeds after it, too.
- * `--sites` adds a history for each call site after which no function was killed, the seed that reached it with that
- * kill, and fails if a site is left.
+ * `--sites` finds the call sites after which no function was killed. For each site it repeats the seed that reached the
+ * site, with that kill. It fails if a site is left.
  */
 const count = z.coerce.number().int().positive();
 const optionsSchema = z.object({
@@ -185,7 +185,7 @@ const runAll = async (
   return { all, hasFailed: failed !== undefined };
 };
 
-/** The command that repeats a failed history. */
+/** Explains a failed history, or prints only the command that repeats it if the history does not end. */
 const repeat = async ({ asked, result }: Ran): Promise<void> => {
   if (result.isEndless) again(asked, off);
   else if (!values.brief) await explain(asked);
@@ -210,7 +210,7 @@ const summarize = (all: readonly Ran[], ms: number): void => {
   say(`call sites: ${reached.length} reached, ${killedAfter.length} killed after`);
 };
 
-/** Prints the whole history of one seed. @returns whether every sentence holds */
+/** Prints the whole history of one seed. @returns whether every invariant holds */
 const traceSeed = async (seed: number): Promise<boolean> => {
   const { simulate } = await loadSimulation(bug);
   const { trace, digest, problems } = await simulate({ seed, killAfter, off: new Set(off), keepTrace: true });

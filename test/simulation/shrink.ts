@@ -1,7 +1,7 @@
 import { type RunOptions, type RunResult, simulate } from './simulation.ts';
 
 export interface Shrunk {
-  /** The smallest history that still breaks the sentence. */
+  /** The smallest history that still breaks the invariant. */
   readonly options: RunOptions;
   readonly result: RunResult;
   /** The number of histories that shrinking has run. */
@@ -12,7 +12,7 @@ const MOST_TRIES = 80;
 
 /**
  * Makes a failed history smaller. Switches off halves of the fault kinds, people, operations and single faults, as long
- * as the run breaks the same sentence.
+ * as the run breaks the same invariant.
  */
 export const shrink = async (
   failed: RunResult,

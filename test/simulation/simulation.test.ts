@@ -12,7 +12,7 @@ const digestsOf = (out: string): readonly string[] => out.match(/^seed \d+: [0-9
 
 describe('the simulation of the whole service', () => {
   test(
-    'finds no broken sentence under faults, kills and any order of calls, and repeats the history of a seed',
+    'finds no broken invariant under faults, kills and any order of calls, and repeats the history of a seed',
     async () => {
       const seeds = SEEDS[inject('scale') === 1 ? 'short' : 'long'];
       const sites = seeds === SEEDS.long ? ['--sites'] : [];

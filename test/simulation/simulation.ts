@@ -31,7 +31,7 @@ export interface RunOptions {
 
 export interface RunResult {
   readonly seed: number;
-  /** The broken sentences with their violations, or the reason why the run did not end. */
+  /** The broken invariants with their violations, or the reason why the run did not end. */
   readonly problems: readonly string[];
   /** SHA-256 of the whole history. */
   readonly digest: string;

@@ -305,7 +305,7 @@ describe('a membership', () => {
   });
 });
 
-test('only a write reads the standing consistently', async () => {
+test('only a write reads the standing with strong consistency', async () => {
   const options: unknown[] = [];
   const table: Table = {
     ...memory.table,

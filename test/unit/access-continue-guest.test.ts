@@ -48,7 +48,7 @@ describe('a guest without a token', () => {
   test.each([
     ['payment', paymentRecord],
     ['subscription', subscriptionRecord],
-  ])('keeps no guest_id from a %s, because its id is visible in lists by e-mail', (_, kind) => {
+  ])('keeps no guest_id from a %s, whose id appears in lists by e-mail', (_, kind) => {
     expect(continueGuest(fresh, [named({}, kind)], secondsLater(10)).caller).toBe(fresh);
   });
 

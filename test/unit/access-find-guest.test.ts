@@ -8,7 +8,7 @@ const GUEST = 'gst_00000000000000000000000a';
 const EMAIL = 'gus@example.com';
 const KEY = { id: 'key_1', scopes: [], holders: [] };
 
-/** The guest found through a payment with these fields. A key has created the payment for a guest. */
+/** The guest found through a payment with these fields, which a service key created for a guest. */
 const foundBy = async (fields: Readonly<Record<string, unknown>>) => {
   const { table } = memoryTable({ now: () => NOON });
   await table.put({ ...recordKey('PAY', 'pay_1'), id: 'pay_1', ...fields });
@@ -21,7 +21,7 @@ const foundBy = async (fields: Readonly<Record<string, unknown>>) => {
 describe('a guest_id', () => {
   const OWNED = { guestId: GUEST, guestEmail: EMAIL };
 
-  test('finds the guest whose record a key has created', async () => {
+  test('finds the guest of a record that a service key created', async () => {
     expect(await foundBy(OWNED)).toEqual({ email: EMAIL });
   });
 

@@ -56,7 +56,7 @@ describe('a guest token', () => {
     expect(await other.tokens.read(await one.issue())).toEqual(ada);
   });
 
-  test('is refused by an instance without its secret, so a rotation adds its secret in second place', async () => {
+  test('is refused by an instance without its secret, so a rotation first lists the new secret second', async () => {
     const token = await service('new', 'old').issue();
     expect(await readCode(service('old').tokens.read(token))).toBe('SESSION_INVALID');
   });

@@ -45,14 +45,14 @@ describe('a person of the merchant who also pays', () => {
     }
   });
 
-  test.each(ROLES)('includes each %s of the paying organization, but with a key only its owner', async (role) => {
+  test.each(ROLES)('is a payer of an organization as its %s, but with a key only as its owner', async (role) => {
     const record = { userId: 'user_2', organizationId: ACME };
     expect(await decide(session(admin), record, role)).toBe('own payment');
     expect(await decide(asKey(me), record, role)).toBe(role === 'owner' ? 'own payment' : 'allowed');
     expect(await decide(asKey('user_9'), record, role)).toBe('allowed');
   });
 
-  test('is recognized by a key’s maker, its rotator, and the e-mail of its holder', async () => {
+  test('is recognized as the maker or rotator of a key, or as its holder by e-mail', async () => {
     expect(await decide(asKey(me), { userId: me })).toBe('own payment');
     expect(await decide(asKey('user_9', me), { userId: me })).toBe('own payment');
     expect(await decide(asKey('user_9', me), { organizationId: ACME }, 'owner')).toBe('own payment');
@@ -80,7 +80,7 @@ describe('the right to decide', () => {
     { of: 'a session', caller: session(admin), role: 'member', remains: false },
     { of: 'a key', caller: asKey(me), role: 'member', remains: true },
     { of: 'a key', caller: asKey(me), role: 'owner', remains: false },
-  ])('of $of is checked again in the write after its person became $role', async ({ caller, role, remains }) => {
+  ])('of $of is checked again in the write after the person became $role', async ({ caller, role, remains }) => {
     const table = await tableWith();
     const right = await requireOthersPayment(table, { caller, record: { organizationId: ACME }, scope: SCOPE });
     expect((await table.transact(right.onlyIf)).ok).toBe(true);

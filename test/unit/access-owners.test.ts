@@ -106,7 +106,7 @@ describe('the owner of a record', () => {
     expect(ownerOfRecord({})).toBeUndefined();
   });
 
-  test('stays listed under the id of an erased guest', () => {
+  test('has the guest’s id in place of the e-mail after an erasure, so the record stays listed', () => {
     expect(ownerOfRecord({ guestId: 'gst_1' })).toEqual({ kind: 'guest', guestId: 'gst_1', email: 'gst_1' });
   });
 
@@ -165,7 +165,7 @@ describe('a record that a request names', () => {
     });
   });
 
-  test('is refused with the required action if it is a method that the caller may not charge', () => {
+  test('is refused with advice if it is a method that the caller may not charge', () => {
     expect(refusalOf(() => requireMayCharge([], { userId: 'user_1' })).message).toBe(
       'The payment method belongs to another owner; use a payment method of the payer',
     );

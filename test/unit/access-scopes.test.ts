@@ -64,7 +64,7 @@ describe('the scopes of a route', () => {
     expect(creates.filter(({ id }) => scopesOfRoute(id)?.merchant !== undefined)).toEqual([]);
   });
 
-  test('name only existing all-owner lists', () => {
+  test('name only existing lists of all owners', () => {
     const lists = scoped.flatMap(({ id }) => scopesOfRoute(id)?.ownersList?.ofAll ?? []);
     const known = endpoints.map(({ method, path }) => `${method} ${path}`);
     expect(lists.length).toBeGreaterThan(5);

@@ -37,7 +37,7 @@ const key = (fields: Partial<StoredKey> = {}): StoredKey => ({
 });
 
 describe('a secret', () => {
-  test('names its key, and is read back', () => {
+  test('contains the id of its key, and is parsed into id and last part', () => {
     expect(secretOf(ID, LAST)).toBe(`psk_00000000000000000000000a_${LAST}`);
     expect(secretOf(ID, LAST).startsWith(prefixOf(ID))).toBe(true);
     expect(readSecret(secretOf(ID, LAST))).toEqual({ id: ID, last: LAST });

@@ -70,7 +70,7 @@ describe('the body of an address', () => {
     expect(problemsOf(createAddressBody, body)).toEqual(['line1', 'postal_code']);
   });
 
-  test.each(['create', 'update'] as const)('rejects a nickname with "use alias" (%s)', (what) => {
+  test.each(['create', 'update'] as const)('rejects the field nickname with the advice "use alias" (%s)', (what) => {
     const schema = what === 'create' ? createAddressBody : updateAddressBody;
     const issues = schema.safeParse({ country: 'US', is_partial: true, nickname: 'Home' }).error?.issues;
     expect(issues).toMatchObject([{ path: ['nickname'], message: 'use alias' }]);

@@ -233,7 +233,7 @@ describe('a look at a claimed call', () => {
       { record: EMPTY, refusal: REFUSED },
       ['send', 'read', 'apply refusal'],
     ],
-  ])('whose resend comes first %s', async (_, world, result, steps) => {
+  ])('with the resend first %s', async (_, world, result, steps) => {
     const { resend, ...seen } = play(world);
     const { text: _text, ...made } = await resend();
     expect(made).toEqual(result);
@@ -241,7 +241,7 @@ describe('a look at a claimed call', () => {
     expect(seen.looks).toHaveLength(made.isUnclear ? 1 : 0);
   });
 
-  test('reports a read without a response as unclear', async () => {
+  test('reports an unclear outcome if the read gets no response', async () => {
     expect(await play({ read: UNKNOWN }).lookUp()).toMatchObject(unclear('look', UNKNOWN));
   });
 

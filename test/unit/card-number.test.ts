@@ -188,7 +188,7 @@ describe('a request with digits', () => {
     expect(pathsOf({ description: NUMBER, token: NUMBER }, true)).toEqual(['token']);
   });
 
-  test('has a token field for each token or method id of the catalogue', () => {
+  test('has a token field for each field of the catalogue with a token or a method id', () => {
     const fields = endpoints.flatMap(({ id, body }) =>
       body instanceof z.ZodObject
         ? Object.keys(body.shape)

@@ -246,10 +246,10 @@ const DECLINES = {
   ...{ 'declined-key-payer': '10/3600', 'declined-key': 'KEY_DECLINES_PER_HOUR/3600' },
 };
 
-/** Checks of discount codes, and the refused codes of creates and updates. */
+/** The limit for checks of discount codes, and for refused codes in creates and updates. */
 const CODES = { 'discount-check': '20/60' };
 
-/** Requests of a service key without a payer, on every route that takes keys. */
+/** The limit for requests of a service key without a payer, on every route that accepts keys. */
 const KEY = { key: '600/60' };
 
 describe('the rate limits of the routes', () => {

@@ -32,7 +32,7 @@ const RESPONSES: readonly (readonly [ErrorCode, first: boolean, again: boolean])
 ];
 
 describe('the unknown outcome of a refund', () => {
-  test.each(RESPONSES)('remains after the error %s of a first request: %s, of a repeated request: %s', (...row) => {
+  test.each(RESPONSES)('follows the error %s on a first request: %s, on a repeated request: %s', (...row) => {
     const [code, first, again] = row;
     expect([isUnknown(code, false), isUnknown(code, true)]).toEqual([first, again]);
   });

@@ -104,7 +104,7 @@ describe('an id', () => {
 describe('a keyed id', () => {
   const secret = fc.string({ minLength: 1 });
 
-  test('is the same for the same secret, kind and parts, and different for any other', () => {
+  test('is the same for the same secret, kind and parts, and differs for any others', () => {
     fc.assert(
       fc.property(fc.tuple(secret, kind, parts), fc.tuple(secret, kind, parts), (one, other) => {
         const idOf = ([key, of, list]: typeof one) => keyedId(key, of, ...list);

@@ -31,7 +31,7 @@ describe('comparableText', () => {
     expect(comparableText(longest)).toBe(plain(longest));
   });
 
-  test('still converts the text beside a very long run of marks', () => {
+  test('still converts the text next to a very long run of marks', () => {
     const marks = '\u0301\u0316'.repeat(1_000);
     expect(comparableText(`ADA@example.com ${marks} A\u030a`)).toBe(`ada@example.com ${marks} å`);
   });

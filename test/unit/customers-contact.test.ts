@@ -15,7 +15,7 @@ import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** Both providers may refuse contact details that their documents allow, such as an unassigned phone number. */
+/** @module Both providers may refuse contact details that their documents allow, such as an unassigned phone number. */
 const { slots } = parseSettings({
   PROVIDER_A: 'stripe',
   PROVIDER_A_API_KEY: 'sk_test_x',

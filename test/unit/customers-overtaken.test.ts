@@ -10,7 +10,7 @@ import type { ProviderRecordDeps } from '../../shared/providers/provider-deps.ts
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** Another commit happens between the read of a customer and the response of the provider. */
+/** The customer as an update reads it. Another commit follows before the provider responds. */
 const read: Customer = {
   id: 'cust_00000000000000000000000a',
   version: 1,

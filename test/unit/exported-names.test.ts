@@ -4,7 +4,7 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** The browser pages are separate bundles, and the peers of the benchmarks are separate programs. */
+/** Excludes the browser pages, which are separate bundles, and the benchmarks' peers, which are separate programs. */
 const FILES = globSync('{shared,functions,infra,test}/**/*.ts', {
   cwd: ROOT,
   exclude: ['**/node_modules', 'functions/console/web', 'functions/pay-page/web', 'test/bench/peers'],

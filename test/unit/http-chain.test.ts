@@ -246,7 +246,7 @@ describe('a request', () => {
   });
 });
 
-describe('an authorized caller', () => {
+describe('the caller of a route', () => {
   const anonymous = { headers: {} };
   const byGuestData = { headers: {}, body: { amount: 1, guest_data: { email: 'Ada@Example.com', name: 'Ada' } } };
   const byToken = { headers: { 'x-guest-token': 'gst_1' } };
@@ -283,7 +283,7 @@ describe('an authorized caller', () => {
       'session-or-guest',
       'send X-Session-ID or Authorization: Bearer <token>, or X-Guest-Token or guest_data in the body as a guest',
     ],
-  ])('learns which credentials the route accepts (%s)', async (auth, advice) => {
+  ])('learns without credentials which credentials the route accepts (%s)', async (auth, advice) => {
     const answer = await serve(itemEndpoint({ auth, idempotent: 'natural' }))(anonymous);
     expect(answer).toMatchObject({ status: 401, body: { error: `Authentication is required; ${advice}` } });
   });
@@ -382,7 +382,7 @@ describe('a request with an Idempotency-Key', () => {
       expect(runs).toHaveLength(1);
     });
 
-    test('does not need the records named in its body, which may have been deleted', async () => {
+    test('is given even if the records named in the body have been deleted', async () => {
       let isThere = true;
       const named = { ...owned, key: () => ({ pk: `ITEM#${isThere ? 'a' : 'gone'}`, sk: 'ITEM' }) };
       const ask = asking({ references: () => [{ kind: named, id: 'b' }] });
@@ -395,7 +395,7 @@ describe('a request with an Idempotency-Key', () => {
     });
   });
 
-  test('requires an authorization check on an endpoint that stores its responses', () => {
+  test('cannot reach an endpoint that stores responses without an access check', () => {
     const deps = (): WebDeps => {
       throw new Error('not needed');
     };
@@ -435,7 +435,7 @@ describe('a request with an Idempotency-Key', () => {
     ['capture', 2],
     ['confirm', 1],
     ['change', 1],
-  ] as const)('runs a declined %s again: %i runs for two requests', async (command, count) => {
+  ] as const)('for a declined %s runs %i times in two requests', async (command, count) => {
     const ask = serve(itemEndpoint({ command }), async () => {
       throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: 'lost_card' } });
     });

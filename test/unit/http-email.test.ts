@@ -51,7 +51,7 @@ describe('an e-mail address', () => {
   });
 });
 
-/** Letters with marks that have several spellings after lower-casing and composition. */
+/** Spellings of one e-mail address that differ in case, composition or spaces. */
 const SPELLINGS = ['J\u030coe@example.com', 'j\u030coe@example.com', '\u01f0oe@example.com', ' J\u030cOE@EXAMPLE.COM '];
 
 describe('a normalized e-mail address', () => {

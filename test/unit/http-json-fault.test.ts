@@ -61,12 +61,12 @@ describe('the reported fault of invalid JSON', () => {
     expect(findJsonFault(`${'1'.repeat(100_000)}e${'1'.repeat(100_000)}x`)).toEqual(at(1, 200_002));
   });
 
-  test('is not located in a text with more tokens than a valid body', () => {
+  test('is not located in a text with more tokens than a valid body can have', () => {
     expect(findJsonFault(`[${'1,'.repeat(9_999)}x`)).toEqual(at(1, 20_000));
     expect(findJsonFault(`[${'1,'.repeat(10_000)}x`)).toBeUndefined();
   });
 
-  test('is at the position of JSON.parse, outside strings and numbers', () => {
+  test('is at the position that JSON.parse reports, outside strings and numbers', () => {
     const broken = fc
       .tuple(fc.json(), fc.nat(), fc.constantFrom('', ',', '}', ']', '{', '[', ':', '0', 'x', ' '))
       .map(([text, seed, sign]) => {

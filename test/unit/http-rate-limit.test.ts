@@ -200,14 +200,14 @@ describe('a place in a rate window', () => {
   });
 });
 
-describe('a request that is refused already', () => {
+describe('a request that was already refused', () => {
   const counting = (error: unknown) => {
     const { table } = memoryTable({ now: () => NOON });
     const deps = { table: { ...table, update: () => Promise.reject(error) }, now: () => NOON, log: logLines().log };
     return countSubject(deps, byIp, '203.0.113.8');
   };
 
-  test('keeps its own refusal, uncounted, if the counter conflicts', async () => {
+  test('keeps its refusal and stays uncounted if the counter’s write conflicts', async () => {
     await expect(counting(new DomainError('VERSION_CONFLICT'))).resolves.toBeUndefined();
   });
 

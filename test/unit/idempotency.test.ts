@@ -78,7 +78,7 @@ describe('an Idempotency-Key', () => {
     expect(sole(20)()).toHaveLength(20);
   });
 
-  test('is valid for one caller, route, path and key', () => {
+  test('has a separate scope for each caller, route, path and key', () => {
     const scopes = [
       idempotencyScope({ principal: 'user:1', route: 'POST /payments', params: {}, key: 'k' }),
       idempotencyScope({ principal: 'user:2', route: 'POST /payments', params: {}, key: 'k' }),
@@ -180,7 +180,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await claim()).toEqual(answer);
   });
 
-  test('identifies the command of its body for 24 h, and for a repeat indefinitely', () => {
+  test('recognizes the command claimed with its key and body for 24 h, and as a repeat indefinitely', () => {
     const claimed = { key: keyMark(asked), at: iso(NOON) };
     const [before, end] = [NOON + DAY_MS - 1, NOON + DAY_MS];
     expect([before, end].map((at) => isUnderKey(claimed, asked, at))).toEqual([true, false]);

@@ -66,7 +66,7 @@ describe('a session', () => {
   );
 
   test.each([undefined, null, '', 'never', 'tomorrow', '2030', 4_102_444_800, true, {}])(
-    'is refused without a readable end: %j',
+    'is refused without a readable end time: %j',
     async (expires_at) => {
       session = { ...PERSON, expires_at };
       expect(await client().session('s1')).toBeUndefined();

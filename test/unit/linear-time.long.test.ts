@@ -12,8 +12,8 @@ import { MAX_BODY_BYTES } from '../../shared/http/parse.ts';
 import { hostileTexts } from '../builders/hostile-text.ts';
 
 /**
- * Text from a caller or a provider is read in time linear in its length, so that a long word cannot stop the service.
- * The expressions are analyzed, not timed. `npm run bench -- hostile` measures the readers.
+ * @module Text from a caller or a provider is read in time linear in its length, so that a long word cannot stop the
+ * service. The expressions are analyzed, not timed. `npm run bench -- hostile` measures the readers.
  */
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -97,7 +97,7 @@ const millisecondsOf = (work: () => unknown): number =>
     }),
   );
 
-describe('250 KB of a text', () => {
+describe('250 KB of text', () => {
   const MOST_MS = 50;
   const texts = [
     ...hostileTexts(250_000),

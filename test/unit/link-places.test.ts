@@ -15,7 +15,7 @@ const endOf = (states: readonly PlaceState[], first: PlaceState): PlaceState =>
 
 describe('the counts of a payment link', () => {
   test.each([false, true])(
-    'equal the payments after any repeated stream records (places taken by creates: %s)',
+    'match the payments after any stream records, even repeated ones (places taken by creates: %s)',
     async (isCounted) => {
       await fc.assert(
         fc.asyncProperty(fc.array(reports, { maxLength: 5 }), async (payments) => {

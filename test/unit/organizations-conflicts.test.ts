@@ -6,7 +6,7 @@ import { openDocumentClient } from '../../shared/platform/aws-clients.ts';
 import { connectDynamo } from '../../shared/platform/dynamo-table.ts';
 import { openTable } from '../../shared/platform/table.ts';
 
-/** Memberships change in transactions, which may conflict. The engine of the flow tests produces no conflicts. */
+/** @module Memberships change in transactions, which may conflict. The engine of the flow tests has no conflicts. */
 const documents = mockClient(DynamoDBDocumentClient);
 const table = openTable(
   connectDynamo(openDocumentClient({ env: {} }), 'payments', () => 0),
@@ -72,7 +72,7 @@ describe('a transaction that meets a conflict', () => {
     expect(waits).toEqual([20, 40, 80, 160, 320]);
   });
 
-  test('returns a failed condition immediately, even beside a conflict', async () => {
+  test('returns a failed condition immediately, even if another item conflicts', async () => {
     documents.on(TransactWriteCommand).rejects(canceled('ConditionalCheckFailed', 'TransactionConflict'));
     expect(await transact()).toEqual({ ok: false, failed: [0], found: [undefined, undefined] });
     expect(sent()).toBe(1);

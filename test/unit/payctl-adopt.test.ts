@@ -53,7 +53,7 @@ test('payctl adopt sends 20 customers per call, and writes each into the report'
   expect(readFileSync(report, 'utf8').trim().split('\n')).toHaveLength(42);
 });
 
-test('an unreached row is sent again at most twice, and then stays refused', async () => {
+test('a customer with the refusal not_reached is sent again at most twice, and then stays refused', async () => {
   const { map, report } = files(3);
   const { api, customers } = apiWith({
     cus_0: ['not_reached'],

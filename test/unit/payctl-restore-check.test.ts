@@ -161,7 +161,7 @@ describe('restore-check of a stage', () => {
     expect(await checksOf()).toEqual({ exitCode: 0, failed: {} });
   });
 
-  test('fails without the restore time, because the newest record may be later', async () => {
+  test('fails without the restore time, because the newest change may be from after the restore', async () => {
     const { exitCode, failed } = await checksOf(stage(), {});
     expect({ exitCode, failed }).toEqual({
       exitCode: 1,
@@ -242,7 +242,7 @@ describe('restore-check of a stage', () => {
     });
   });
 
-  test('refuses if due work is on while a payment could not be compared', async () => {
+  test('fails if due work is on and a payment could not be compared', async () => {
     deployed({ due: 'on' });
     const item = {
       ...{ pk: 'PAY#pay_000000000000000000000001', sk: 'PAY', status: 'succeeded', version: 3, attempt: 1 },

@@ -116,7 +116,7 @@ describe('a saved method that a request names', () => {
   });
 });
 
-test('a refused method of another provider is reported under its field', () => {
+test('the refusal of another provider’s method names the field payment_method_id', () => {
   const use = () => useSaved(savedCard(), { caller: ADA, payer: personal, slot: 'provider_b' });
   expect(use).toThrow(expect.objectContaining({ details: expect.objectContaining({ path: 'payment_method_id' }) }));
 });

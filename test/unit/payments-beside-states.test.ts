@@ -3,7 +3,7 @@ import { DISPUTE_STATUSES, REFUND_STATUSES } from '../../shared/core/money-back.
 import { DISPUTE_TRANSITIONS, isLaterDispute, requireDisputeTransition } from '../../shared/payments/dispute-states.ts';
 import { REFUND_TRANSITIONS } from '../../shared/payments/refunds/refund-states.ts';
 
-/** The promised order of reports. */
+/** The order of statuses in which reports may move a refund or, at the same time, a dispute. */
 const REFUND_ORDER = ['pending', 'canceled', 'succeeded', 'failed'] as const;
 const DISPUTE_ORDER = ['needs_response', 'under_review', 'closed', 'won', 'lost'] as const;
 

@@ -13,7 +13,7 @@ import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { payment } from '../builders/payment.ts';
 
-/** The effect of a provider's report on a dispute, by the time of the report. */
+/** @module The effect of a provider's report on a dispute, by the time of the report. */
 const T = instant('2026-11-20T10:00:00.000Z');
 const NOW = T + DAY_MS;
 
@@ -113,7 +113,7 @@ describe('a read of a dispute', () => {
     expect(decided.next).toMatchObject({ status: to, reportedAt: iso(T + DAY_MS), reportedBy: 'read' });
   });
 
-  test('counts at its start time, or at a later time of the provider', () => {
+  test('is dated at its own start, or at the provider’s time if that is later', () => {
     const won = { status: 'won', reportedAt: T + 1 } as const;
     expect(decide(dispute(), readOf(T + 90, won)).next).toMatchObject({ reportedAt: iso(T + 90) });
     expect(decide(dispute(), readOf(T, won)).next).toMatchObject({ reportedAt: iso(T + 1) });

@@ -35,7 +35,7 @@ const at = async (record: VisiblePayment, script: Script, afterMs = MINUTE_MS) =
 };
 
 describe('a read for facts', () => {
-  test('stores its findings as a version with the cause facts, and is the last if none is missing', async () => {
+  test('stores its findings with the cause "facts", and is the last read if no fact is missing', async () => {
     const { result, stored, calls, dueAt } = await at(outcome(), telling({ details: DETAILS, settlement: FEE }));
     expect([result, calls, await dueAt()]).toEqual(['facts', ['findPayment'], undefined]);
     expect(stored).toMatchObject({ cause: 'facts', version: 4, details: DETAILS, settlement: FEE });

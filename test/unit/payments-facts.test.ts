@@ -58,7 +58,7 @@ describe('the facts of an outcome', () => {
     expect({ decline, factsAt, details }).toEqual({ decline: DECLINE, factsAt: failed.factsAt, details: undefined });
   });
 
-  test('end when the provider reports that the payment did not succeed', () => {
+  test('are dropped when the provider reports that the payment did not succeed', () => {
     const undone = advancePayment(paid({ settlement: FEE }), { to: 'processing', now: LATER, cause: 'sync' });
     expect(undone).toMatchObject({ settlement: undefined, factsAt: undefined });
   });

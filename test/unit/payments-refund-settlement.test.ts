@@ -121,14 +121,14 @@ describe('the settlement of a refund', () => {
     expect(await stored()).not.toHaveProperty('due_at');
   });
 
-  test('of a read replaces the settlement of an event', async () => {
+  test('that a read finds replaces the settlement that an event reported', async () => {
     const { deps, paid, stored } = await setUp(refunded({ settlement: GIVEN_BACK, factsAt: undefined }));
     const settlement = { ...GIVEN_BACK, feeCents: 0, netCents: -500 };
     await recordReportedRefund(deps, { payment: paid, report: reported({ settlement }) });
     expect(await stored()).toMatchObject({ settlement });
   });
 
-  test('of an earlier report is not stored for a failed refund, which keeps its failure reason', async () => {
+  test('is not stored for a refund that has already failed, and the refund keeps its failure reason', async () => {
     const failed = refunded({ status: 'failed', failureCode: 'lost_or_stolen_card', factsAt: undefined });
     const { deps, paid, stored } = await setUp(failed);
     for (const status of ['succeeded', 'pending', 'failed'] as const) {

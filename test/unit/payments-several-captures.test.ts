@@ -28,7 +28,7 @@ describe('captureToRefund', () => {
     ['of the first', dispute({ ...LOST, captureId: 'FIRST' }), 'SECOND'],
     ['of the second', dispute({ ...LOST, captureId: 'SECOND' }), 'FIRST'],
     ['that is open, which has taken nothing', dispute(), 'FIRST'],
-  ])('excludes an amount lost in a dispute %s', (_, lost, from) => {
+  ])('subtracts the amount lost in a dispute %s', (_, lost, from) => {
     expect(captureToRefund(captured({ disputes: [lost] }), 700)).toBe(from);
   });
 
@@ -44,7 +44,7 @@ describe('capturesReturning', () => {
     [undefined, [300, 0]],
     ['FIRST', [300, 0]],
     ['SECOND', [0, 300]],
-  ] as const)('counts a refund for the capture %s, by default for the first', (captureId, returned) => {
+  ] as const)('counts a refund of the capture %s, by default of the first capture', (captureId, returned) => {
     const after = capturesReturning(captured(), { captureId }, 300);
     expect(after?.map(({ returnedCents }) => returnedCents)).toEqual(returned);
   });

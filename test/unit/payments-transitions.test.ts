@@ -91,7 +91,7 @@ describe('the states of a payment', () => {
     expect(of('cancel')).toEqual(of('cancel', (from, to) => to === 'canceled' && !isSettled(from)));
   });
 
-  test('allow an attempt unless one is under way, held or final, and go back after a released attempt', () => {
+  test('allow an attempt unless they are under way, held or final, and go back after a released attempt', () => {
     const begins = (from: PaymentStatus) => rankOf(from) < rankOf('processing') || from === 'failed';
     expect(of('approval')).toEqual(of('approval', (from, to) => to === 'processing' && begins(from)));
     expect(of('claim')).toEqual(of('approval').filter((one) => !one.startsWith('pending ')));

@@ -23,7 +23,7 @@ interface Run {
   readonly read?: Answer;
 }
 
-/** The total, or the error code with `Retry-After`; the provider calls; and the draft if it stays. */
+/** The total or the error code, the seconds of `Retry-After`, the provider calls, and whether the draft is kept. */
 type Result = readonly [number | string | undefined, number | undefined, readonly string[], 'dropped' | 'kept'];
 
 const SENT = ['updateIntent'];

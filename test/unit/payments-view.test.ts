@@ -126,7 +126,7 @@ describe('the view of a payment', () => {
     expect(bySdk).toMatchObject({ next_action: { type: 'use_provider_sdk' } });
   });
 
-  test('shows the method of the last attempt, null for what is not known', () => {
+  test('shows the method of the last attempt, with null for unknown fields', () => {
     const details = { type: 'card', cardBrand: 'visa', lastFour: '4242', funding: 'credit', country: 'US' } as const;
     const threeDSecure = { result: 'authenticated', version: '2.2.0', liabilityShifted: true } as const;
     const view = forPayer(payment({ status: 'succeeded', details: { ...details, expiryMonth: '12', threeDSecure } }));

@@ -134,7 +134,7 @@ describe('a PayPal order with an authorization', () => {
       expect(read(order(authorizations))).toMatchObject({ status: 'requires_capture', paymentId: 'A2' });
   });
 
-  test('is guaranteed no longer than it is held', () => {
+  test('has a hold that is guaranteed no longer than it lasts', () => {
     const report = read(order([authorization('CREATED', { expiration_time: '2030-01-01T01:00:00Z' })]));
     expect(report.hold).toMatchObject({
       captureBefore: '2030-01-01T01:00:00.000Z',
@@ -142,7 +142,7 @@ describe('a PayPal order with an authorization', () => {
     });
   });
 
-  test('has no time if PayPal sends an unknown time format', () => {
+  test('has a hold without end times if PayPal sends an unknown time format', () => {
     const event = { id: 'WH-1', event_type: 'PAYMENT.AUTHORIZATION.CREATED', create_time: MADE };
     const resource = authorization('CREATED', { expiration_time: 'soon', create_time: 'today' });
     expect(readPayPalEvent({ ...event, resource })?.object.hold).toEqual({

@@ -36,18 +36,18 @@ const ENDS = [
 
 describe('the next read of a subscription after a plan change', () => {
   test.each(ENDS)(
-    '%s: is due immediately if the billing provider reported meanwhile, because that price was ignored',
+    'if the change %s, is due immediately after a report during the change, whose price was ignored',
     (_, end) => {
       expect(end(changing({ knownAt: epochSeconds(NOON) })).syncAt).toBe(iso(ENDED_AT));
     },
   );
 
-  test.each(ENDS)('%s: keeps its time if no report came meanwhile', (_, end) => {
+  test.each(ENDS)('if the change %s, keeps its time without a report during the change', (_, end) => {
     expect(end(changing({ knownAt: epochSeconds(NOON) - 1 })).syncAt).toBe(NEXT_READ);
     expect(end(changing({ knownAt: undefined })).syncAt).toBe(NEXT_READ);
   });
 
-  test.each(ENDS)('%s: is absent if the service bills', (_, end) => {
+  test.each(ENDS)('if the change %s, is absent if the service bills', (_, end) => {
     const own = changing({ billingOwner: 'service', syncAt: undefined, knownAt: epochSeconds(NOON) });
     expect(end(own).syncAt).toBeUndefined();
   });

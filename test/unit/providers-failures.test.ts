@@ -13,7 +13,7 @@ import { openStripe } from '../../shared/providers/stripe/stripe.ts';
 import { freePort } from '../builders/free-port.ts';
 import { logLines } from '../builders/log-lines.ts';
 
-/** The outcome of each status and network error at every adapter, and the single retry of a call without effect. */
+/** @module The outcome of each status and network error at every adapter, and the retry of a call without effect. */
 type Kind = Outcome<never>['kind'];
 
 const { slots } = parseSettings({

@@ -8,8 +8,8 @@ import { hostileTexts } from '../builders/hostile-text.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
 /**
- * A bound is checked before any work whose cost depends on the input's length. `npm run bench -- hostile` measures the
- * processor time of the same requests.
+ * @module A bound is checked before any work whose cost depends on the input's length. `npm run bench -- hostile`
+ * measures the processor time of the same requests.
  */
 
 /** Methods whose work depends on the length of their text. */

@@ -4,7 +4,7 @@ import { endpoints } from '../../functions/api/catalogue.ts';
 import { REFERENCES } from '../../shared/catalog/catalog-kinds.ts';
 
 /**
- * Every schema of the catalogue checks a bound before any work whose cost depends on the input's length.
+ * @module Every schema of the catalogue checks a bound before any work whose cost depends on the input's length.
  * raw-bounds.long.test.ts sends oversized texts to every route.
  */
 type Schema = z.core.$ZodType;

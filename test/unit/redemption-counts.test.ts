@@ -41,7 +41,7 @@ describe.each([
   ['a code whose payer was erased', { isCounted: true }],
 ] as const)('a use of %s', (_, fields) => {
   test.each(SEQUENCES.map((reports) => [reports.join(', '), reports] as const))(
-    'counts once after %s',
+    'has the expected counts after the reports %s',
     async (...[, reports]) => {
       const use: Redemption = { code: CODE, redemption: 'rdm_1', ...fields };
       expect(await countsAfter(reports, use)).toEqual(expected(reports, use));

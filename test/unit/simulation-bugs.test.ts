@@ -23,7 +23,7 @@ describe('the planted bugs of the simulation', () => {
     expect(named.length).toBeGreaterThan(0);
   });
 
-  test('are listed with the sentence and the seed that found them', () => {
+  test('are listed with the invariant and the seed that found them', () => {
     const [first, second] = BUGS;
     if (!first || !second) throw new Error('there are no bugs');
     const table = tableOf([

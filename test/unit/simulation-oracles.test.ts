@@ -37,7 +37,7 @@ import { ORACLES } from '../simulation/oracles/oracles.ts';
 import { BEN } from '../simulation/world/people.ts';
 
 /**
- * Each sentence of the simulation fails for a small broken history, and holds for a similar correct history.
+ * @module Each invariant of the simulation fails for a small broken history, and holds for a similar correct history.
  */
 const DAY_SECONDS = 86_400;
 const CREATED = `${PAYMENT}:1:payment.created`;
@@ -363,7 +363,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-describe('the sentences of the simulation', () => {
+describe('the invariants of the simulation', () => {
   test('each have a failing and a passing history', () => {
     expect(Object.keys(CASES).sort()).toEqual(ORACLES.map(({ sentence }) => sentence).sort());
   });
@@ -444,7 +444,7 @@ describe('the sentences of the simulation', () => {
     expect(readers?.violations(asked(1_000))).toHaveLength(1);
   });
 
-  test('name the record of a broken sentence', () => {
+  test('name the record that breaks an invariant', () => {
     const [deleted] = ORACLES.filter(({ sentence }) => sentence.includes('organization is left'));
     const broken = deleted?.violations(CASES[deleted.sentence]?.broken ?? historyWith({}));
     expect(broken?.[0]).toContain(METHOD);

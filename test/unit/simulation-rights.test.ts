@@ -9,7 +9,7 @@ const EXAMPLES = RIGHTS_EXAMPLES.map(([beginning, what, isBroken, history]) => (
   history,
 }));
 
-describe('the sentences about access rights', () => {
+describe('the invariants about access rights', () => {
   test.each(EXAMPLES)('$beginning: $what', ({ beginning, isBroken, history }) => {
     const [oracle] = ORACLES.filter(({ sentence }) => sentence.startsWith(beginning));
     expect(oracle?.violations(history)).toHaveLength(isBroken ? 1 : 0);

@@ -48,7 +48,7 @@ describe('shrinking a failed history', () => {
     expect(tries).toBeLessThan(80);
   });
 
-  test('does not accept another broken sentence as the same failure', async () => {
+  test('does not accept another broken invariant as the same failure', async () => {
     const run = historyThatNeeds(['operation 0.0']);
     const other = async (options: RunOptions): Promise<RunResult> => {
       const result = await run(options);

@@ -57,7 +57,7 @@ describe('the currency of a Square location', () => {
 });
 
 describe('an amount in a provider’s format', () => {
-  test('is the same in both directions at Square, and absent in another currency', () => {
+  test('is in our minor units at Square, and absent in a currency that Square does not support', () => {
     expect(squareMoney(usd(2_500))).toEqual({ amount: 2_500, currency: 'USD' });
     expect(squareMoney({ amountCents: 2_500, currency: 'CHF' })).toBeUndefined();
     expect(reportedMoney({ amount: 500, currency: 'JPY' })).toEqual({ amountCents: 500, currency: 'JPY' });

@@ -7,7 +7,7 @@ import { REFUND_EXCEEDS } from '../../shared/providers/refund-port.ts';
 import { squareKey } from '../../shared/providers/square/outcome.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
 
-/** Refunds and disputes by the adapter of Square, against prepared responses. */
+/** @module Refunds and disputes by Square's adapter, which gets prepared responses. */
 type Answer = readonly [status: number, body: unknown];
 interface Sent {
   readonly method: string | undefined;
@@ -176,7 +176,7 @@ describe('the request for a refund to Square', () => {
     expect(sent[1]).toEqual(sent[0]);
   });
 
-  test('has a reason of at most 192 characters that contains our id and reason', async () => {
+  test('has a text of at most 192 characters, from which our id and the reason are read back', async () => {
     for (const reason of [...REFUND_REASONS, undefined]) {
       const sent: Sent[] = [];
       await refundsAt(() => [200, { refund: REFUND }], sent).createRefund({ ...INPUT, reason });
@@ -266,7 +266,7 @@ describe('the refunds of a Square payment', () => {
     ['is broken', [500, ''], { kind: 'unknown', reason: 'error' }],
     ['cannot be read', [200, { refund: { id: 'R2' } }], { kind: 'unknown', reason: 'error' }],
     ['is not there', [404, refusal('INVALID_REQUEST_ERROR', 'NOT_FOUND')], { kind: 'refused', reason: 'NOT_FOUND' }],
-  ])('are unknown or refused if one of them %s', async (_, answer, outcome) => {
+  ])('have an unknown or refused outcome if one of them %s', async (_, answer, outcome) => {
     const refunds = from({
       '/v2/payments/P%2F1': [200, { payment: { id: 'P/1', refund_ids: ['R1', 'R2'] } }],
       '/v2/refunds/R1': [200, { refund: refund('R1', 1) }],

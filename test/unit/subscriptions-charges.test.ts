@@ -215,7 +215,7 @@ describe('a paid charge', () => {
     expect(recordPaid(renewing(), NEXT).cancelAtPeriodEnd).toBe(false);
   });
 
-  test('counts as paid if it was abandoned, and the subscription stays ended', () => {
+  test('still counts as paid after it was abandoned, and the subscription stays ended', () => {
     const ended = markCanceled(renewing({ lapsed: 2 }), NEXT + HOUR_MS);
     const paid = recordPaid(ended, NEXT + DAY_MS);
     expect(paid).toMatchObject({
@@ -259,7 +259,7 @@ describe('a failed renewal', () => {
     expect(failed.charge?.retryAt).toBeUndefined();
   });
 
-  test('is retried with another payment, without attempts so far, if its payment is used up', () => {
+  test('is retried with a new payment, whose attempts count from 0, if its payment is used up', () => {
     const failed = recordFailed(renewing(), failure({ spent: true, attempts: 3 }), { now: NEXT, policy: DUNNING });
     expect(failed.charge).toMatchObject({
       ...{ generation: 1, attempts: 0 },
@@ -420,7 +420,7 @@ describe('the settlement of a charge by its payment', () => {
   });
 });
 
-describe('a charge that ends without retries', () => {
+describe('a charge that is no longer retried', () => {
   test('stays open until its outcome is known, and keeps its planned lookup', () => {
     const was = renewing({ lapsed: 2 });
     expect(abandonCharge(was, NEXT + DAY_MS)).toEqual({ charge: { ...was.charge, abandoned: true }, lapsed: 2 });
@@ -431,7 +431,7 @@ describe('a charge that ends without retries', () => {
     expect(abandonCharge(subscription({ lapsed: 3 }), NEXT)).toEqual({ charge: undefined, lapsed: 3 });
   });
 
-  test('increments the payment generation when it is dropped, if it was open', () => {
+  test('sets the number of lapsed payments to its generation plus 1 when it is dropped', () => {
     expect(dropCharge(opening())).toMatchObject({ charge: undefined, lapsed: 1 });
     const again = { ...opening(), charge: { ...(opening().charge as Charge), generation: 4 } };
     expect(dropCharge(again).lapsed).toBe(5);
@@ -478,7 +478,7 @@ describe('a subscription command', () => {
     });
   });
 
-  test('plays no part when a trial ends in a pause without a method', () => {
+  test('is not needed for the pause after a trial without a method', () => {
     const ended = pauseAfterTrial(trial(2, { status: 'trialing' }), NOON + 2 * DAY_MS);
     expect(ended).toMatchObject({ status: 'paused', reason: 'paused' });
   });

@@ -12,7 +12,7 @@ const active = (fields: Partial<Subscription> = {}): Subscription =>
 const idOf = (month: number, generation: number): string => periodPaymentId(active().id, iso(start(month)), generation);
 
 describe('the possible payments of a subscription since its restored record was written', () => {
-  test.each([0, 1, 3])('cover five generations from the number of lapsed payments on: %i', (lapsed) => {
+  test.each([0, 1, 3])('cover the five generations that begin with the number of lapsed payments: %i', (lapsed) => {
     const found = possiblePayments(active({ lapsed }), start(4));
     for (const month of [2, 3, 4]) {
       const generations = [-1, 0, 1, 2, 3, 4, 5].filter((step) => found.has(idOf(month, lapsed + step)));

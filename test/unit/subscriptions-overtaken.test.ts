@@ -8,7 +8,7 @@ import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 
-/** Another commit happens between the read of a subscription and the call to its billing provider. */
+/** The subscription as a command reads it. Another commit follows before the call to its billing provider. */
 const read = subscription({
   billingOwner: 'provider',
   status: 'active',

@@ -294,7 +294,7 @@ describe('the retries of the provider', () => {
     ['as it is, where none is reported', undefined, iso(NOON + DAY_MS)],
     ['none, where the provider plans none', null, undefined],
     ['the reported one', seconds(NOON + 2 * DAY_MS), iso(NOON + 2 * DAY_MS)],
-  ])('are %s', (_, retryAt, expected) => {
+  ])('have the next time: %s', (_, retryAt, expected) => {
     const next = reported(pastDue, { ...month, status: 'past_due', retryAt });
     expect(next.retryAt).toBe(expected);
     expect(next.reason).toBe(retryAt === undefined ? undefined : 'payment_failed');

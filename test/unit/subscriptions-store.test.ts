@@ -116,7 +116,7 @@ describe('the subscription store', () => {
     });
   });
 
-  test('writes a single item without a transaction, which would cost twice as much', async () => {
+  test('writes a single item without a transaction, because a transaction would cost twice as much', async () => {
     const transactions: unknown[] = [];
     const counted = subscriptionStore({
       ...table,

@@ -259,7 +259,7 @@ describe('the successor of a transfer', () => {
   });
 });
 
-describe('a transfer that its provider does not carry out', () => {
+describe('a transfer that meets an obstacle at its provider', () => {
   test.each<[string, string, Script]>([
     [
       'the method is declined',

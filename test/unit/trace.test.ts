@@ -125,13 +125,13 @@ describe('the trace of a stored item', () => {
     expect(traceOfItem(item)).toEqual({ traceId: TRACE, isSampled });
   });
 
-  test.each(['req-1', '0b9c6f0e-5f0a-4d2f-9d3c-3f6f6a1f7f11'])('is not stored if it follows from request %s', (id) => {
+  test.each(['req-1', '0b9c6f0e-5f0a-4d2f-9d3c-3f6f6a1f7f11'])('is not stored if request id %s implies it', (id) => {
     const item = stored({ ...maker(id), tr: 'of an earlier version' }, undefined, id);
     expect(item).not.toHaveProperty('tr');
     expect(traceOfItem(item)).toEqual({ traceId: traceIdFrom(id), isSampled: true });
   });
 
-  test('is not stored with other kinds, nor outside of a function', () => {
+  test('is not stored with items of other kinds, nor outside of a function', () => {
     expect(stored({ sk: 'IDEM' }, undefined)).toEqual({ sk: 'IDEM' });
     expect(inCurrentTrace({ sk: 'PAY' })).toEqual({ sk: 'PAY' });
   });
@@ -150,7 +150,7 @@ describe('the trace of a message', () => {
     ['due work', { pk: 'PAY#1' }, undefined],
     ['an invalid header', { traceparent: 'x' }, undefined],
     ['a text', 'text', undefined],
-  ])('is the trace of %s', (_, message, expected) => {
+  ])('is read correctly from %s', (_, message, expected) => {
     expect(traceOfMessage(message)).toEqual(expected);
   });
 });

@@ -60,7 +60,7 @@ describe('a change of times', () => {
     expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(due|due_at|lookAt)$/)]));
   });
 
-  test('writes nothing on a later version, or if a further condition fails', async () => {
+  test('writes nothing to a later version, or if a further condition fails', async () => {
     const record = await insert({ lookAt: minute(2) });
     const onlyIf = [{ equals: ['lookAt', minute(1)] }] as const;
     expect(await store.setTimes(record, { lookAt: minute(9) }, { onlyIf })).toBeUndefined();
@@ -74,7 +74,7 @@ describe('a change of times', () => {
     ['lets work that is due already wait', { remindAt: minute(-1) }, minute(5)],
     ['does not delay work that is due before the end of the wait', { remindAt: minute(3) }, minute(3)],
     ['makes a record without other work due at the end of the wait', {}, minute(5)],
-  ])('with a wait › %s', async (_, times, dueAt) => {
+  ])('that includes a wait %s', async (_, times, dueAt) => {
     const record = await insert(times);
     await store.setTimes(record, { lookAt: minute(5) }, { wait });
     expect(await stored()).toMatchObject({ lookAt: minute(5), due_at: dueAt });

@@ -8,7 +8,7 @@ import { refusalIn } from '../builders/refusal.ts';
 
 type Standing = { readonly role: Role | undefined; readonly exists?: boolean };
 
-/** The role of the caller in every organization. A write must not use the cache. */
+/** Standings with this role in every organization. Reads of the cache fail, because a write must not use it. */
 const standingsOf = ({ role, exists = true }: Standing): Standings => ({
   cached: () => Promise.reject(new Error('an event is sent by a standing that may be outdated')),
   consistent: async (_, organizationId) => ({ organizationId, exists, role }),

@@ -6,8 +6,8 @@ import { isPublicAddress } from '../../shared/webhooks/webhook-targets.ts';
 import { FORBIDDEN_ADDRESSES, HOSTILE_URLS } from '../builders/hostile-urls.ts';
 
 /**
- * No socket connects to a forbidden address. The tests observe the address of each connect call below the service's
- * code, and open no socket.
+ * @module No socket connects to a forbidden address. The tests observe the address of each connect call below the
+ * service's code, and open no socket.
  */
 const PUBLIC = '93.184.215.14';
 let opened: string[] = [];

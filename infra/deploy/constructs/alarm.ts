@@ -17,7 +17,7 @@ export interface ServiceAlarmProps {
   /** The failure and its business impact. */
   readonly description: string;
   readonly threshold: number;
-  /** True if only a value above the threshold raises the alarm. By default, the threshold itself does. */
+  /** True if only a value above the threshold raises the alarm. By default, an equal value also does. */
   readonly exceeds?: boolean;
   /** Consecutive periods that must meet the condition; 1 by default. */
   readonly periods?: number;
@@ -26,7 +26,7 @@ export interface ServiceAlarmProps {
    * normal, so it sends only the alarm.
    */
   readonly watches: 'state' | 'occurrence';
-  /** With `silence`, missing data raises the alarm. For work that must happen regularly. */
+  /** `silence` is for work that must happen regularly: missing data raises the alarm. */
   readonly alarmsOn?: 'much' | 'silence';
 }
 

@@ -24,7 +24,7 @@ export interface Canaries {
   readonly alarms: Alarms;
 }
 
-/** The payment path is in one stack, so its canaries share an alarm. */
+/** What the payment path's canaries share. The payment path is in one stack, so one alarm suffices. */
 export const canariesOf = (
   scope: Construct,
   { apiId, alarms }: { readonly apiId: string; readonly alarms: Alarms },

@@ -9,7 +9,7 @@ import { constructId } from './service-function.ts';
 
 interface SharedName {
   readonly stage: Stage;
-  /** The part of the writing stack. */
+  /** The name part of the stack that writes the value, such as `data`. */
   readonly part: string;
   readonly name: string;
 }

@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../stage/acknowledged.ts';
 import { type Alarms, serviceAlarm } from './alarm.ts';
 
-/** The next run repeats failed work, so its dead letter is only evidence and may expire. */
+/** The next run repeats failed work, so the dead letter of a failed run is only evidence and may expire. */
 const KEPT = Duration.days(1);
 
 export interface UndoneInvocationsProps {

@@ -114,13 +114,13 @@ export class DataStack extends ServiceStack {
     return table;
   }
 
-  /** Empty at first, so the provider is closed. The operator fills in the keys from the provider's console. */
+  /** A provider's keys from its console. Empty at first, so the provider is closed until the operator adds them. */
   #providerSecret(slot: ProviderSlot, key: IKey): Secret {
     const description = `Keys of ${slot}: a JSON object such as {"API_KEY": "…"}`;
     return this.#emptySecret(`${constructId(slot)}Secret`, description, key);
   }
 
-  /** Empty at first, so the route of the provider's events is closed. */
+  /** The secret that verifies a provider's events. Empty at first, so the route of the events is closed. */
   #signatureSecret(slot: PaymentSlot, key: IKey): Secret {
     const description = `Verifies the events of ${slot}: a JSON object such as {"WEBHOOK_SECRET": "…"}`;
     return this.#emptySecret(`${constructId(slot)}SignatureSecret`, description, key);
@@ -158,7 +158,7 @@ export class DataStack extends ServiceStack {
     return secret;
   }
 
-  /** Empty at first; `npm run deploy` fills in the operator's webhook variables. */
+  /** The webhook targets. Empty at first, until `npm run deploy` stores the operator's webhook variables. */
   #webhookSecret(stage: Stage, key: IKey): Secret {
     const secret = new Secret(this, 'WebhookSecret', {
       secretName: webhookSecretName(stage),

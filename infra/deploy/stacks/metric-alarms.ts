@@ -137,7 +137,7 @@ const aboutProviders = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
   },
 ];
 
-/** No alarms if no function has its own URL. */
+/** The alarms about the functions' own URLs; none if no function has one. */
 const aboutUrls = ({ urlErrors, urlsFail }: ServiceMetrics): readonly MetricAlarm[] =>
   urlErrors === undefined || urlsFail === undefined
     ? []
@@ -162,7 +162,7 @@ const aboutUrls = ({ urlErrors, urlsFail }: ServiceMetrics): readonly MetricAlar
         },
       ];
 
-/** No alarm if nothing probes the stage. If the probe stops running, its schedule raises alarms. */
+/** The alarm about health; none if nothing probes the stage. If the probe stops running, its schedule raises alarms. */
 const aboutHealth = ({ unhealthyProbes }: ServiceMetrics): readonly MetricAlarm[] =>
   unhealthyProbes === undefined
     ? []

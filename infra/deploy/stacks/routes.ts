@@ -20,8 +20,8 @@ import { ServiceStack } from './service-stack.ts';
 export const OPERATOR_ROUTES = 'api-webhooks';
 
 /**
- * The folders of this stack's endpoints. All other folders are in the stack `api`. In version 0.2.0 the stacks of these
- * folders were deployed after `api-webhooks`, or did not exist, so a rollback creates no duplicate route.
+ * The folders of this stack's endpoints. All other folders are in the stack `api`. In version 0.2.0, these folders had
+ * stacks that were deployed after `api-webhooks`, or no stacks. So a rollback to 0.2.0 creates no duplicate route.
  */
 const OPERATOR_FOLDERS: readonly string[] = ['webhooks', 'admin', 'api', 'console', 'payment-links'];
 

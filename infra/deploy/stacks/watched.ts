@@ -13,7 +13,7 @@ const FIVE_MINUTES = Duration.minutes(5);
 /** Long, because providers send few events at a time and retry after minutes. */
 const URL_PERIOD = Duration.minutes(15);
 
-/** Minimum numbers of samples for a rate. */
+/** With fewer samples, a rate counts as 0. */
 const ENOUGH_DECISIONS = 20;
 const ENOUGH_CALLS = 10;
 const ENOUGH_REQUESTS = 20;
@@ -34,9 +34,9 @@ export interface ServiceMetrics {
   readonly ofProvider: (name: MetricName, slot: ProviderSlot, how: Sampling) => Metric;
   /** One metric for each function with its own URL. */
   readonly ofUrls: (name: UrlMetric, period?: Duration) => readonly Metric[];
-  /** Events that an attempt did not publish, and failed attempts. */
+  /** Events that an attempt left unpublished, plus failed attempts. */
   readonly publishFailures: Line;
-  /** Percentage of the provider with the highest rate. */
+  /** The highest rate of any provider, as a percentage. */
   readonly declineRate: Line;
   readonly providerErrorRate: Line;
   /** Same as providerErrorRate, but needs fewer calls. */

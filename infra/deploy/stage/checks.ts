@@ -35,7 +35,7 @@ interface Check {
 }
 
 const PROD: readonly Stage[] = ['prod'];
-/** For mistakes that would make AWS refuse the deployment halfway. */
+/** For checks that find mistakes that would make AWS refuse the deployment halfway. */
 const EVERY_STAGE: readonly Stage[] = ['dev', 'staging', 'prod'];
 const NO_STAGE: readonly Stage[] = [];
 

@@ -29,7 +29,7 @@ export interface ComparedStage {
   readonly protectionChanges: readonly string[];
 }
 
-/** CDK also deletes these stacks, but AWS refuses that under termination protection. */
+/** Statuses after a failed creation. CDK would delete such a stack too, but not under termination protection. */
 const FAILED_CREATION: readonly string[] = ['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
 /** The stack has a change set but was never created. */
 const ONLY_REVIEWED = 'REVIEW_IN_PROGRESS';

@@ -27,7 +27,7 @@ export interface MovedRoute {
 
 export interface MovedRoutes {
   readonly routes: readonly MovedRoute[];
-  /** Why the new stacks cannot be deployed beside the old ones, with the remedy, one sentence each. */
+  /** Why the new stacks cannot be deployed while the old ones exist, with the remedy, one sentence each. */
   readonly obstacles: readonly string[];
 }
 

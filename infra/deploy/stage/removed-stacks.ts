@@ -60,7 +60,7 @@ export const findRemovedStacks = async (
 
 const createdAt = ({ CreationTime }: Stack): number => CreationTime?.getTime() ?? 0;
 
-/** Also checks tags, because another application in the account could use the same name. */
+/** Checks the name and the tags, because another application in the account could use the same name. */
 export const isOfStage = ({ StackName = '', Tags = [] }: Stack, stage: Stage): boolean => {
   const has = (key: string, value: string): boolean => Tags.some(({ Key, Value }) => Key === key && Value === value);
   return StackName.startsWith(stackName(stage, '')) && has('service', 'payments') && has('stage', stage);

@@ -81,7 +81,7 @@ export interface DeploymentSettings {
   readonly adapters: Readonly<Record<ProviderSlot, AdapterName | ''>>;
   /** Calls per second that due work may make to the provider of each slot. */
   readonly backgroundRates: Readonly<Record<ProviderSlot, number>>;
-  /** The settings for triggers. */
+  /** Settings that change triggers, such as the concurrency of due work. */
   readonly operated: OperatedSettings;
   /** Targets of outbound webhooks. They are stored in one secret, never in a template or a function's environment. */
   readonly webhookVariables: Readonly<Record<string, string>>;
@@ -351,8 +351,8 @@ const valuesOf = (env: Environment, names: readonly string[]): Record<string, st
   Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 
 /**
- * Variables without any URL only change stored targets. The URL of an enabled node may then be in the secret, so
- * `putWebhooks` checks both together.
+ * Without any URL, the variables only change stored targets. The URL for a `WEBHOOK_n_ENABLED` may then be in the
+ * secret, so `putWebhooks` checks the URL and this variable together.
  */
 const checkedHere = (env: Environment): Environment =>
   Object.keys(env).some(namesTarget)

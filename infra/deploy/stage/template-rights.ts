@@ -49,7 +49,7 @@ const rightsOf = (template: StackTemplate): readonly TemplateRight[] =>
     ...(resource.Type === 'AWS::Lambda::Permission' ? [invocationOf(resource, template)] : []),
   ]);
 
-/** The identities attached to a policy. Without any, the policy itself. */
+/** The identities that have the policy; the policy itself if none has it. */
 const holdersOf = (
   policy: string,
   { Properties }: StackTemplateResource,
@@ -67,7 +67,7 @@ const holdersOf = (
 const idOf = (value: unknown): string =>
   isRecord(value) && typeof value['Ref'] === 'string' ? value['Ref'] : JSON.stringify(value);
 
-/** AWS's policies, policies of other stacks, and the boundary, which only limits. */
+/** A holder's policies from outside the template (AWS's or another stack's), and its boundary, which only limits. */
 const policiesOf = (
   holder: string,
   { Properties }: StackTemplateResource,
@@ -144,7 +144,7 @@ const principalWords = (principal: unknown, words: Words): string =>
     ? Object.values(principal).flatMap(listOf).map(words).join(', ')
     : words(principal);
 
-/** Such as `StringEquals aws:SourceArn Queue.Arn`, joined by `and`. */
+/** A condition in words, such as `StringEquals aws:SourceArn Queue.Arn`, joined by `and`. */
 const conditionWords = (condition: unknown, words: Words): string =>
   isRecord(condition) && !isIntrinsic(condition)
     ? Object.entries(condition)

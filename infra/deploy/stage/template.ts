@@ -19,8 +19,8 @@ export type StackTemplateResource = StackTemplate['Resources'][string];
 export const NO_TEMPLATE: StackTemplate = { Parameters: {}, Resources: {} };
 
 /**
- * CloudFormation returns a question mark for each non-ASCII character, so this replaces them too. @throws Error if the
- * text is no template.
+ * CloudFormation returns a question mark for each non-ASCII character, so the same replacement is made here.
+ * @throws Error if the text is no template.
  */
 export const parseTemplate = (text: string): StackTemplate =>
   templateSchema.parse(JSON.parse(text.replaceAll(/[\u{80}-\u{10FFFF}]/gu, '?')));

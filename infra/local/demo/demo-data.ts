@@ -43,7 +43,7 @@ const byMoment = (steps: readonly DemoStep[]): readonly (readonly [daysAgo: numb
 const moveTo = (site: DemoSite, at: number): Promise<unknown> =>
   control(site, 'POST', '/clock', { set: new Date(at).toISOString() });
 
-/** Repeats the move, because a move takes time itself. The last gap is small enough to join real time. */
+/** A move takes time, so the clock is behind after it. Repeats the move until the clock has joined real time. */
 const joinPresent = async (site: DemoSite): Promise<unknown> => {
   if (site.present !== undefined) return moveTo(site, site.present);
   for (let tries = 0; tries < 5 && site.now() < Date.now(); tries += 1) {

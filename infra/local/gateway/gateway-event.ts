@@ -110,7 +110,7 @@ const isTextType = (contentType: string | undefined): boolean => {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-/** Such as 12/Mar/2020:19:03:58 +0000. */
+/** A time in the format of an access log, such as 12/Mar/2020:19:03:58 +0000. */
 const accessLogTime = (now: number): string => {
   const [year, month, day, time] = new Date(now).toISOString().split(/[-T.]/);
   return `${day}/${MONTHS[Number(month) - 1]}/${year}:${time} +0000`;

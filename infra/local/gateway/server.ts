@@ -77,8 +77,8 @@ export const listen = async (place: Place, door?: Door): Promise<Listener> => {
 };
 
 /**
- * Simulated providers are not control routes, because they check keys and a shop's pages call them. The sign-in issuer
- * is not either, because pages call it like any issuer.
+ * Simulated providers are not control routes, because they check keys and a shop's pages call them. Nor is the sign-in
+ * issuer, because pages call it like any issuer.
  */
 const isControl = (url: string): boolean => url.startsWith(`${LOCAL}/`) && !isProvider(url);
 const isProvider = (url: string): boolean => /^\/_local\/(?:providers|identity-service)\//.test(url);

@@ -47,7 +47,7 @@ const actionOf = (target: string, body: string): string => {
   return `sqs:${operation.replace(/Batch$/, '')} on ${QueueUrl.split('/').at(-1)}`;
 };
 
-/** Runs the service's side of a request outside the sending function, without its rights and its actor. */
+/** Runs AWS's side of a request outside the sending function, without that function's rights and actor. */
 export const sendInProcess = (operations: () => Operations): AwsSend => {
   const outside = AsyncLocalStorage.snapshot();
   return async ({ headers, body }) => {

@@ -34,7 +34,7 @@ export interface Clock {
 export interface HostClock extends Clock {
   /** Like `moveTo`, but relative to the time after earlier moves. */
   moveBy(ms: number): Promise<void>;
-  /** True during a move. Sources must then compute their exact next due time, even if that is expensive. */
+  /** True during a move. `nextDueAt` must then return the exact time, even if that is expensive. */
   moving(): boolean;
   start(): void;
   stop(): Promise<void>;
@@ -262,7 +262,7 @@ const runInRealTime = (options: {
         await work.runDue();
         due = await work.nextDueAt();
       }
-      // Work that is already due has been started. Its end wakes the loop.
+      // Due work has been started and sets no delay, because its end wakes the loop.
       const inMs = due === undefined ? 0 : due - options.now();
       if (inMs > 0) delayMs = Math.min(delayMs, inMs);
     }

@@ -22,7 +22,7 @@ export interface FunctionContext {
 
 export interface Functions {
   readonly invoke: Invoke;
-  /** Loads handlers one at a time, so requests wait little. */
+  /** Loads handlers one at a time, so requests wait only briefly. */
   warm(ids: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }

@@ -72,7 +72,7 @@ const mayDo = ({ actions, keyed, denied }: Running, access: Access): boolean =>
 const covers = ({ actions, keys }: Keyed, { action, partition }: Access): boolean =>
   partition !== undefined && actions.includes(action) && keys.some((key) => partition.startsWith(key.slice(0, -1)));
 
-/** Names the kind of item, if the function may do the same with other kinds. */
+/** The kind of item, such as ` on PAY#*`, if the function may perform the action on other kinds; else empty. */
 const placeOf = ({ actions, keyed }: Running, { action, partition = '' }: Access): string =>
   actions.has(action) || keyed.some((one) => one.actions.includes(action)) ? ` on ${partition.split('#')[0]}#*` : '';
 

@@ -56,7 +56,7 @@ const createSchedule = (options: SchedulesOptions, trigger: ScheduleTrigger, run
   const latestTick = () => Math.floor(clock.now() / periodMs) * periodMs;
   /** The latest tick that was run or skipped. */
   let passed = latestTick();
-  /** The earliest due work as last read during a clock move. Valid until its tick. */
+  /** Due time of the earliest work, as last read during a clock move. The next tick uses it once. */
   let known: number | undefined;
 
   const fire = async (tick: number): Promise<void> => {

@@ -39,7 +39,7 @@ import { applyChanges, checkPaths, type PathChange } from './updates.ts';
 export interface EmbeddedTable {
   /** @param now the clock that decides which items have expired */
   connect(now: Now): Connection;
-  /** Runs wire protocol operations in the same turns as operations of connections. */
+  /** Runs operations of the wire protocol in the same turns as those of connections. */
   run<T>(work: (operations: TableOperations) => T): Promise<T>;
   readonly log: ChangeLog;
   /** The first sort key of each partition in an index. */
@@ -103,7 +103,7 @@ const openFile = (file: string): DatabaseSync => {
 
 /** Creates the tables of a new file. @returns false if another version created the tables */
 const hasShape = (database: DatabaseSync): boolean => {
-  // With NORMAL, SQLite does not sync commits, because the turns do. It still syncs around each checkpoint.
+  // The turns sync the commits, so SQLite need not. With NORMAL, it syncs only around checkpoints.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   const isNew = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.['tables'] === 0;
   if (isNew) {

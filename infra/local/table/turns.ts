@@ -80,7 +80,7 @@ export const createTurns = (database: DatabaseSync, { sync, onFailedWrite }: Tur
 const openDurability = (sync: Sync | undefined, onFailedWrite: OnFailedWrite | undefined) => {
   /** Callers covered by the running sync. */
   let covered: Waiting[] = [];
-  /** Callers whose turns were committed after the running sync started, and later readers. */
+  /** Callers whose turns were committed after the running sync started, and readers that came after them. */
   let next: Waiting[] = [];
   let running: Promise<void> | undefined;
   /** A failed sync leaves the disk's content unknown, so no later sync counts. */

@@ -53,7 +53,7 @@ const newKey = (): string =>
 
 /** Maximum retries after the first attempt. */
 const RETRIES = 2;
-/** A longer Retry-After is not waited for; the caller decides. */
+/** The client does not wait for a longer Retry-After, so the caller decides. */
 const LONGEST_WAIT_MS = 60_000;
 const FIRST_WAIT_MS = 500;
 

@@ -16,7 +16,7 @@ type Named = Setting<unknown> & { readonly name: string };
 
 type Texts = Readonly<Record<string, string>>;
 
-/** A setting's text is in `texts` or in its declaration. */
+/** The settings with their texts, from `texts` or else from the declaration. */
 const settingsOf = (fields: SettingFields, texts: Texts = {}, nameOf = (field: string) => field): readonly Named[] =>
   Object.entries(fields)
     .map(([field, setting]) => ({

@@ -18,7 +18,7 @@ export const reportChecks = (checks: readonly Check[]): Report => {
   };
 };
 
-/** Also counts the successful checks. */
+/** The result of all checks in one sentence, with the number of each state. */
 const verdictOf = (checks: readonly Check[]): string => {
   const named = (wanted: Check['state']) => checks.filter(({ state }) => state === wanted).map(({ check }) => check);
   const [ok, closed, failed] = [named('ok'), named('closed'), named('fail')];

@@ -160,7 +160,8 @@ const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<
   });
 
 /**
- * Only for accounts with one currency. Square's location must exist and have a currency that the service can charge.
+ * Adds the currency of an account with only one. Square's location must exist and have a currency that the service
+ * can charge.
  */
 const currencyCheck = async (provider: PaymentProvider, answers: Check): Promise<Check> => {
   const only = await provider.onlyCurrency?.();

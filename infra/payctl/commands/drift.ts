@@ -136,7 +136,7 @@ const reportDrift = ({ checked, found, unread, lost }: Result): Report => {
   };
 };
 
-/** True if some losses could not be listed, or lost subscriptions will cause more. */
+/** True if the list of losses may be incomplete, or subscriptions without a record will cause further losses. */
 const isUnlisted = (lost: Looked | undefined): boolean =>
   lost !== undefined &&
   (lost.unlisted.length > 0 || lost.unfollowed.length > 0 || (lost.restored?.unread_subscriptions.length ?? 0) > 0);

@@ -19,7 +19,10 @@ export const capture = async (api: Api, id: string, { amount }: CaptureOptions):
   return reportHold(await api.post(`/payments/${payment.id}/capture`, { amount_cents: amount }));
 };
 
-/** Requires these scopes too. Refuses a payment without a hold, which the route would cancel. @throws NotReachable */
+/**
+ * Requires the scopes payments:read and payments:capture. Refuses a payment without a hold, because the route would
+ * cancel it. @throws NotReachable
+ */
 export const release = async (api: Api, id: string): Promise<Report> => {
   const payment = await readApiPayment(api, id);
   if (payment.status !== 'requires_capture' && payment.status !== 'canceled') {

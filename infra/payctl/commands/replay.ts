@@ -77,7 +77,7 @@ const PAGE = 100;
 /** Sorts after every id. */
 const LAST = '#~';
 
-/** Logged deliveries page by page, each once despite several tries. Undefined for a delivery no longer stored. */
+/** Yields logged deliveries by page, each once despite several tries; undefined for a delivery no longer stored. */
 async function* readDeliveries(
   installation: Installation,
   options: ReplayOptions,

@@ -28,7 +28,7 @@ export interface Unclear {
   readonly isPartial: boolean;
 }
 
-/** All such records are due within this time. An unknown outcome is looked up within a day, and a hold at its end. */
+/** These records are due within this time. Due work looks up an unknown outcome within a day, and a hold at its end. */
 const HORIZON_MS = 25 * HOUR_MS;
 const PER_PAGE = 500;
 const MAX_PAGES_PER_SHARD = 10;

@@ -90,7 +90,7 @@ const findMoneyDifference = (payment: VisiblePayment, report: ProviderPayment): 
   return { kind, here: amountWithCurrency(totalCents, currency), there };
 };
 
-/** True if the provider has captured more of the hold since. */
+/** True if the provider has captured more of the hold than our record shows. */
 const hasGrown = (payment: VisiblePayment, { status, amountCents = 0 }: ProviderPayment): boolean =>
   payment.status === 'succeeded' &&
   status === 'succeeded' &&

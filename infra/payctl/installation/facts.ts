@@ -28,15 +28,15 @@ export interface InstallationFacts {
   readonly queueUrls: readonly QueueUrls[];
   /** The targets of outbound webhooks. @throws SettingsError if their settings are wrong */
   readonly outbound: () => Promise<OutboundState>;
-  /** Undefined if guest tokens are enabled. */
+  /** The reason why guest tokens are off; undefined if they are enabled. */
   readonly whyNoGuestTokens: () => Promise<string | undefined>;
   /** The ARN of a slot's signature secret. Empty if its values are in the environment. */
   readonly signatureSecretArn: (slot: PaymentSlot) => Promise<string>;
   /** Subscriptions to the alarms' topic. Undefined if the installation has no alarms. */
   readonly alarmSubscriptions: (() => Promise<{ readonly confirmed: number; readonly pending: number }>) | undefined;
-  /** The closed parts, from the local host's report. It knows all its secrets. */
+  /** The closed parts, from the local host, which knows all its secrets; undefined for a deployed stage. */
   readonly closed: readonly ClosedPart[] | undefined;
-  /** Undefined on the local host, which wires its own parts. */
+  /** A deployed stage's wiring; undefined on the local host, which wires its own parts. */
   readonly wiring: (() => Promise<StageWiring>) | undefined;
   /** Changes that stream readers gave up on. */
   readonly failures: FailureStore;

@@ -25,7 +25,7 @@ import { openSlotSecrets } from './secrets.ts';
 export interface Installation extends Omit<InstallationFacts, 'env'> {
   readonly isLocal: boolean;
   readonly settings: Settings;
-  /** Dependencies of the service's use cases, without output to standard output. */
+  /** Dependencies of the service's use cases. They print nothing to standard output. */
   readonly deps: MoneyDeps & Pick<BillingDeps, 'dunning'>;
   /** The receivers that verify the providers' events. */
   readonly receivers: Receivers;

@@ -24,7 +24,7 @@ export const finalizeWhenDue = (unit: Unit, invoiceId: string): void => {
   if (invoice?.status === 'draft' && invoice.collects) finalizeInvoice(unit, invoice, true);
 };
 
-/** Expects an open invoice. Its customer can still pay an uncollectible invoice. */
+/** Marks an open invoice as uncollectible. The customer can still pay it. */
 export const markUncollectible = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const marked = unit.documents.invoices.put({
     ...invoice,
@@ -38,7 +38,10 @@ export const markUncollectible = (unit: Unit, invoice: LedgerInvoice): LedgerInv
   return marked;
 };
 
-/** Expects an open or uncollectible invoice without a payment under way. Cancels its payment. */
+/**
+ * Marks an invoice as paid elsewhere, and cancels its waiting payment. Expects an open or uncollectible invoice without
+ * a running charge.
+ */
 export const payElsewhere = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const payment = unit.documents.payments.get(unit.slot, invoice.paymentId ?? '');
   if (payment?.status.startsWith('requires_')) cancelLedgerPayment(unit, payment, 'automatic');

@@ -167,7 +167,7 @@ const subscriptionOf = (unit: Unit, { id, subscriptionId }: LedgerInvoice): Ledg
   return subscription;
 };
 
-/** The payment has our id only after the service adds it. */
+/** The invoice's payment, or a new payment. A new payment has our id only after the service adds it. */
 const paymentOf = (unit: Unit, invoice: LedgerInvoice, subscription: LedgerSubscription): LedgerPayment =>
   unit.documents.payments.get(unit.slot, invoice.paymentId ?? '') ?? {
     id: unit.newId('payment'),
@@ -220,7 +220,7 @@ interface Failing {
   readonly byItself: boolean;
 }
 
-/** A caller's attempt does not change the schedule of retries. */
+/** Records a failed attempt. A caller's attempt does not change the schedule of retries. */
 const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing): LedgerInvoice => {
   const dated = { ...invoice, firstFailedAt: invoice.firstFailedAt ?? unit.at };
   const subscription = subscriptionOf(unit, invoice);

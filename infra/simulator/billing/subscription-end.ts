@@ -68,7 +68,7 @@ export const statusByInvoices = (unit: Unit, subscription: LedgerSubscription): 
   return newest?.status === 'paid' || newest?.status === 'uncollectible' ? 'active' : subscription.status;
 };
 
-/** Runs after an invoice changed without a payment. */
+/** Updates the subscription's status after an invoice changed without a payment. */
 export const followInvoices = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (!subscription) return;
@@ -99,7 +99,7 @@ const expire = (unit: Unit, subscription: LedgerSubscription): LedgerSubscriptio
   });
 };
 
-/** A void invoice is final, and its payment is canceled. If it was the first invoice, the subscription expires. */
+/** Voids an invoice for good and cancels its payment. If it was the first invoice, the subscription expires. */
 export const voidInvoice = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const voided = putVoid(unit, invoice);
   const subscription = unit.documents.subscriptions.get(unit.slot, invoice.subscriptionId);

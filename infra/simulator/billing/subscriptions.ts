@@ -227,7 +227,7 @@ export const issue = (unit: Unit, subscription: LedgerSubscription, { reason, us
   return { invoice, subscription: unit.documents.subscriptions.put({ ...subscription, discountIds, latestInvoiceId }) };
 };
 
-/** If the subscription ends during its last period, only that share of the price is billed. */
+/** The invoice line of the current period. A period that ends early costs only its share of the price. */
 const lineOf = (subscription: LedgerSubscription): LedgerLine => {
   const { status, period, periodStart, periodEnd, priceId, quantity } = subscription;
   const wholeEnd = startOfPeriod(subscription, period + 1);
@@ -236,7 +236,10 @@ const lineOf = (subscription: LedgerSubscription): LedgerLine => {
   return { amount, quantity, priceId, periodStart, periodEnd };
 };
 
-/** While collection is paused, the owner's setting decides. Invoices of an unpaid subscription stay drafts. */
+/**
+ * An invoice's first status. While collection is paused, the owner's setting decides. An unpaid subscription's invoices
+ * stay drafts.
+ */
 const firstInvoiceStatus = (
   { pausedCollection, status }: LedgerSubscription,
   draftMs: number,

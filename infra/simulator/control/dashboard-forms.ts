@@ -42,7 +42,7 @@ interface Translating {
   readonly toVendor: (amount: number | undefined) => number | undefined;
 }
 
-/** Also creates the coupon and the tax rate that the wish describes. */
+/** The form of the vendor's call for a wish. Also creates the coupon and the tax rate that the wish describes. */
 export const subscriptionForm = (translating: Translating): URLSearchParams => {
   const { wish, create } = translating;
   const fields: Record<string, string | number | boolean | undefined> = {
@@ -66,7 +66,7 @@ const cleared = <T, U>(sent: T | null | undefined, write: (value: T) => U): U | 
   return sent === null ? '' : write(sent);
 };
 
-/** Null clears the group by an empty string under its name. A value is sent as a field inside the group. */
+/** A group's form fields. Null clears the group by an empty string under `name`. A value is sent inside the group. */
 const group = <T>(
   sent: T | null | undefined,
   { name, inner }: { readonly name: string; readonly inner: string },

@@ -212,7 +212,7 @@ export interface Listing {
   readonly limit: number;
   readonly holder?: string | undefined;
   readonly reference?: string | undefined;
-  /** Ids of the documents next to the page, newest first. */
+  /** Ids of documents: the page follows `after` or precedes `before`, newest first. */
   readonly after?: string | undefined;
   readonly before?: string | undefined;
 }

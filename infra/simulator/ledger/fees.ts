@@ -25,7 +25,7 @@ export const withFee = (unit: Unit, charge: LedgerCharge): LedgerCharge => {
   return charge;
 };
 
-/** Runs as due work. */
+/** Sets the charge's fee. Runs as due work. */
 export const assessFee = (unit: Unit, chargeId: string): void => {
   const charge = unit.documents.charges.get(unit.slot, chargeId);
   if (!charge || !unit.fees) return;

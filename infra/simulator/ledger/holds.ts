@@ -39,11 +39,11 @@ export const startCapture = (unit: Unit, charge: LedgerCharge, amount: number): 
   unit.schedule(unit.at + CAPTURE_DELAY_MS, 'settle_capture', charge.paymentId);
 };
 
-/** Runs as due work. */
+/** Decides a pending capture after its delay. Runs as due work. */
 export const settleCapture = (unit: Unit, paymentId: string): void => {
   const payment = unit.documents.payments.get(unit.slot, paymentId);
   const since = payment && chargeOf(unit, payment)?.capturingSince;
-  // A capture that started after an earlier decision has its own due work.
+  // This due work may belong to an earlier, decided capture. The pending capture has its own due work.
   if (!payment || since === undefined || unit.at < since + CAPTURE_DELAY_MS) return;
   decideCapture(unit, payment, ofHolds(unit, payment)?.delaysCapture ?? 'succeeded');
 };

@@ -9,7 +9,7 @@ export const attachMethod = (unit: Unit, method: LedgerMethod, customerId: strin
   return attached;
 };
 
-/** A detached method can never be used again. */
+/** Detaches a method, which can never be used again. */
 export const detachMethod = (unit: Unit, method: LedgerMethod): LedgerMethod => {
   const detached = unit.documents.methods.put({ ...method, customerId: null, spent: true });
   unit.announce({ kind: 'method.detached', method: detached, before: method });
@@ -23,7 +23,7 @@ export const renewCard = (unit: Unit, before: LedgerMethod, card: Partial<Ledger
   return method;
 };
 
-/** Also deletes the customer's methods. The customer's payments remain. */
+/** Deletes a customer and detaches the customer's methods. The payments remain. */
 export const deleteLedgerCustomer = (unit: Unit, customer: LedgerCustomer): LedgerCustomer => {
   for (const method of unit.documents.methods.list(unit.slot, { holder: customer.id, limit: 1_000 })) {
     detachMethod(unit, method);

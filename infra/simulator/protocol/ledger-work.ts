@@ -35,11 +35,11 @@ export interface Units {
   runDue(): void;
   /** Returns 1, 2, 3 … per name. */
   count(name: string): number;
-  /** For later failures at all billing providers. */
+  /** Sets the retry schedule for later failures at all billing providers. */
   useRetries(settings: RetrySettings): void;
-  /** For later renewals at all billing providers. */
+  /** Sets how long invoices of later renewals stay drafts, at all billing providers. */
   useDrafts(settings: DraftSettings): void;
-  /** For later events at providers with event versions. */
+  /** Sets the API version of later events, at providers with event versions. */
   useEventsVersion(version: string): void;
   eventsVersion(): string | undefined;
   /** Makes this ledger's ids differ from other ledgers' ids. */
@@ -177,7 +177,7 @@ const nextDue = (store: Store, now: number, served: readonly ProviderSlot[]) => 
   return row === undefined ? undefined : dueRow.parse(row);
 };
 
-/** Derived from the ledger's creation time: constant in a test, but different for each new ledger file. */
+/** A tag from the ledger's creation time. It is constant in a test, but differs for each new ledger file. */
 const tagOf = (now: number): string => now.toString(36).padStart(8, '0').slice(-8);
 
 /** The ledger's stored tag. A new ledger gets the given tag. */

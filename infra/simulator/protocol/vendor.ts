@@ -88,7 +88,7 @@ export interface VendorWebhooks {
 /** A vendor's rules for repeated idempotency keys. */
 export interface VendorIdempotency {
   keyOf(call: Call): string | undefined;
-  /** Equal for repetitions of one call. */
+  /** A fingerprint of the call, equal for repetitions of the call. */
   fingerprintOf(call: Call): string;
   keepMs(call: Call): number;
   /** The response to a different request under a used key. If undefined, the stored response is returned. */

@@ -15,7 +15,7 @@ export interface SimulatorOptions {
   readonly file: string;
   readonly onFailedWrite?: OnFailedWrite | undefined;
   readonly slots: Readonly<Record<ProviderSlot, SlotOptions>>;
-  /** The origin of the pages for payers; by default the webhook URL's. */
+  /** The origin of the pages for payers; by default the origin of the webhook URL. */
   readonly site?: string | undefined;
   /** Part of a new ledger's ids, 8 characters; derived from the time by default. */
   readonly ledgerTag?: string | undefined;

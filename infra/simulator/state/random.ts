@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export const draw = (seed: number, n: number): number =>
   createHash('sha256').update(`${seed}:${n}`).digest().readUInt32BE(0) / 2 ** 32;
 
-/** Shuffles the items by the seed and their numbers. */
+/** Shuffles the items. The seed and each item's number determine the order. */
 export const shuffled = <T>(items: readonly T[], seed: number, numberOf: (item: T) => number): T[] =>
   items
     .map((item) => ({ item, place: draw(seed, numberOf(item)) }))

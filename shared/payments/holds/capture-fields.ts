@@ -15,6 +15,6 @@ export const severalCapturesFields = {
       }),
     )
     .optional(),
-  /** The tax and the discount of the whole hold, stored once a capture has changed the payment's own. */
+  /** The hold's tax and discount, stored once a capture has changed those of the payment. */
   heldSplit: z.object({ taxCents: z.int(), discountCents: z.int() }).optional(),
 };

@@ -82,7 +82,7 @@ const isPast = (at: string | undefined, now: Instant): boolean => at !== undefin
 const isCapturedAs = (payment: VisiblePayment, body: CaptureBody): boolean => {
   if (payment.status !== 'succeeded') return false;
   const { totalCents } = payment;
-  // A total without a split is compared alone, so the payment's tax and discount do not matter.
+  // If the request has only a total, the totals alone are compared, without the payment's tax and discount.
   const prices = namesSplit(body) ? payment : { ...payment, taxCents: 0, discountCents: 0 };
   if (!namesPrice(body) || capturePrices(prices, body).totalCents === totalCents) return true;
   throw isCaptured(totalCents);

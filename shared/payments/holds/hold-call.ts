@@ -127,7 +127,7 @@ const send = (provider: PaymentProvider, claim: HoldClaim): Promise<Outcome<Prov
 
 interface Stored {
   readonly payment: VisiblePayment;
-  /** True if the report ends the hold with a wrong amount. The report is then not stored. */
+  /** True if the report has a final status but a wrong amount. The report is then not stored. */
   readonly isOver: boolean;
 }
 
@@ -153,7 +153,7 @@ const FINAL: readonly ReportedStatus[] = ['succeeded', 'canceled', 'failed'];
 
 interface Dropped {
   readonly held?: ProviderPayment | undefined;
-  /** Set if an event reports the failure. */
+  /** Set if an event must report the failure. */
   readonly failure?: HoldFailure | undefined;
 }
 

@@ -8,7 +8,7 @@ import type { Payment, VisiblePayment } from '../payment.ts';
 
 type Captures = NonNullable<Payment['captures']>;
 
-/** The captures of the next version. Refunds so far belong to the first capture. */
+/** The captures of the next version. Refunds from before a second capture belong to the first capture. */
 export const capturesOfNext = (payment: Payment, reported: readonly ProviderCapture[]): Captures => {
   const { refunded, refunding } = moneyAccount(payment);
   const known = payment.captures ?? [{ id: payment.providerPaymentId, returnedCents: refunded + refunding }];

@@ -64,7 +64,7 @@ const sumRefund = async (table: Table, refund: Refund, known: Summed | undefined
   await sumRefund(table, refund, summedIn(await table.get(refundSumKey(refund.id))));
 };
 
-/** The index of the check that the refund exists. */
+/** The index of the transaction step that checks that the refund still exists. */
 const ERASED = 1;
 
 const updates = (shares: readonly Share[]): readonly TransactionStep[] =>

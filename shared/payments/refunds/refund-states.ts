@@ -33,7 +33,7 @@ export const REFUND_TRANSITIONS: Transitions<RefundStatus, RefundCause> = {
 const failedUnreported = ({ status, providerRefundId }: Refund): boolean =>
   status === 'failed' && providerRefundId === undefined;
 
-/** True if the provider's report is later than the record. */
+/** True if the reported status is later in ORDER, or if the refund failed here before any report. */
 export const isLaterRefund = (refund: Refund, reported: RefundStatus): boolean =>
   failedUnreported(refund) || ORDER[reported] > ORDER[refund.status];
 

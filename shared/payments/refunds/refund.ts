@@ -61,7 +61,7 @@ export type Refund = z.infer<typeof refundSchema>;
 
 export const refundKey = (id: string) => recordKey('RFD', id);
 
-/** When the refund is next looked up at the provider. */
+/** When the refund, or its missing settlement, is next read at the provider. */
 const nextRefundDue = ({ status, reconcileAt, factsAt }: Refund): string | undefined => {
   if (status === 'pending') return reconcileAt;
   return status === 'succeeded' ? factsAt : undefined;

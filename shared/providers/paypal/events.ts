@@ -115,7 +115,7 @@ const authorizationSaid = (rawType: string, resource: unknown): Said | undefined
   };
 };
 
-/** A completed order needs no entry, because the event of its capture reports the result. */
+/** Completed orders are left out, because the event of the capture reports the result. */
 const ORDER_EVENTS = wordTable<InboundEventType>({
   'CHECKOUT.ORDER.APPROVED': 'payment_intent.processing',
   'CHECKOUT.ORDER.VOIDED': 'payment_intent.canceled',
@@ -153,8 +153,8 @@ const tokenSaid = (rawType: string, resource: unknown): Said | undefined => {
 };
 
 /**
- * The resource is the refund, whose link names the capture. If PayPal itself reversed the capture, the resource may be
- * only the capture. The service then reads the refunds from PayPal.
+ * The resource of these events is the refund, whose link names the capture. If PayPal itself reversed the capture, the
+ * resource may be only the capture. The service then reads the refunds from PayPal.
  */
 const REFUND_EVENTS: readonly string[] = [
   'PAYMENT.CAPTURE.REFUNDED',

@@ -113,7 +113,7 @@ const pathOf = (orderId: string): string => `${ORDERS}/${encodeURIComponent(orde
 export const findPayPalOrder = (call: PayPalCall, orderId: string): Promise<Outcome<Order>> =>
   call({ method: 'GET', path: pathOf(orderId), answer: paypalOrderSchema });
 
-/** PayPal no longer has the order, or no longer charges it. */
+/** True if PayPal no longer has the order, or no longer charges it. */
 const isGone = (outcome: Outcome<unknown>): boolean => outcome.kind === 'refused' && GONE.includes(outcome.reason);
 
 const GONE: readonly string[] = [PAYPAL_NOT_FOUND, 'ORDER_EXPIRED'];
@@ -218,7 +218,10 @@ const savedSource = (method: string, kind: MethodKind, input: ConfirmIntent): ob
       };
 };
 
-/** For a stored wallet charged without the payer present. A subscription is paid on a fixed date, before its period. */
+/**
+ * The credential for charging a stored wallet without the payer present. `RECURRING_PREPAID` fits a subscription, which
+ * is paid on a fixed date, before its period.
+ */
 const walletCredential = ({ isRecurring }: ConfirmIntent) => ({
   payment_initiator: 'MERCHANT',
   usage: 'SUBSEQUENT',

@@ -1,4 +1,7 @@
-/** @module Turns PayPal's refusals into outcomes. A refused method is a decline. Others keep PayPal's issue. */
+/**
+ * @module Turns PayPal's refusals into outcomes. A refused method is a decline. Other refusals have PayPal's issue as
+ * reason.
+ */
 
 import type { Outcome, Refusal } from '../../core/outcome.ts';
 import { wordTable } from '../adapter.ts';

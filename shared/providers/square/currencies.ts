@@ -1,5 +1,5 @@
 /**
- * @module The currencies that Square accepts, in ISO 4217 minor units from 1
+ * @module The currencies that Square accepts. Amounts are in ISO 4217 minor units, and may be as low as 1
  * (developer.squareup.com/docs/payment-minimums).
  */
 

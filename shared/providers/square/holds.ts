@@ -33,7 +33,7 @@ export const squareHolds = (account: SquareAccount): HoldsPort => {
   };
 };
 
-/** Sources other than cards, such as bank accounts, Cash App, Afterpay and gift cards. */
+/** The prefixes of sources other than cards, such as bank accounts, Cash App, Afterpay and gift cards. */
 const NOT_A_CARD = /^(?:bnon|bauth|bact|wnon|gftc):/;
 
 type Held = Pick<ReleaseHold, 'providerPaymentId'>;
@@ -60,7 +60,7 @@ interface Capture {
   readonly money: SquareMoney;
 }
 
-/** An earlier call without a response may have lowered or completed the payment. Continues from the payment's state. */
+/** Continues from the payment's state, because an earlier call without a response may have lowered or completed it. */
 const capturePayment = async (
   payments: HeldPayments,
   payment: SquarePayment,

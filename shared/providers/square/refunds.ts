@@ -110,12 +110,15 @@ const disputesOf = (listed: readonly Listed[], paymentId: string): readonly Prov
   return read.every((dispute) => dispute !== undefined) ? read : undefined;
 };
 
-/** Stays below Square's limit of 192 characters. Must never change, because a retry needs the same body. */
+/**
+ * The reason that we send, which stays below Square's limit of 192 characters. Its form must never change, because a
+ * retry needs the same body.
+ */
 const reasonText = ({ reason, refundId }: CreateRefund): string => `${wordsOf(reason ?? 'refund')} (${refundId})`;
 
 const wordsOf = (reason: string): string => reason.replaceAll('_', ' ');
 
-/** Matches only our own reasons, followed by the exact form of our ids. */
+/** Matches only our own reasons, which end with an id in our exact form. */
 const OUR_REASON = /^([a-z ]{1,40}) \((ref_[0-9a-f]{24})\)$/;
 
 const reasonIn = (words: string): RefundReason | undefined =>

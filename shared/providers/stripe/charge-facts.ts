@@ -199,7 +199,7 @@ export const stripeSettlement = (
 
 const RATE_DIGITS = 12;
 
-/** Formats without an exponent, which our API does not allow in decimals. */
+/** Writes a rate without an exponent, because decimals in our API have none. */
 const decimalText = (rate: number): string =>
   rate
     .toFixed(RATE_DIGITS)

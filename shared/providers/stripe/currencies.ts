@@ -53,7 +53,10 @@ export const STRIPE_CURRENCIES = currencyTable(
   },
 );
 
-/** Eight digits in most currencies (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). */
+/**
+ * The greatest charge has eight digits in most currencies
+ * (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
+ */
 const MAXIMUM = 99_999_999;
 
 export const stripeAmounts = amountsBy(STRIPE_CURRENCIES, MAXIMUM);

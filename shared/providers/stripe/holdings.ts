@@ -181,7 +181,7 @@ const UNITS = ['day', 'week', 'month', 'year'] as const;
 
 type Check = (subscription: Stripe.Subscription) => boolean;
 
-/** In the order of `OBSTACLES`. */
+/** The check for each obstacle, in the order of `OBSTACLES`. */
 const OBSTACLE_FOUND: readonly (readonly [Obstacle, Check])[] = [
   ['several_items', ({ items }) => items.data.length !== 1],
   ['metered', ({ items }) => items.data.some(({ price }) => price.recurring?.usage_type === 'metered')],

@@ -41,7 +41,7 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
       const isGone = found.kind === 'refused' && found.reason === 'resource_missing';
       if (!isGone) return found;
       const created = { gte: createdSince };
-      // Stripe's documentation says only of canceled subscriptions that a list includes deleted customers.
+      // Stripe documents only for the status `canceled` that a list includes subscriptions of deleted customers.
       const canceled = await list({ status: 'canceled', created });
       if (canceled.kind !== 'done') return canceled;
       const expired = await list({ status: 'incomplete_expired', created });

@@ -1,6 +1,6 @@
 /**
- * @module Marks an imported subscription at its billing provider with our id, as a kind of call. Later provider events
- * then contain our id, even after a table restore.
+ * @module Marks an imported subscription at its billing provider with our id, by a claimed call (calls/call-kind.ts).
+ * Later provider events then contain our id, even after a table restore.
  */
 
 import type { LookedUp } from '../../calls/call-kind.ts';

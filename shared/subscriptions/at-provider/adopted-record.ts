@@ -25,8 +25,8 @@ type PlanProblem = 'currency' | 'interval' | 'discount_ends' | 'tax' | 'price_di
 export type AdoptedPlan = SubscriptionPlan & Pick<Subscription, 'currency' | 'listCents'>;
 
 /**
- * The imported plan as stored here. A permanent discount at the provider reduces its total.
- * @param product of the provider's price; its total, currency and interval must equal the provider's
+ * The imported plan as stored here. A permanent discount at the provider reduces the plan's total.
+ * @param product our product for the provider's price; its total, currency and interval must equal the provider's
  */
 export const adoptedPlan = ({ terms }: HeldSubscription, product: Product | undefined): AdoptedPlan | PlanProblem => {
   const { listCents, currency, quantity, pricing, isTaxed } = terms;

@@ -34,7 +34,10 @@ const claimCreation = (subscription: Subscription, cause: StartCause, now: Insta
   };
 };
 
-/** Creates the claimed subscription at the provider. @param isFirstTry true if no earlier call can have reached it */
+/**
+ * Creates the claimed subscription at the provider.
+ * @param isFirstTry true if no earlier call can have reached the provider
+ */
 export const createAtProvider = async (
   deps: BillingDeps,
   subscription: Subscription,

@@ -1,4 +1,4 @@
-/** @module Sends a changed price to the billing provider, as a kind of call. */
+/** @module Sends a changed price to the billing provider, by a claimed call (calls/call-kind.ts). */
 
 import type { LookedUp } from '../../calls/call-kind.ts';
 import { nextLook } from '../../calls/call-times.ts';
@@ -75,7 +75,7 @@ const requestOf = (deps: BillingDeps, subscription: PriceClaim): Parameters<Subs
   };
 };
 
-/** If the trial or its replacement period ended before the provider got the price, the provider charges from now on. */
+/** Ends the trial now if the trial or the period in its place was over before the provider got the price. */
 const endOfLateTrial = ({ status, change }: Subscription, isLate: boolean): 'now' | undefined =>
   isLate && status === 'trialing' && change?.trialEnd !== undefined ? 'now' : undefined;
 

@@ -1,7 +1,7 @@
 /**
- * @module Commands to a billing provider, as a kind of call. The record gets the provider's response or, after a
- * refusal, the provider's state. A command has no claim because it is never resent. After an unknown outcome,
- * `openCommand` remains until the next sync resolves it.
+ * @module Commands to a billing provider. They run like claimed calls (calls/call-kind.ts), but without a claim,
+ * because a command is never resent. The record gets the provider's response or, after a refusal, the provider's state.
+ * After an unknown outcome, `openCommand` remains until the next sync resolves it.
  */
 
 import type { CallResult } from '../../calls/call-kind.ts';
@@ -146,7 +146,10 @@ export const resumeAtProvider = async (
     : resumeInNewPeriod(deps, synced, command);
 };
 
-/** Repeats use the same idempotency key until the charge is known to be paid, even if other fields have changed. */
+/**
+ * Repeats use the same idempotency key until the charge is known to be paid or declined, even if other fields have
+ * changed.
+ */
 const resumeInNewPeriod = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -191,13 +194,17 @@ const makeCommand = async (
   const port = await subscriptionsPortOf(deps, subscription);
   await subscriptionStore(deps.table).requireAll(command.onlyIf);
   const result = await makeCall(commandCall(command), { deps, port }, claim);
-  // A refused command had no effect, so none is left open. If the read after it failed, the request ends with an error.
+  // A refused command had no effect, so it leaves no open command. If the read after it failed, the request ends with
+  // an error.
   const isUnknown = result.unanswered?.outcome.kind === 'unknown';
   if (isUnknown && command.kind) await leaveOpen(deps, subscription, command.kind);
   return result;
 };
 
-/** @throws DomainError PAYMENT_IN_PROGRESS during a transfer, or while it is unknown whether the provider has it */
+/**
+ * @throws DomainError PAYMENT_IN_PROGRESS during a transfer, or while it is unknown whether the provider has the
+ * subscription
+ */
 const requireAtProvider = (subscription: Subscription): AtProvider => {
   requireFree('command', openCallsOf(subscription));
   if (isAtProvider(subscription)) return subscription;
@@ -227,7 +234,7 @@ const requireSent = (was: Subscription, result: CallResult<Subscription>): CallR
   return failed ? requireAnswer(failed, was) : result;
 };
 
-/** A refused command counts as met only if its state was reached. A concurrent cancellation also fails the command. */
+/** Requires the state that the command requests. If the command was not refused, a live subscription suffices. */
 const requireMet = ({ record, refusal }: CallResult<Subscription>, { isMet }: Command): Subscription => {
   if (isMet?.(record) || (!refusal && isLive(record))) return record;
   throw invalidStateError(record);

@@ -211,7 +211,7 @@ const findUnreported = async (
   const asked = { subscriptionId: newest.subscriptionId, createdSince };
   const paid = requireAnswer(await port.findPaid(asked), subscription);
   const others = paid.filter((one) => named.every(({ invoiceId }) => invoiceId !== one.invoiceId));
-  // Omit invoices of 0, such as a trial's invoice, which ends when the trial was first due to end.
+  // Omit invoices of 0, such as a trial's invoice, whose period ends at the trial's first planned end.
   return others.filter(({ amountCents }) => amountCents > 0);
 };
 

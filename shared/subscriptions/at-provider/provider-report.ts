@@ -204,8 +204,8 @@ const canceledAtOf = (
 
 /**
  * Hides a pause caused by a missing method from readers. The subscription continues until its paid time or its trial
- * ends, and is then past due. If the trial ends without a method, the subscription is paused. A subscription that was
- * paused before it lost its method stays paused.
+ * ends. After its paid time it is past due, and after a trial it is paused. A subscription that was paused before it
+ * lost its method stays paused.
  */
 const withoutHold = (subscription: Subscription, report: SubscriptionReport, now: Instant): SubscriptionReport => {
   const { status, held } = subscription;
@@ -246,8 +246,8 @@ export const awaitsFirstCharge = (charge: Charge | undefined): boolean =>
   charge !== undefined && isFirst(charge) && !charge.abandoned;
 
 /**
- * True if the report is about a former subscription at the provider. The exception is a creation without a response
- * that was canceled and has no newer subscription; its reports settle the canceled record.
+ * True if the report is about a former subscription at the provider. The exception is a subscription whose creation got
+ * no response, and which was canceled and has no successor. Its reports settle the canceled record.
  */
 export const isAboutFormer = (subscription: Subscription, namedId: string | undefined): boolean => {
   const { providerSubscriptionId: known, formerProviderIds = [], status, charge } = subscription;

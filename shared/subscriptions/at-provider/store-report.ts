@@ -31,7 +31,7 @@ export const storeReport = async (
 
 /**
  * Stores a paid newest invoice that the record does not know yet, after a transfer has paused collection. This is
- * needed because events during a transfer are ignored. Readers do not see the pause.
+ * needed because events are not applied during a transfer. Readers do not see the pause.
  */
 export const storeRenewal = (
   deps: BillingDeps,
@@ -198,7 +198,7 @@ export type CallAtProvider<Claim extends AtProvider, Report> = CallKind<
   ProviderSubscription | undefined
 >;
 
-/** Shared by all calls about a subscription at its billing provider: reading it, and ending a call without effect. */
+/** How every call about a subscription reads it at its billing provider, and ends without effect. */
 export const READ_AT_PROVIDER: Pick<CallAtProvider<AtProvider, never>, 'find' | 'end' | 'takeBack'> = {
   find: ({ port }, { providerSubscriptionId }) => findAt(port, providerSubscriptionId),
   end: async ({ deps }, claim, { refusal, found }) => ({

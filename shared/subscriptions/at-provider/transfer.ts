@@ -69,7 +69,7 @@ export const lookUpTransfer = async (
 const claimTransfer = (subscription: Subscription, method: HeldMethod, now: Instant): Subscription => {
   const { status, held, providerSubscriptionId, providerGeneration = 1 } = subscription;
   if (!isLive(subscription)) throw invalidStateError(subscription);
-  // A held subscription was paused only for want of a method, so setting a method may continue it.
+  // A held subscription was paused only because it had no method, so setting a method may continue it.
   if (status === 'paused' && !held)
     throw new DomainError('INVALID_STATE', { message: 'Resume the subscription first' });
   requireFree('transfer', openCallsOf(subscription));
@@ -145,7 +145,7 @@ const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Succes
   apply: async (parts, claimed, { by, report: successors }) => {
     const [successor] = successors;
     if (!successor) return { state: 'absent', record: claimed };
-    // The pause before a creation response has already reported the former subscription.
+    // A response follows the pause, which has already reported the former subscription.
     const former = by === 'response' ? undefined : await findFormer(parts, claimed);
     if (!parts.mayCharge && isWithoutEffect(former, successors)) return { state: 'over', record: claimed };
     const claim = former ? await withRenewal(parts.deps, claimed, former) : claimed;
@@ -225,8 +225,8 @@ const COLLECTING: RefusedCall = { kind: 'refused', reason: 'invoice_processing' 
 const SUCCESSOR_CANCELED: RefusedCall = { kind: 'refused', reason: 'canceled' };
 
 /**
- * The request to create the successor. It is free until the end of the paid time, which the former subscription's
- * latest invoice may have extended.
+ * The request to create the successor, which is free until the end of the paid time. The former subscription's latest
+ * invoice may have extended that time.
  */
 const successorRequest = (
   claim: TransferClaim,

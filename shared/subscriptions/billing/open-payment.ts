@@ -75,7 +75,7 @@ const isOpen = (subscription: Subscription, paymentId: string): boolean => {
 const owes = ({ owed = [] }: Subscription, paymentId: string): boolean =>
   owed.some((open) => open.paymentId === paymentId);
 
-/** Checks no void invoice, because the provider itself refuses to charge one. */
+/** Does not check that the invoice is still open, because the provider itself refuses to charge a void invoice. */
 const invoiceOpenCondition = (subscription: Subscription, paymentId: string): TransactionStep => ({
   check: recordKey('SUB', subscription.id),
   if: [

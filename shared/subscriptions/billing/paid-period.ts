@@ -124,8 +124,8 @@ export const hasMostPayments = (subscription: PeriodFields): boolean =>
   paidPeriodOf(subscription).payments.length >= MOST_PAYMENTS;
 
 /**
- * The payments of the period after a change. The change has charged for missing money, and forfeited credit no longer
- * counts. A waived amount was not paid, so later changes do not credit it.
+ * The payments of the period after a change. The change's amount due has made up for missing money, and forfeited
+ * credit no longer counts. A waived amount was not paid, so later changes do not credit it.
  * @param paymentId of the change; undefined if nothing is due
  */
 export const paidAfterChange = (change: PaidChange, paymentId: string | undefined): PaidPeriod => {
@@ -146,7 +146,7 @@ const waivedPrice = ({ paid, begins, to, credit }: PaidChange): Parts => {
   return to.totalCents < before.totalCents ? to : before;
 };
 
-/** The payment as it counts after the change. In a new period, it counts by its share of the credit. */
+/** The payment's entry after the change. In a new period, the payment counts with its share of the credit. */
 const keptSource = (source: CreditSource, change: PaidChange, price: Parts): CreditSource => {
   const { paid, payments, begins, period, at, isWaived, credit, part } = change;
   const { id, overMs } = source;

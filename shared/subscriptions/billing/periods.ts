@@ -61,7 +61,9 @@ export const periodAt = (schedule: Schedule, at: Instant): number => {
 
 const timeOfDay = (at: Instant): number => ((at % DAY_MS) + DAY_MS) % DAY_MS;
 
-/** Maximum number of missed periods to bill. They are billed one by one, so a payer is never charged a year at once. */
+/**
+ * Maximum number of missed periods to bill. They are billed one by one, so a payer is never charged for all together.
+ */
 export const MAX_MISSED_PERIODS = 12;
 
 type Calendar = Pick<Subscription, 'billingInterval' | 'intervalMultiplier'>;

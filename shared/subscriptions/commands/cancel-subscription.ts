@@ -37,7 +37,10 @@ export const cancelSubscription = async (
 const hasNoPeriodLeft = ({ status, charge }: Subscription): boolean =>
   status === 'canceled' || (status === 'past_due' && !(charge && isFirst(charge)));
 
-/** Also withdraws a plan change scheduled in between; due work then sends the price to the provider. */
+/**
+ * Also withdraws a plan change that another request has scheduled meanwhile. Due work then sends the price to the
+ * provider.
+ */
 const scheduleCancel = async (deps: BillingDeps, found: Subscription): Promise<Subscription> =>
   dropSchedule(deps, await storeCancel(deps, await withdrawSchedule(deps, found)));
 

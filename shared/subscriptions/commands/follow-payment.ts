@@ -16,7 +16,7 @@ const messageSchema = z.object({
   detail: z.object({ payload: z.object({ data: z.object({ payment_id: z.string(), subscription_id: z.string() }) }) }),
 });
 
-/** Settles a service-billed charge. If the payer paid a provider's open invoice here, pays the other ones too. */
+/** Settles a service-billed charge. If the payer paid a provider's open invoice here, pays the other open invoices. */
 export const followPayment = async (deps: BillingDeps, message: unknown): Promise<'done'> => {
   const { payment_id: paymentId, subscription_id: subscriptionId } = messageSchema.parse(message).detail.payload.data;
   await followOpenPayment(deps, { paymentId, subscriptionId });

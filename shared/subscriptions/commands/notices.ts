@@ -1,6 +1,6 @@
 /**
  * @module Advance notices about a subscription: its renewal, and the expiry of its card. Due work sends each notice
- * once per occasion, with both billers.
+ * once per occasion, whether the provider or the service bills.
  */
 
 import { DAY_MS, HOUR_MS, type Instant, instant, iso } from '../../core/time.ts';
@@ -16,7 +16,7 @@ export interface NoticePolicy {
   readonly methodDays: number;
 }
 
-/** Daily and weekly intervals have no renewal notice. */
+/** The months of each interval with a renewal notice. Daily and weekly intervals have none. */
 const MONTHS: Readonly<Partial<Record<Subscription['billingInterval'], number>>> = {
   monthly: 1,
   quarterly: 3,
@@ -76,7 +76,7 @@ const endOfCard = (method: PaymentMethod | undefined): Instant | undefined =>
     ? undefined
     : Date.UTC(Number(method.expiryYear), Number(method.expiryMonth));
 
-/** By then the next period is open, so its notices can be planned. */
+/** This long after a period's end, the next period is open, so its notices can be planned. */
 const NEXT_PERIOD_MS = HOUR_MS;
 
 /**

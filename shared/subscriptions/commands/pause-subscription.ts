@@ -90,7 +90,7 @@ export const resumeSubscription = async (
   if (isRepeat || record.status === 'active') return standingReply(record, idempotency);
   requireState(record, record.status === 'paused');
   const isPaid = isPaidFor(record, deps.now());
-  // A billing provider charges the method later without asking again, so a method is required now.
+  // A billing provider charges the method later without a check here, so a method is required now.
   const method = await requireStartable(deps, record, { caller, needsMethod: !isPaid || isProviderBilled(record) });
   if (isProviderBilled(record)) {
     if (method.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');

@@ -129,9 +129,9 @@ const isSought = (subscription: Subscription): boolean =>
   isProviderBilled(subscription) && subscription.providerSubscriptionId === undefined;
 
 /**
- * Removes the method of a live subscription if the method's user has left the organization. The due work of the
- * leave removes it from subscriptions that became live before that work ended. This call covers subscriptions that were
- * found at the provider later.
+ * Removes the method of a live subscription if the method's user has left the organization. The due work of an ended
+ * membership does this for subscriptions that became live before that work ended. This call covers subscriptions that
+ * were found at the provider later.
  */
 export const detachFormerMember = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { paymentMethodId, organizationId } = subscription;

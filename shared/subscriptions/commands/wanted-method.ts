@@ -1,6 +1,6 @@
 /**
- * @module Sets the method that a payer saved on the hosted page, as soon as it may be charged. That is after its
- * set-up, or after the open payment was paid with it.
+ * @module Sets the method that a payer saved on the hosted page, as soon as it may be charged. That is once its set-up
+ * has finished, or once it has paid the open payment.
  */
 
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';

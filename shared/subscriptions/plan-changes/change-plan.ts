@@ -109,7 +109,7 @@ const requireChangeable = (record: VisibleSubscription, current: Subscription): 
   if (!isSame) throw new DomainError('VERSION_CONFLICT');
 };
 
-/** Fields beside the plan that determine the price. */
+/** Fields other than the plan that affect the price of a change. */
 const PRICED_BY = ['status', 'paymentMethodId', 'currentPeriodStart', 'currentPeriodEnd'] as const;
 
 const changeLater = async (deps: PlanChangeDeps, request: PlanChangeRequest, wanted: WantedChange): Promise<Reply> => {

@@ -39,7 +39,10 @@ export interface PricedChange {
   readonly period: { readonly start: Instant; readonly end: Instant };
   /** True if a new period begins with the change. */
   readonly startsPeriod: boolean;
-  /** How the change is paid. Undefined if the change pays for no time, such as in a continuing trial. */
+  /**
+   * Determines the period's payments after the change. Undefined if the change pays for no time, as in a continuing
+   * trial.
+   */
   readonly paying?: Omit<PaidChange, 'part' | 'dueCents'> | undefined;
   /** The new end of a trial that the change shortens or ends. */
   readonly trialEnd?: Instant | undefined;
@@ -149,7 +152,8 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
   const inTrial = subscription.status === 'trialing';
   const period = periodOfChange(subscription, change);
   const trialGoesOn = inTrial && !period;
-  // If the provider added a free trial after the claim, the change has paid for its tier, so it is not free.
+  // A change claimed in a trial is free. If the provider added the trial after the claim, the change has paid for its
+  // tier.
   const isFree = trialGoesOn && change.inTrial;
   // The paid period also covers a renewal opened during the change, so abandon that renewal's charge.
   const covered = period && subscription.charge !== undefined && abandonCharge(subscription, now);

@@ -9,7 +9,7 @@ import type { Subscription } from './subscription.ts';
 const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | undefined>> = {
   creating: undefined,
   declined: undefined,
-  // Applies to a free product and a paid tier. Otherwise the membership is pending during the trial.
+  // Only for a free product or a paid tier. Any other membership is pending during the trial.
   trialing: 'active',
   active: 'active',
   // Access continues while a renewal is retried.
@@ -19,7 +19,8 @@ const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | unde
 };
 
 /**
- * Only a paid tier is active. While a first charge is pending, the membership keeps its status from before the charge.
+ * Only a paid or free tier is active. While a first charge is pending, the membership keeps its status from before the
+ * charge.
  */
 const statusOf = (subscription: Subscription): MembershipStatus | undefined => {
   const { status, charge, isUnpaid } = subscription;

@@ -116,7 +116,7 @@ export const priceUpdateSchema = z.lazy(() =>
     id: z.string(),
     /** No charge before this time. Set if the provider would otherwise start a new period immediately. */
     freeUntil: optional,
-    /** When the update was first sent. */
+    /** When the update was stored for sending. */
     claimedAt: z.string(),
     lookAt: z.string(),
   }),

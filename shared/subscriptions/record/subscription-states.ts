@@ -80,7 +80,10 @@ const TRIAL_NOTICE_MS = 3 * DAY_MS;
 export const noticeTime = ({ trialEnd, createdAt }: Subscription): Instant | undefined =>
   trialEnd === undefined ? undefined : Math.max(instant(createdAt), instant(trialEnd) - TRIAL_NOTICE_MS);
 
-/** Open charges and calls. A paid change counts as a price update, which must precede the new plan. */
+/**
+ * The open charges and calls of a subscription. A paid change counts as an open price update, because the provider must
+ * get the price before the new plan applies.
+ */
 export const openCallsOf = (subscription: Subscription): readonly OpenCall[] => {
   const { charge, change, priceUpdate, transfer } = subscription;
   const open = {

@@ -24,7 +24,7 @@ const BILLION = 1_000_000_000;
 
 const isCounted = (status: string): status is CountedStatus => COUNTED.some((counted) => counted === status);
 
-/** A subscription's shares, by attribute such as `active#yearly/1#cents`. Billions are counted separately. */
+/** A subscription's shares, by attribute such as `active#yearly/1#cents`. Whole billions have their own attribute. */
 const sharesOf = (subscription: Subscription, keys: readonly Key[]): readonly Share[] => {
   const { status, billingInterval, intervalMultiplier, totalCents } = subscription;
   if (!isCounted(status)) return [];
@@ -101,7 +101,7 @@ const summedBefore = async (table: Table, changes: readonly SummedChange[]): Pro
   return new Set([...own, ...found.map(versionOf)]);
 };
 
-/** Periods per months, such as 52 weekly periods in 12 months. */
+/** The number of periods in a number of months, such as 52 weekly periods in 12 months. */
 const MONTHS: Readonly<Record<BillingInterval, readonly [periods: bigint, months: bigint]>> = {
   daily: [365n, 12n],
   weekly: [52n, 12n],
@@ -110,7 +110,7 @@ const MONTHS: Readonly<Record<BillingInterval, readonly [periods: bigint, months
   yearly: [1n, 12n],
 };
 
-/** Adds up the attributes of items. Items of days outside the range are subtracted. */
+/** Adds up the attributes of sums items. The caller subtracts the items of days outside the range. */
 export const recurringSums = () => {
   const cents = new Map<string, bigint>();
   const counts: Record<CountedStatus, number> = { active: 0, past_due: 0 };

@@ -126,7 +126,7 @@ const heldSchema = z.lazy(() =>
   z.object({
     /** When dunning ends, if the subscription is past due. */
     finalAt: z.string(),
-    /** Collection was resumed at the provider. Due work pauses it again. */
+    /** Set if the provider has resumed collection. Due work pauses it again. */
     isCollecting: z.literal(true).optional(),
   }),
 );
@@ -198,7 +198,7 @@ export const subscriptionSchema = z.lazy(() =>
     providerSubscriptionId: optional,
     /** Ids of former subscriptions at the provider. Each reactivation or transfer creates a new subscription there. */
     formerProviderIds: z.array(z.string()).optional(),
-    /** A transfer to another customer of the provider is in progress. Other fields do not change until it ends. */
+    /** A transfer to another customer of the provider. Commands, pauses and plan changes are refused until it ends. */
     transfer: transferSchema.optional(),
     /** Set if the provider bills and no method is set. Collection is paused there until a method is set. */
     held: heldSchema.optional(),
@@ -231,7 +231,10 @@ export const subscriptionSchema = z.lazy(() =>
     currency: z.string(),
     /** The Idempotency-Keys of recently applied changes. */
     appliedChangeKeys: z.array(changeKeySchema).optional(),
-    /** The plan change in progress. No other change, charge or transfer starts before it ends. */
+    /**
+     * The plan change in progress. No other change or transfer starts before it ends. A service-billed renewal waits a
+     * day at most.
+     */
     change: planChangeSchema.optional(),
     scheduledChange: scheduledChangeSchema.optional(),
     priceUpdate: priceUpdateSchema.optional(),
@@ -267,7 +270,11 @@ export const subscriptionSchema = z.lazy(() =>
     /** Kept while the charge of a reactivation is pending. */
     canceledAt: optional,
     charge: chargeSchema.optional(),
-    /** Number of charges dropped unpaid. It changes the next payment's id, even for the same period. */
+    /**
+     * The number that the next charge gives its first payment. Raised when a charge is dropped unpaid, so that the next
+     * payment gets another id, even for the same period. A declined resumption at a billing provider also raises it,
+     * because the next call needs another idempotency key.
+     */
     lapsed: z.int().optional(),
     /** The payment of the latest attempt. */
     latestPaymentId: optional,

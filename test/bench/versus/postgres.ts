@@ -67,6 +67,6 @@ const accepts = async (programs: string, port: number): Promise<void> => {
   }
 };
 
-/** Such as 15.18. */
+/** The version of the installed PostgreSQL, such as 15.18. */
 const versionOf = (programs: string): string =>
   execFileSync(join(programs, 'postgres'), ['--version'], { encoding: 'utf8' }).match(/[\d.]+/)?.[0] ?? '';

@@ -7,8 +7,8 @@ import { MEASURED, type Measured } from './reference-functions.ts';
 import { CONTEXT, handlersOf, SIDES, type Side, send } from './sides.ts';
 
 /**
- * @param env of the functions. @returns whether both sides send the same number of requests in the same number of
- * levels
+ * @param env the environment of the functions. @returns whether both sides send the same number of requests in the
+ * same number of levels
  */
 export const doSameWork = async (folder: string, env: Readonly<Record<string, string>>): Promise<boolean> => {
   const meter = await openMeter(() => env['AWS_ENDPOINT_URL_DYNAMODB'] ?? '');

@@ -66,7 +66,7 @@ const ratioOf = ([ours, theirs]: readonly Side[]): number => {
 const ROUNDS = 7;
 const CREATES = 300;
 const CALLERS = 8;
-/** With a provider deadline that a busy machine does not exceed. */
+/** The service's settings for the comparison. Even a busy machine does not reach the provider timeout. */
 const QUIET = {
   LOG_LEVEL: 'silent',
   RATE_LIMITS: 'off',

@@ -43,7 +43,7 @@ const providerEvent = z.object({
   created: z.number(),
 });
 
-/** Finds the tokens of hosted pages, and the payment link that its example created. */
+/** Adds the token of a hosted page to its operations, and the id of the created payment link to paths. */
 const pagesOf = (service: TestHost) => {
   const bodies = new Map<string, ParsedJson>();
   const asAdmin = { session: 'demo-admin' };

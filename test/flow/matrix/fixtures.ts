@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { RequestOptions, TestHost } from '../host.ts';
 import type { CallerName, Column } from './tables.ts';
 
-/** Two organizations, their people, strangers and guests; and records of every kind in every column. */
+/** Two organizations, their people, strangers and guests, and the makers of the records in every column. */
 export interface MatrixFixtures {
   readonly organizationId: string;
   readonly anotherOrganizationId: string;

@@ -47,10 +47,10 @@ export interface CellRequest {
 
 export interface MatrixRoute {
   readonly table: MatrixTable;
-  /** The status of its success. */
+  /** The status of a successful request. */
   readonly success: number;
   readonly changes: boolean;
-  /** @param fresh the request may succeed and change the record that it names, so it gets its own record. */
+  /** @param fresh true if the request needs a record of its own, because it may succeed and change the record */
   readonly ask: (
     service: TestHost,
     fixtures: MatrixFixtures,

@@ -8,13 +8,13 @@ import { ALL_SCOPES } from '../keys.ts';
 
 /**
  * `get` reads a record, `list` the list of one owner, `create` makes a record (of a guest, too), `write` changes a
- * payer's record, `act` changes any record, `all` names no owner's record. `ask` makes no record and is answered to
- * every payer (to a guest, too), `open` is answered to everyone with a credential. `keys` takes only a platform admin's
+ * payer's record, `act` changes any record, `all` names no owner's record. `ask` makes no record and is allowed to
+ * every payer (to a guest, too), `open` is allowed to everyone with a credential. `keys` takes only a platform admin's
  * session, and `page` only the token of a hosted page.
  */
 export type How = 'get' | 'list' | 'create' | 'write' | 'act' | 'all' | 'ask' | 'open' | 'keys' | 'page';
 
-/** The route, the merchant's scope, the payer's scope, `How`, and the merchant's scope for keys if it is another. */
+/** The route, the merchant's scope, the payer's scope, `How`, and the merchant's scope for keys if it differs. */
 const TABLE = `
 POST   /payments/intents                        | -                    | payments:write      | create
 POST   /payments                                | -                    | payments:write      | create

@@ -103,8 +103,8 @@ export const WRITE_OR_ADMIN: MatrixTable = {
 export const WRITE_BY_TOKEN: MatrixTable = { ...WRITE, ...BY_TOKEN };
 
 /**
- * The columns of a create are personal, with another user's address, in either organization, and with the guest's
- * address. That address is new, so its guest can name it by the same e-mail.
+ * The columns of a create: personal, with another user's address, in each of the two organizations, and with the
+ * guest's address. The guest's address is new, so the guest can name it by the same e-mail.
  */
 export const CREATE = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
@@ -148,7 +148,7 @@ owner of another organization | ok  | - | 403 | ok  | -
 platform admin                | ok  | - | 403 | 403 | -
 `);
 
-/** Requests as the payer of the credential. */
+/** Requests for the payer that the credential names. */
 export const ASK_AS_PAYER = tableOf(`
 anonymous                     | 401 | - | - | - | -
 bad session                   | 401 | - | - | - | -
@@ -328,7 +328,7 @@ owner of another organization | 403 | 403 | 403 | 403 | 403
 platform admin                | 403 | ok  | ok  | ok  | ok
 `);
 
-/** Log entries, by sessions without an organization. Each caller sees its own, and platform admins see all. */
+/** Reading log entries, by sessions without an organization. Callers see their own, and platform admins see all. */
 export const LOG_READ = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401

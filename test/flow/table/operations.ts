@@ -22,7 +22,7 @@ export type TableOperation =
   | { readonly query: PartitionPage }
   | { readonly count: PartitionPage };
 
-/** The keys differ in their UTF-8 bytes. One key is outside the basic plane and sorts by its bytes. */
+/** The keys differ in their UTF-8 bytes. One key is outside the Basic Multilingual Plane. */
 const PARTITIONS = ['A', 'B', 'ü'] as const;
 const SORT_KEYS = [STREAMED, 'HIST#1', 'HIST#2', '\uFFFD', '💶'] as const;
 const INDEX_KEYS = ['o1', 'o2'] as const;
@@ -162,7 +162,7 @@ const step: fc.Arbitrary<TransactionStep> = fc.oneof(
 );
 
 const bounds = fc.record({ from: fc.constantFrom(undefined, ...DAYS), to: fc.constantFrom(undefined, ...DAYS) });
-/** A filter may not name a key. The existence clauses do. */
+/** A filter may not name a key attribute, but the existence clauses do. */
 const namesNoKey = (filter: readonly Clause[] | undefined): boolean =>
   !/"absent":|"exists":/.test(JSON.stringify(filter ?? []));
 const page = fc.record(

@@ -1,2 +1,2 @@
-/** The sort key of the items in the test table's stream. */
+/** The test table's stream contains only items with this sort key. */
 export const STREAMED = 'PAY';

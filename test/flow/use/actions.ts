@@ -270,7 +270,7 @@ const changeMethod: Action = async (context, cell) => {
   };
 };
 
-/** Stopped during the first period, and restarted after it. */
+/** Stops a subscription during its first period, and restarts it after the period. */
 const comingBack =
   (stop: 'pause' | 'cancel', comeBack: 'resume' | 'reactivate'): Action =>
   async (context, cell) => {

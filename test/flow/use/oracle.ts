@@ -79,7 +79,7 @@ const ofNamed = (use: UseCell): Expected => {
   }
 };
 
-/** Only our ids prove a guest without a token. A new subscription always names the guest's customer by our id. */
+/** A guest without a token is recognized only by our ids. A new subscription always names the customer by our id. */
 const provesGuest = ({ action, naming }: UseCell): boolean => naming === 'our id' || action === 'subscribe';
 
 /** A person's own method can pay for the person, and for organizations for which the person may pay. */
@@ -99,8 +99,8 @@ const ofOrganization = ({ action, caller, holder }: UseCell, mayUse: boolean, pa
 };
 
 /**
- * Our id no longer has a record. The provider's id is unknown to our records. Stripe's detached method looks like a new
- * method, so Stripe itself refuses it.
+ * A deleted method has no record, under our id or the provider's. At Stripe, a detached method looks like a new method,
+ * so Stripe itself refuses it.
  */
 const ofDeleted = ({ action, naming, provider }: UseCell): Expected => {
   if (naming === 'our id') return refused(NOT_FOUND);

@@ -288,7 +288,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
 
 const isStopped = ({ invocation }: Pending): boolean => invocation?.stopped !== undefined;
 
-/** Requests of clients, and writes at a provider. */
+/** True for steps of the timeline: requests of clients, providers' webhooks, and writes at a provider. */
 const isTelling = ({ place, call }: StepRequest<unknown>): boolean =>
   place === 'gateway' || place === 'webhook' || (place === 'provider' && !call.startsWith('GET'));
 

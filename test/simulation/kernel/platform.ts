@@ -173,7 +173,7 @@ const installTimers = (load: NodeJS.Require): void => {
     timeout: (ms: number): AbortSignal => {
       const controller = new AbortController();
       const reason = () => new DOMException('The operation was aborted due to timeout', 'TimeoutError');
-      // Referenced, unlike the real timer. Otherwise time could jump over the time-out of a call that never returns.
+      // A referenced timer, unlike the real one. Otherwise time could jump past the time-out of a call without an end.
       add(() => controller.abort(reason()), ms);
       return controller.signal;
     },

@@ -9,7 +9,7 @@ export interface Trace {
   lines(): readonly string[];
   /** The timeline of all acts and failures, without successful calls. */
   timeline(): readonly string[];
-  /** The lines after this point only read the final state. */
+  /** Ends the timeline, because all further lines only read the final state. */
   endTimeline(): void;
 }
 

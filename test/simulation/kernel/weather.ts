@@ -24,7 +24,7 @@ export interface Weather {
   readonly indexLagMs: number;
   /** The probability per operation that the stream is replayed to its consumers. */
   readonly replays: number;
-  /** The providers' delivery of webhooks; `delay` is an hour. */
+  /** How providers deliver webhooks; `delay` delivers them an hour late. */
   readonly providerWebhooks: 'normal' | 'duplicate' | 'reorder' | 'delay';
   /** A provider that responds to no call for a time. */
   readonly outage: Outage | undefined;

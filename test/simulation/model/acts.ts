@@ -1,7 +1,7 @@
 import type { History, HistoryAct } from './history.ts';
 import { INVOICE_PAID } from './outside.ts';
 
-/** Acts of payers directly at their provider. */
+/** @module Acts of payers directly at their provider. */
 const BY_PAYER = new Set(['pay in the browser', 'take the step of a payer', INVOICE_PAID]);
 
 type Acts = Pick<History, 'acts' | 'ledger'>;

@@ -48,11 +48,11 @@ const decidersOf = ({ people, exchanges }: History): ReadonlyMap<string, Decider
 
 type Found = Omit<Decision, 'from' | 'to' | 'decider'> & {
   readonly decider: Decider | undefined;
-  /** The time by the clock of the deciding function. */
+  /** The time of the decision by the clock of the deciding function. */
   readonly decidedAt: string;
 };
 
-/** The write may happen long after its stated time. */
+/** The period in which the decision was written, because a write may happen long after its stated time. */
 const decided = ({ decidedAt, decider, ...found }: Found): readonly Decision[] =>
   decider === undefined
     ? []
@@ -114,7 +114,7 @@ const changes = (history: History): readonly Decision[] => {
 };
 
 const LONGEST_PERIOD_MS = 31 * 86_400_000;
-/** Both totals are for a whole period, so a small difference may round to 0 for the rest of the period. */
+/** A smaller difference between the totals of whole periods may round to 0 for the rest of a period. */
 const LEAST_CENTS = 2;
 
 /** A cheaper plan that began before the end of a paid period, without a payment. */
@@ -128,10 +128,10 @@ const isDowngrade = ({ plan, wasPlan, dueCents, was, status, periodEnd, at: time
   );
 };
 
-/** The statuses of a request without a claim. A claimed change can still be refused if a cancellation ends it. */
+/** The statuses that prove that a request claimed no change. Other refusals may come after a claim. */
 const UNCLAIMED: ReadonlySet<number> = new Set([400, 401, 403, 404, 429]);
 
-/** A merchant's price that another request, such as a cancellation, has completed. `changes` judges the merchant. */
+/** True if another request, such as a cancellation, completed a merchant's price. `changes` judges the merchant. */
 const isMerchantsPrice = (history: History, { id, userId }: HistoryItem, { plan, at: time }: HistoryItem): boolean =>
   (changeRequests(history).get(id) ?? []).some(
     (exchange) =>
@@ -142,7 +142,7 @@ const isMerchantsPrice = (history: History, { id, userId }: HistoryItem, { plan,
       deciderOfRequest(history, exchange)?.person.userId !== userId,
   );
 
-/** A price set at the provider within the period is unpaid, so the change loses no paid amount. */
+/** True if the price was set at the provider within the period. It is unpaid, so the change loses no paid amount. */
 const isPricedInPeriod = (history: History, { id }: HistoryItem, { at: time, periodEnd }: HistoryItem): boolean =>
   (actsOnSubscriptions(history).get(id) ?? []).some(
     (act) => act.name === PRICING && act.at >= at(periodEnd) - LONGEST_PERIOD_MS && act.at <= at(time) + SKEW_MS,

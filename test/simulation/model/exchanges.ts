@@ -1,6 +1,6 @@
 import type { History, HistoryExchange } from './history.ts';
 
-/** Lookups in requests and responses for several invariants. */
+/** @module Lookups in requests and responses for several invariants. */
 
 /** The maximum difference between an instance's clock and the true time. */
 export const SKEW_MS = 2_500;

@@ -194,10 +194,10 @@ export interface History {
   readonly audit: Audit | undefined;
 }
 
-/** One sentence that always holds. */
+/** An invariant, which `sentence` states in words. */
 export interface Oracle {
   readonly sentence: string;
-  /** True if the sentence holds only at rest, after the end of all faults and work. */
+  /** True if the invariant holds only at rest, after the end of all faults and work. */
   readonly atRestOnly: boolean;
   /** @returns one line for each violation */
   readonly violations: (history: History) => readonly string[];

@@ -1,6 +1,6 @@
 import type { HistoryExchange, Person } from './history.ts';
 
-/** The rights of the people of the merchant, by section 20's table of scopes. */
+/** @module The rights of the people of the merchant, by the service's table of scopes. */
 
 /** True for platform admins and staff. */
 export const isOfMerchant = ({ kind, staffRole }: Person): boolean => kind === 'admin' || staffRole !== undefined;

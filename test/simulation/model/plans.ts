@@ -1,7 +1,7 @@
 import type { History, HistoryExchange, HistoryItem, HistoryJson } from './history.ts';
 import { recordsOf } from './records.ts';
 
-/** Changes of the plan of a subscription. */
+/** @module Changes of the plan of a subscription. */
 
 /** True if the payment charges the difference of a plan change, and is no provider's invoice. */
 export const isOfChange = ({ billingReason, providerInvoiceId }: HistoryItem): boolean =>

@@ -66,13 +66,13 @@ const read = (items: readonly HistoryItem[]): Records => {
 
 const ISO_LENGTH = 24;
 
-/** A payment in a list has its times in the fields of the list alone. */
+/** The times of a listed payment, which stores them only in the fields of its list entry. */
 const timesOf = ({ sort, f }: HistoryItem): HistoryItem => ({
   ...(typeof sort === 'string' && { createdAt: sort.slice(0, ISO_LENGTH) }),
   ...(f?.u && { updatedAt: f.u }),
 });
 
-/** The rest of a deleted record, which is kept for its idempotency key. */
+/** True for the remains of a deleted record, which are kept for its idempotency key. */
 const isGone = ({ tombstone, deletedAt }: HistoryItem): boolean => tombstone === true || deletedAt !== undefined;
 
 /** True if readers see the record, because the provider has responded to its creation. */

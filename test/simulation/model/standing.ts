@@ -116,7 +116,8 @@ const changed = (exchange: HistoryExchange, names: Names, route: Route): Changed
   if (organizationId === '') return created(body);
   const caller = userOfPerson(exchange, names);
   if (tail === 'leave') return { userId: caller, role: undefined };
-  // Only the owner assigns and removes roles, and never assigns the owner's role. A missing record is gone anyway.
+  // Only the owner assigns and removes roles, and never assigns the owner's role. But a 404 shows to
+  // any caller that the record is gone.
   const isLawful = (names.founders.get(organizationId) ?? caller) === caller && sent?.role !== 'owner';
   if (!isLawful && exchange.status !== 404) return undefined;
   if (tail === 'members' && memberId === undefined)

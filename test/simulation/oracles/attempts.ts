@@ -4,7 +4,7 @@ import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
-/** Sentences about the attempts of a payment, as its versions show them. */
+/** @module Invariants about the attempts of a payment, as its versions show them. */
 /** PayPal keeps the idempotency key of an order for six hours. Other providers keep keys longer. */
 const KEY_KEPT_MS = 6 * 3_600_000;
 

@@ -5,7 +5,7 @@ import { mayAsStaff } from '../model/merchants.ts';
 import { CREATES, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { mayManage } from '../model/standing.ts';
 
-/** Rights to change records. Every successful request except a GET is checked by its route's row. */
+/** @module Rights to change records. Every successful request except a GET is checked by its route's row. */
 
 type Who =
   | 'every user'
@@ -95,7 +95,7 @@ const read = (history: History): readonly Asked[] => {
     const row = ROUTES.find(({ route }) => route.test(`${method} ${path}`));
     const who = row?.who ?? 'platform admins';
     const named = row?.route.exec(`${method} ${path}`)?.[1] ?? '';
-    // A former member gets the same response again under the same key.
+    // A former member who repeats a request under its key gets the first response again.
     const earlier = who === 'every member but the owner' ? firstUnderKey(history, exchange) : undefined;
     const guests = guestsOf(history, exchange);
     return [{ model, exchange, person, guests, who, named, owner: ownerOf(model, exchange, named), earlier }];
@@ -133,7 +133,7 @@ const isForMerchant = ({ person, who, exchange }: Asked): boolean =>
 const lineOf = ({ exchange: { number, method, path }, person }: Asked, about: string): string =>
   `answer ${number}: ${person.name} did ${method} ${path}${about}`;
 
-/** A sentence about the changes that `isMeant` chooses. */
+/** An invariant about the changes that `isMeant` chooses. */
 const sentenceOn = (
   sentence: string,
   isMeant: (asked: Asked) => boolean,
@@ -189,7 +189,7 @@ export const sendersPermitted = sentenceOn(
   },
 );
 
-/** A repeated idempotency key returns the response of its first request. */
+/** Compares the owner in the response to a creation with the organization that the request means. */
 export const ownersFit: Oracle = {
   sentence: 'A new record belongs to the organization that its request or its session names, or else to its maker',
   atRestOnly: false,
@@ -208,8 +208,8 @@ export const ownersFit: Oracle = {
 };
 
 /**
- * The provider refused the method, and the payer paid with another method in the browser. The confirmation returns that
- * payment.
+ * True if the provider refused the method and the payer paid with another method in the browser. The confirmation then
+ * returns that payment.
  */
 const isPaidOtherwise = ({ ledger }: History, { path, body }: HistoryExchange, id: string): boolean => {
   const payment = /^\/payments\/confirm\/([^/]+)$/.exec(path)?.[1];
@@ -221,7 +221,7 @@ const isPaidOtherwise = ({ ledger }: History, { path, body }: HistoryExchange, i
 
 const REMOVAL_THERE = 'remove a method at the provider';
 
-/** The method was detached before the response. It has no owner, and its provider refuses every charge. */
+/** True if the method was detached before the response. It has no owner, and its provider refuses every charge. */
 const isDetached = ({ acts, exchanges, ledger }: History, { answeredAt }: HistoryExchange, id: string): boolean => {
   const isFree = ledger.payment_methods.some((method) => method.id === id && method.customer === null);
   const records = new Set(

@@ -3,7 +3,7 @@ import { actsOnSubscriptions } from '../model/outside.ts';
 import { plansStarted } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** Sentences about the credit of a plan change. */
+/** @module Invariants about the credit of a plan change. */
 
 const CLOCKS_DIFFER_MS = 5_000;
 
@@ -72,7 +72,7 @@ const invoiced = (asked: Asked): readonly PaidTime[] => {
     });
 };
 
-/** The rest of a period or a new period, paid by an earlier change. A new period includes the old period's credit. */
+/** Paid time from earlier changes: the rest of a period, or a new period, which includes the old period's credit. */
 const changedBefore = (asked: Asked): readonly PaidTime[] => {
   const { payment } = recordsOf(asked.history);
   return asked.before.flatMap(({ lines = [], dueCents, paymentId }) =>
@@ -85,7 +85,7 @@ const changedBefore = (asked: Asked): readonly PaidTime[] => {
   );
 };
 
-/** A period may begin by a clock that is ahead of ours. */
+/** The worth of the paid time at that time. A period may begin by a clock that is ahead of ours. */
 const worthAt = (time: number, { start, end, cents }: PaidTime): number =>
   start - CLOCKS_DIFFER_MS <= time && time < end ? Math.max(0, cents) * Math.min(1, (end - time) / (end - start)) : 0;
 

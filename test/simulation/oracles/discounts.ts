@@ -12,7 +12,7 @@ import { wasHeld } from '../model/holds.ts';
 import { changedThere } from '../model/outside.ts';
 import { recordsOf } from '../model/records.ts';
 
-/** Sentences about the counters, limits and discounts of codes. */
+/** @module Invariants about the counters, limits and discounts of codes. */
 /** A use of a code. `none` is a returned use. */
 interface Use {
   readonly state: 'reserved' | 'redeemed' | 'none';
@@ -123,7 +123,7 @@ const ofPayments = (history: History): readonly Priced[] => {
     recordsOf(history)
       .payments.filter(({ discount }) => discount !== undefined)
       .filter((payment) => !isOdd.has(payment['subscriptionId']) && payment['anomaly'] === undefined)
-      // A plan change charges a difference, and a capture may take a part.
+      // Excludes plan changes, which charge a difference, and holds, which may be captured in part.
       .filter((payment) => payment['billingReason'] !== 'subscription_change' && !wasHeld(payment))
       .map((payment) => {
         const { id, taxCents = 0, discountCents = 0, totalCents, discount, productId } = payment;
@@ -133,7 +133,7 @@ const ofPayments = (history: History): readonly Priced[] => {
         const own = discountCents - cents;
         const full = { subtotalCents, taxCents: fullTaxCents, discountCents: own };
         const reduced = { subtotalCents, taxCents, discountCents, totalCents };
-        // The tax without the code is unknown for a period, so its subscription is compared instead.
+        // A period's payment lacks the tax without the code, so the product's price is compared for its subscription.
         const isProduct = productId !== undefined && discount.fullTaxCents !== undefined;
         return { what: id, code, isProduct, full, reduced };
       })

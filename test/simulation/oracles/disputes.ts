@@ -3,8 +3,8 @@ import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical, partsOf } from './events.ts';
 
 /**
- * Sentences about disputes. The record follows the provider, its last change is published, and no refund returns
- * disputed money by accident.
+ * @module Invariants about disputes. The record follows the provider, its last change is published, and no refund
+ * returns disputed money by accident.
  */
 const OPEN = new Set(['needs_response', 'under_review']);
 
@@ -28,7 +28,7 @@ const REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** PayPal names the due date only for an open case, so the last named date stays. */
+/** PayPal's slot. PayPal names the due date only for an open case, so the record keeps the last named date. */
 const HIDES_DATE = 'provider_b';
 
 /** Providers count in seconds. */

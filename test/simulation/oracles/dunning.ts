@@ -2,7 +2,7 @@ import type { History, HistoryItem, HistoryOutage, Oracle } from '../model/histo
 import { isOfChange } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** Sentences about failed renewals of subscriptions that the service bills. */
+/** @module Invariants about failed renewals of subscriptions that the service bills. */
 const RETRY_DAYS = [1, 3, 7, 14];
 const DAY_MS = 86_400_000;
 const LAST_DAY_MS = 14 * DAY_MS;
@@ -26,7 +26,7 @@ interface Span {
   readonly until: number;
 }
 
-/** From a failed renewal until its subscription is no longer past due. */
+/** The time from a failed renewal until its subscription is no longer past due. */
 interface Lapse extends Span {
   /** The version that ended the dunning. */
   readonly end: HistoryItem | undefined;
@@ -34,7 +34,7 @@ interface Lapse extends Span {
 
 interface Bill {
   readonly subscriptionId: string;
-  /** The record of the subscription; undefined after its removal. */
+  /** The versions of the subscription; empty after its removal. */
   readonly versions: readonly HistoryItem[];
   /** True if the subscription now has a payment method. */
   readonly hasMethod: boolean;
@@ -50,7 +50,7 @@ interface Bill {
 
 const OPEN = new Set(['processing', 'pending']);
 
-/** A released claim reached no provider, so it does not count. */
+/** The attempts of a payment. A released claim reached no provider, so it does not count. */
 const attemptsOf = (id: string, versions: readonly HistoryItem[]): readonly Attempt[] => {
   let isRepeated = false;
   return versions.flatMap((version, index) => {
@@ -72,7 +72,7 @@ const openSpans = (versions: readonly HistoryItem[]): readonly Span[] =>
 
 const lapsesOf = (versions: readonly HistoryItem[]): readonly Lapse[] =>
   versions.flatMap(({ status, was, at: time }, index) => {
-    // A first charge is pending for a day at most, and is not retried.
+    // Excludes first charges, which are pending for a day at most and are not retried.
     if (status !== 'past_due' || (was !== 'active' && was !== 'trialing')) return [];
     const end = versions.slice(index).find((one) => one['status'] !== 'past_due');
     return [{ from: at(time), until: end ? at(end['at']) : Number.POSITIVE_INFINITY, end }];
@@ -103,7 +103,7 @@ const billsOf = (history: History): readonly Bill[] => {
   });
 };
 
-/** During an outage of the provider, a retry waits for its end. */
+/** The latest time of a planned retry. During an outage of the provider, a retry waits for the end of the outage. */
 const latestOf = (planned: number, { outage, delayMs }: Pick<Bill, 'outage' | 'delayMs'>): number => {
   const isAway = outage !== undefined && planned > outage.from - TOLERANCE_MS;
   return (isAway ? Math.max(planned, outage.until) : planned) + delayMs;
@@ -116,7 +116,7 @@ const plannedDay = (first: number, time: number, bill: Bill): number | undefined
     return time >= planned - CLOCKS_MS && time <= latestOf(planned, bill);
   });
 
-/** Setting another method retries immediately; the service finishes an interrupted run. */
+/** True soon after another method was set, which retries immediately. Due work finishes an interrupted retry. */
 const isAfterNewMethod = ({ versions, delayMs }: Bill, time: number): boolean =>
   versions.some(
     ({ cause, at: changed }) =>
@@ -125,7 +125,7 @@ const isAfterNewMethod = ({ versions, delayMs }: Bill, time: number): boolean =>
 
 const hoursSince = (first: number, time: number): number => Math.round((time - first) / 3_600_000);
 
-/** Without the history of the subscription, the days count from the first failure of the payment. */
+/** The failure from which the retry's days count. Without versions of the subscription, the payment's first failure. */
 const firstFailure = (history: History, { versions, lapses }: Bill, attempt: Attempt): number | undefined => {
   const lapse = lapses.find(({ from, until }) => attempt.at > from + CLOCKS_MS && attempt.at <= until + CLOCKS_MS);
   if (lapse || versions.length > 0 || !attempt.isRepeated) return lapse?.from;
@@ -195,7 +195,7 @@ const missedDays = (history: History, bill: Bill, { from, until, end }: Lapse): 
     if (latest > Math.min(until, history.now) && !isGivenUp) return false;
     const isTried = bill.attempts.some(({ at: time }) => time >= planned - CLOCKS_MS && time <= latest);
     const isUnderWay = bill.open.some((one) => one.from <= planned && one.until > planned);
-    // Excludes the version at the end, which names its own failure.
+    // `until` excludes the version at the end of dunning, which has a failure code of its own.
     return !isTried && !isUnderWay && !isWithoutMethod(bill, Math.min(latest, until));
   });
 };

@@ -6,7 +6,7 @@ import { actsOnSubscriptions, COLLECTING } from '../model/outside.ts';
 import { modelOf } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
-/** Invariants about charges after a cancellation, a pause, a deletion or an erasure. */
+/** @module Invariants about charges after a cancellation, a pause, a deletion or an erasure. */
 interface Charge {
   readonly id: string;
   readonly at: number;
@@ -30,7 +30,7 @@ const chargesOf = (history: History): Charges => {
   return found;
 };
 
-/** A request, and how long its function may have run. A later ending also ends the results of the request. */
+/** The times in which a request's function may have run. A later ending also ends the results of the request. */
 interface Running {
   readonly sentAt: number;
   readonly until: number;
@@ -55,7 +55,7 @@ interface Ending {
   readonly id: string;
   /** The time of the end, after which nothing is charged. Times are epoch ms. */
   readonly at: number;
-  /** True if a later request may continue the record. */
+  /** The time of the request that ended the record. Requests to continue that ran since then permit a charge. */
   readonly sentAt: number;
 }
 

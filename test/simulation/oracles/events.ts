@@ -3,7 +3,7 @@ import { SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryDelivery, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 
-/** Sentences about events on the bus and at the webhook targets. */
+/** @module Invariants about events on the bus and at the webhook targets. */
 export const canonical = ({ bus }: Pick<History, 'bus'>): readonly HistoryEvent[] =>
   bus.filter(({ source }) => source === 'payments');
 
@@ -13,11 +13,11 @@ export const partsOf = ({ detail }: HistoryEvent) => {
   return { record, version: Number(version), name };
 };
 
-/** A guest who repeats a request after an erasure is a new guest. The customer's id is derived from the key. */
+/** True if a guest repeats a create after an erasure. The guest is new, but the key gives the customer the same id. */
 const isMadeAgain = (history: History, event: string, text: string): boolean =>
   event.endsWith('customer.created') && isAboutErased(history, text);
 
-/** An address may change until its event is published again. */
+/** Omits billing addresses, because an address may change before its event is published again. */
 const withoutAddress = (field: string, value: unknown): unknown => (field === 'billing_address' ? undefined : value);
 
 export const oneBodyPerId: Oracle = {
@@ -42,7 +42,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   requires_capture: 'payment.authorized',
 };
 
-/** A canceled payment has an event only if its amount was held. */
+/** The event of a payment's version, if it has one. A cancellation has an event only if the amount was held. */
 const nameOf = (version: HistoryItem, before: HistoryItem | undefined): string | undefined => {
   const { cause, status } = version;
   // A released claim restores an already published status.
@@ -65,7 +65,7 @@ const expectedOf = (id: string, versions: readonly HistoryItem[]): readonly stri
 const failsAgain = (before: HistoryItem | undefined, after: HistoryItem): boolean =>
   after['status'] === 'failed' && before?.['attempt'] < after['attempt'];
 
-/** A first charge that becomes visible later is published under that later version. */
+/** The event under the first version with its outcome. A first charge may be published under a later version. */
 const atItsOutcome = (event: string, versions: readonly HistoryItem[]): string => {
   const [id, version, name] = event.split(':');
   let at = versions.findIndex(({ sk }) => Number(String(sk).split('#')[1]) === Number(version));
@@ -103,7 +103,7 @@ export const eventsOnce: Oracle = {
 
 const nameAt = ({ headers }: HistoryDelivery): string => headers['webhook-event'] ?? '';
 
-/** An erasure removes the person and their card or bank data from undelivered events. */
+/** The fields that an erasure may remove from undelivered events, such as card and bank data. */
 const PERSONAL = new Set([
   ...['email', 'name', 'last_four', 'country', 'fingerprint', 'bank_name'],
   ...['reference_code', 'metadata', 'billing_address'],

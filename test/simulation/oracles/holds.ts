@@ -13,13 +13,13 @@ import { isOfMerchant } from '../model/merchants.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical } from './events.ts';
 
-/** Sentences about captures and releases, such as who may make them and for which amount. */
+/** @module Invariants about captures and releases, such as who may make them and for which amount. */
 
 /** The ledger's rows of holds, including ended holds. */
 const holdsThere = ({ ledger }: History): readonly HistoryJson[] =>
   ledger.charges.filter(({ authorized = 0, captured = 0, status }) => authorized + captured > 0 && status !== 'failed');
 
-/** The rows by payment. Charges of a provider's invoices name no payment until the service has read their event. */
+/** The rows by payment. A provider's invoice charge names no payment until the service has read its event. */
 const holdsOf = (history: History): ReadonlyMap<string, readonly HistoryJson[]> =>
   Map.groupBy(
     holdsThere(history).filter(({ payment_id }) => typeof payment_id === 'string'),
@@ -152,7 +152,7 @@ export const holdsAgree: Oracle = {
   },
 };
 
-/** An ended hold is looked up after minutes, then daily. Its provider may have an outage of a day. */
+/** The time to find the end of a hold. Lookups come after minutes, then daily, and an outage may last a day. */
 const LOOKED_AT_MS = 3 * 86_400_000;
 
 export const holdsEnd: Oracle = {
@@ -165,7 +165,7 @@ export const holdsEnd: Oracle = {
     }),
 };
 
-/** A reminder is due a day before the end of the hold, with some time for retries. */
+/** The minimum length of a hold with a reminder. The reminder is due a day before the end, plus time for retries. */
 const REMINDED_MS = 12 * 3_600_000;
 
 export const remindedOnce: Oracle = {
@@ -187,7 +187,7 @@ export const remindedOnce: Oracle = {
   },
 };
 
-/** The statuses for a foreign record or an unknown outcome. Any other refusal would reveal the hold to a payer. */
+/** True if the response reveals nothing about the hold. Any other refusal would reveal the hold to a payer. */
 const isNotCaptured = ({ status, body }: HistoryExchange): boolean =>
   [0, 401, 403, 404, 429].includes(status) || status >= 500 || body?.code === 'IDEMPOTENCY_IN_PROGRESS';
 
@@ -227,7 +227,7 @@ const isRead = ({ method, status, isAnswered }: HistoryProviderCall): boolean =>
 /** The last parts of the paths that capture or release a hold. */
 const ENDS_HOLD = /\/(?:capture|complete|void|cancel)$/;
 
-/** A provider that answers 429 has done nothing. */
+/** True if the call may have ended the hold. A provider that responds with 429 has done nothing. */
 const mayHaveActed = ({ path, status }: HistoryProviderCall): boolean => ENDS_HOLD.test(path) && status !== 429;
 
 /** A refusal proves nothing, because an earlier send or the provider's dashboard may have captured the hold. */

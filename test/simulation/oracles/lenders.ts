@@ -5,7 +5,7 @@ import { type Model, modelOf } from '../model/owners.ts';
 import { changesAndWithdrawals, plansStarted } from '../model/plans.ts';
 import { at } from '../model/records.ts';
 
-/** A sentence about subscriptions of organizations that a member's own method pays. */
+/** @module An invariant about subscriptions of organizations that a member's own method pays. */
 
 /** The user whose own method pays for an organization, according to a response. */
 const lenderIn = ({ ownerOf }: Model, { body }: HistoryExchange): string | undefined => {
@@ -13,7 +13,7 @@ const lenderIn = ({ ownerOf }: Model, { body }: HistoryExchange): string | undef
   return owner?.organizationId === undefined ? owner?.userId : undefined;
 };
 
-/** The method that the last response before the request showed. */
+/** The subscription's method in the last response before the request. */
 const methodBefore = ({ exchanges }: History, id: string, { sentAt }: HistoryExchange): string | undefined =>
   exchanges.findLast(({ body, answeredAt }) => body?.id === id && answeredAt <= sentAt)?.body.payment_method_id;
 
@@ -21,7 +21,7 @@ const INTERVAL = ['billing_interval', 'interval_multiplier'] as const;
 
 interface Lowering {
   readonly exchange: HistoryExchange;
-  /** The merchant's user. Another person's change may begin within the clock tolerance. */
+  /** The merchant's user. Changes of other users are ignored, because they may begin within the clock tolerance. */
   readonly userId: string;
 }
 

@@ -2,7 +2,7 @@ import { firstUnderKey, organizationAsked, SKEW_MS } from '../model/exchanges.ts
 import type { History, HistoryExchange, Oracle } from '../model/history.ts';
 import { modelOf } from '../model/owners.ts';
 
-/** @module Sentences about rate limits, for histories with rate limits on. */
+/** @module Invariants about rate limits, for histories with rate limits on. */
 const HOUR_MS = 3_600_000;
 
 /** A counted decline. A repeated response under the same key does not count. */

@@ -2,7 +2,7 @@ import { erasuresOf, isErasedBy } from '../model/erasures.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { isVisible, recordsOf } from '../model/records.ts';
 
-/** Sentences about acknowledged writes and about lists. */
+/** @module Invariants about acknowledged writes and about lists. */
 const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
   '/payments': 'payments',
   '/payments/intents': 'payments',
@@ -14,7 +14,7 @@ const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
 };
 
 /**
- * After a conflict, a removal may be half done, so its caller repeats the removal. The same applies if a customer is
+ * True if a removal may have run, at least in part. A removal may be half done after a conflict, or if a customer is
  * removed while another request moves a subscription to one of the customer's methods.
  */
 const mayHaveRun = ({ exchanges }: History, { status, body, sentAt, answeredAt }: HistoryExchange): boolean => {
@@ -26,7 +26,7 @@ const mayHaveRun = ({ exchanges }: History, { status, body, sentAt, answeredAt }
   );
 };
 
-/** A deletion that the SDK repeats finds no record, so even a successful deletion may return 404. */
+/** True for a 404 of a deletion that may have succeeded. If the SDK repeats the write, it finds no record. */
 const isNoMore = ({ exchanges }: History, { status, person, path }: HistoryExchange): boolean =>
   status === 404 &&
   exchanges.some((one) => {
@@ -34,7 +34,7 @@ const isNoMore = ({ exchanges }: History, { status, person, path }: HistoryExcha
     return one.person === person && record !== undefined && path.endsWith(record.id);
   });
 
-/** Payments are never deleted. Other records may be gone after a deletion, an erasure or an act at the provider. */
+/** True if a deletion, an erasure or an act at the provider may have removed the record. Payments are never deleted. */
 const mayBeGone = (history: History, exchange: HistoryExchange, record: HistoryJson): boolean => {
   const ids = [record.id, record.customer_id, record.organization_id].filter((id) => Boolean(id));
   const isDeleted = history.exchanges.some(
@@ -58,7 +58,7 @@ const isErased = (history: History, exchange: HistoryExchange, record: HistoryJs
   return erasuresOf(history).some((one) => sentAt < one.doneAt && isErasedBy(one, owner));
 };
 
-/** A method is removed after its detachment at the provider, or after a day without the payer's authentication. */
+/** True for a method that was detached at the provider, or that may expire after a day without authentication. */
 const isRemovedThere = ({ acts }: History, { id, setup_status, provider_payment_method_id }: HistoryJson): boolean =>
   String(id).startsWith('pmt_') &&
   (setup_status === 'requires_action' ||
@@ -168,7 +168,7 @@ export const listsAgree: Oracle = {
   },
 };
 
-/** The number of records that the page proves, and the total beside them. */
+/** The minimum number of records that the page proves, and the total that the response states. */
 const countsOf = ({
   body,
   query,

@@ -1,7 +1,7 @@
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { recordsOf } from '../model/records.ts';
 
-/** Sentences about customers and payment methods. At rest each record matches the provider's record. */
+/** @module Invariants about customers and payment methods. At rest each record matches the provider's record. */
 
 /** Providers that send an event after a change of a customer or card. */
 const TELLING = new Set(['provider_a', 'provider_c']);

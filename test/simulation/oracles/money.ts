@@ -4,7 +4,7 @@ import { actsOnSubscriptions, PRICING, TRIAL_MOVED } from '../model/outside.ts';
 import { isOfChange, planVersions } from '../model/plans.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
-/** Sentences about charges, amounts and refunds. */
+/** @module Invariants about charges, amounts and refunds. */
 const grouped = <T>(
   all: readonly T[],
   keyOf: (one: T) => string | null | undefined,
@@ -44,14 +44,14 @@ interface PaidPeriod {
 }
 
 /**
- * If the provider bills, each paid invoice names its period, even if the invoice was voided later.
+ * The periods that the provider has billed. Each paid invoice names its period, even if the invoice was voided later.
  */
 const invoicedPeriods = ({ ledger }: History): readonly PaidPeriod[] => {
   const ours = new Map(ledger.subscriptions.map(({ id, subscription_id }) => [id, subscription_id ?? id]));
   const taken = new Set(ledger.charges.filter(isChargeTaken).map(({ payment_intent }) => payment_intent));
   return (
     ledger.invoices
-      // An invoice with the total 0 collects a customer's debt, and pays for no period.
+      // Excludes invoices with the total 0, which collect a customer's debt and pay for no period.
       .filter(({ amount, total }) => amount > 0 && total !== 0)
       .filter(({ status, payment_intent }) => status === 'paid' || taken.has(payment_intent))
       .map(({ id, subscription, period_start, period_end }) => ({
@@ -61,7 +61,7 @@ const invoicedPeriods = ({ ledger }: History): readonly PaidPeriod[] => {
   );
 };
 
-/** If the service bills, a payment belongs to the period that was claimed for it. */
+/** The periods that the service has billed. A payment belongs to the period that was claimed for it. */
 const claimedPeriods = (history: History, paid: readonly HistoryItem[]): readonly PaidPeriod[] => {
   const claims = new Map(
     history.items.filter(({ sk }) => String(sk).startsWith('PERIOD#')).map((claim) => [claim['paymentId'], claim]),
@@ -72,7 +72,7 @@ const claimedPeriods = (history: History, paid: readonly HistoryItem[]): readonl
   });
 };
 
-/** The maximum difference between two clocks. A new calendar begins by the clock of an instance. */
+/** The maximum difference between two clocks. A new billing calendar begins at the time of an instance's clock. */
 const CLOCKS_DIFFER_MS = 5_000;
 
 export const periodPaidOnce: Oracle = {
@@ -94,7 +94,7 @@ export const periodPaidOnce: Oracle = {
     const periods = grouped([...claimed, ...invoicedPeriods(history)], ({ subscription }) => subscription);
     const acts = actsOnSubscriptions(history);
     return [
-      // A deleted subscription has no claims left.
+      // Excludes deleted subscriptions, because their period claims were deleted, too.
       ...paid
         .filter(({ id, subscriptionId }) => !named.has(id) && kept.has(subscriptionId))
         .map(({ id, subscriptionId }) => `${id} of ${subscriptionId} was paid for no period, or for one that is paid`),
@@ -144,7 +144,7 @@ const UPDATE_UNDER_WAY_MS = 120_000;
 
 const ORDER_KEPT_MS = 6 * 3_600_000;
 
-/** PayPal forgets an unpaid order, so a confirmation makes a new order. */
+/** True if PayPal has forgotten the unpaid order. A confirmation then makes a new order. */
 const isForgotten = (intent: HistoryJson, now: number): boolean =>
   intent.provider === 'provider_b' &&
   intent.status.startsWith('requires_') &&
@@ -163,7 +163,7 @@ export const intentsAgree: Oracle = {
       if (!intent || isForgotten(intent, history.now) || isSettling || !isVisible(payment)) return [];
       // A concurrent update may have changed the provider's amount. The canceled intent can no longer be charged.
       if (payment['status'] === 'canceled') return [];
-      // A hold may be captured in part, which the sentences about holds check.
+      // A hold may be captured in part, which the invariants about holds check.
       if (wasHeld(payment)) return [];
       if (intent.amount === totalCents && intent.currency === currency) return [];
       return [`${id} is ${totalCents} ${currency}, ${intent.id} is ${intent.amount} ${intent.currency}`];

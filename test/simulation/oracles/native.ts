@@ -4,7 +4,7 @@ import { actsOnSubscriptions, INVOICE_PAID, PRICING } from '../model/outside.ts'
 import { planVersions } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** Sentences about subscriptions that the provider bills. */
+/** @module Invariants about subscriptions that the provider bills. */
 const secondOf = (time: string | null | undefined): number | null =>
   time === null || time === undefined ? null : Math.floor(at(time) / 1_000);
 
@@ -19,14 +19,14 @@ interface Both {
   readonly isPricedThere: boolean;
 }
 
-/** A provider's trial that covers paid time is neither a trial nor a period here. */
+/** True if the provider's trial only covers paid time. Such a trial is neither a trial nor a period here. */
 const isBridged = ({ here, there, isReplanned }: Both): boolean =>
   (isStartedAgain(here) && there.trial_end !== null) ||
   (isReplanned && there.status === 'trialing' && here['status'] !== 'trialing');
 
 const isStartedAgain = (here: HistoryItem): boolean => (here['formerProviderIds'] ?? []).length > 0;
 
-/** The provider keeps a date separate from the flag. */
+/** The scheduled end here and at the provider, which stores a date separately from the flag `cancel_at_period_end`. */
 const endOf = ({ here, there }: Both): readonly [Fields, Fields] => [
   { ends: here['cancelAtPeriodEnd'], at: there.cancel_at === null ? null : secondOf(here['cancelAt']) },
   { ends: there.cancel_at_period_end || there.cancel_at !== null, at: secondOf(there.cancel_at) },

@@ -5,7 +5,7 @@ import { planVersions } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 import { NOTICE_DAYS } from '../world/people.ts';
 
-/** Sentences about the notice before a renewal. */
+/** @module Invariants about the notice before a renewal. */
 const DAY_MS = 86_400_000;
 /** Each table failure and each killed function delays due work by some minutes. */
 const LATEST_BY_FAULTS_MS = 12 * 3_600_000;
@@ -29,7 +29,7 @@ const noticeOf = ({ timestamp, data }: HistoryJson): Notice => ({
   isEnding: data.status !== 'active' || data.cancel_at_period_end,
 });
 
-/** The bus may receive an event more than once. */
+/** The notices, each once, because the bus may receive an event more than once. */
 const noticesOf = ({ bus }: History): readonly Notice[] => {
   const sent = bus.filter(
     ({ 'detail-type': name, detail }) =>

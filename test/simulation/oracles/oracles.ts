@@ -102,8 +102,8 @@ import { tierHasItsMoney, trialIsOfProduct } from './tiers.ts';
 import { nothingGivenUp } from './work.ts';
 
 /**
- * Every sentence. To add a sentence, export an `Oracle` from a file of this folder, add its row here, and add a test in
- * which the sentence fails.
+ * Every invariant. To add an invariant, export an `Oracle` from a file of this folder, add its row here, and add a test
+ * in which the invariant fails.
  */
 export const ORACLES: readonly Oracle[] = [
   chargedOnce,

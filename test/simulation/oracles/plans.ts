@@ -6,7 +6,7 @@ import { actsOnSubscriptions } from '../model/outside.ts';
 import { changeRequests, isMerchantsChange, isOfChange, plansStarted } from '../model/plans.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
-/** Sentences about plan changes of subscriptions. */
+/** @module Invariants about plan changes of subscriptions. */
 
 const chargesOf = ({ ledger }: History): ReadonlyMap<string, HistoryJson> =>
   new Map(ledger.charges.filter(isChargeTaken).map((charge) => [String(charge.payment_id), charge]));

@@ -3,7 +3,7 @@ import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from 
 import { actsOnSubscriptions, ENDING, PRICING, TRIAL_MOVED } from '../model/outside.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
-/** Invariants about the promises of a response. */
+/** @module Invariants about the promises of a response. */
 export const syncFinds: Oracle = {
   sentence: 'A payment is found by the id that its provider has given to it',
   atRestOnly: false,

@@ -4,7 +4,7 @@ import { plansStarted } from '../model/plans.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical, partsOf } from './events.ts';
 
-/** Sentences about events. Each change of a record has one event with the correct amounts in a possible order. */
+/** @module Invariants about events. Each change of a record has one event, with correct amounts in a possible order. */
 
 /** The events of each record by their ids, which are `record:version:event`. */
 const publishedOf = (history: History): ReadonlyMap<string, ReadonlyMap<string, HistoryEvent>> => {
@@ -33,7 +33,7 @@ const subscriptionName = (version: HistoryItem, before: HistoryItem | undefined)
   return isEnd ? 'subscription.cancelled' : 'subscription.updated';
 };
 
-/** One event per version, including versions that the history hides. */
+/** The events expected for a subscription: one per version, including versions that the history hides. */
 const eventsOfSubscription = ({ id, version }: HistoryItem, versions: readonly HistoryItem[]): readonly string[] => {
   const shown = new Map(versions.map((one) => [versionOf(one), one]));
   return Array.from({ length: version }, (_, index) => {
@@ -58,13 +58,13 @@ const MEMBERSHIP_EVENT: Readonly<Record<string, string>> = {
   expired: 'membership.cancelled',
 };
 
-/** A pause does not affect an ended membership. */
+/** A membership that has ended already gets no event when its subscription pauses. */
 const membershipEvent = (is: string | undefined, was: string | undefined): string | undefined =>
   is === 'expired' && was !== 'active' && was !== 'pending' ? undefined : MEMBERSHIP_EVENT[is ?? ''];
 
 /**
- * A change that states the paid period. A free period is paid at its start. A payment may become known after the end of
- * its subscription.
+ * True for the version of a change that states the paid period. A free period is paid at its start. A payment may
+ * become known after the end of its subscription.
  */
 const isPaidBy = ({ status, paymentId, cause, periodEnd }: HistoryItem, isFree: boolean, until: string): boolean => {
   if (status === 'canceled') return cause === 'renewed';
@@ -80,7 +80,7 @@ interface MembershipBefore {
   readonly isGivenUp: boolean;
 }
 
-/** During retries a membership keeps its status. It is pending until its first activation. */
+/** The status of the membership. It is pending until its first activation, and stays unchanged during retries. */
 const membershipAt = (
   status: string,
   { was, wasActive, isUnpaid, isGivenUp }: MembershipBefore,
@@ -126,7 +126,7 @@ const lastOfMembership = ({ id, status }: HistoryItem, { events, versions }: OfM
   const last = [...(events?.values() ?? [])].toSorted((one, other) => partsOf(other).version - partsOf(one).version)[0];
   const name = last === undefined ? 'no event' : partsOf(last).name;
   const wanted = status === 'active' ? ['membership.activated', 'membership.extended'] : [MEMBERSHIP_EVENT[status]];
-  // A plan that takes effect in a pause begins a membership without an active time.
+  // A plan that takes effect in a pause begins a membership that was never active, so it has no event.
   const startsPaused = versions.some(
     (version) => version['cause'] === 'plan_changed' && version['status'] === 'paused',
   );
@@ -267,7 +267,7 @@ const namedIn = (history: History): Named => {
 
 const sumOf = (stored: HistoryItem | undefined): string => `${stored?.['totalCents']} ${stored?.['currency']}`;
 
-/** The payment's amount at this event. Before a capture it is the held amount, even after a failed attempt. */
+/** The amount that the payment's event must state. Before a capture that is the held amount, even after a failure. */
 const statedBy = (
   named: Named,
   stored: HistoryItem | undefined,
@@ -293,7 +293,7 @@ const atVersion = (named: Named, subscription: HistoryItem | undefined, version:
   return subscription && next ? { ...subscription, totalCents: next['wasPlan'].totalCents } : subscription;
 };
 
-/** During a run the newest version may be missing in the history, although it changed the amount. */
+/** True during a run if the history still lacks the newest version, which may have changed the amount. */
 const isBehind = (named: Named, stored: HistoryItem | undefined): boolean => {
   const last = named.versionsOf(stored?.['id']).at(-1);
   return last !== undefined && versionOf(last) < stored?.['version'];

@@ -3,7 +3,7 @@ import type { History, HistoryExchange, HistoryJson, Oracle, Person } from '../m
 import { isOfMerchant } from '../model/merchants.ts';
 import { CREATES, guestIdOf, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 
-/** The rights to read. The people of the merchant may read all records. */
+/** @module Rights to read records. The people of the merchant may read all records. */
 
 /** The maximum age of a membership that reads may use. */
 const CACHE_MS = 300_000;
@@ -38,13 +38,13 @@ const opens = ({ guestId, guestRecord, path, body }: HistoryExchange, owner: str
   return guestRecord === undefined || guestRecord === id || isOfPath;
 };
 
-/** A repeat under the key of a guest shows its record again, and gives no token to another network. */
+/** True for a repeat under a guest's key. It shows the guest's record again, and gives no token to another network. */
 const isRepeat = (history: History, exchange: HistoryExchange): boolean =>
   CREATES.test(exchange.path) &&
   exchange.body?.guest_token === undefined &&
   earlierUnderKey(history, exchange).some(({ guestRecord, network }) => !guestRecord && network !== exchange.network);
 
-/** The founder of a deleted organization whose creation got no response. */
+/** True if the response names the person as the organization's owner, in case its creation got no response. */
 const isFounderOf = ({ body }: HistoryExchange, { userId }: Person, organizationId: string): boolean =>
   recordsIn(body).some((record) => record.id === organizationId && record.owner_user_id === userId);
 
@@ -56,7 +56,7 @@ const recordsIn = (value: HistoryJson): readonly HistoryJson[] => {
   return typeof value.id === 'string' && RECORD.test(value.id) ? [value, ...nested] : nested;
 };
 
-/** A CSV list of payments. Some columns contain related records. */
+/** The records in a CSV list of payments. Some columns contain related records. */
 const paymentsInTable = (text: string): readonly HistoryJson[] =>
   text.startsWith('id,') ? (text.match(/^pay_[0-9a-f]{24}/gm) ?? []).map((id) => ({ id })) : [];
 
@@ -137,7 +137,7 @@ const refusalOfMemberships = (model: Model, reader: Reader): string | undefined 
   return mayRead(model, reader, owner) ? undefined : `who may not read the memberships of ${entity}`;
 };
 
-/** The seller of a project sees all buyers' records in the project's lists. */
+/** True if the person sells through the project, and so sees all buyers' records in the project's lists. */
 const isSold = (model: Model, { person, exchange }: Reader, { projectId }: OwnerAndProject): boolean =>
   projectId !== undefined &&
   OF_A_PROJECT.test(exchange.path) &&

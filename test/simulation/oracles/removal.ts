@@ -4,7 +4,7 @@ import { attachedMethods, isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.
 import type { History, HistoryJson, Oracle } from '../model/history.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** Sentences about deleted and erased records. */
+/** @module Invariants about deleted and erased records. */
 export const nothingLeftAtProvider: Oracle = {
   sentence: 'At rest nothing that was deleted here is left at its provider',
   atRestOnly: true,
@@ -68,7 +68,7 @@ export const organizationsGone: Oracle = {
 
 const MINUTE_MS = 60_000;
 
-/** Later events may be about a returned person. */
+/** Checks only events from before the erasure, because later events may be about a returned person. */
 export const erasedEventsAreNameless: Oracle = {
   sentence: 'At rest an event of an erased record that a provider sent before the erasure does not name the person',
   atRestOnly: true,

@@ -3,7 +3,7 @@ import { modelOf } from '../model/owners.ts';
 import { recordsOf } from '../model/records.ts';
 import { mayManage } from '../model/standing.ts';
 
-/** @module A sentence about people who lose their rights while their requests run. */
+/** @module An invariant about people who lose their rights while their requests run. */
 
 /**
  * The request may have been checked before the loss of rights, so its claim must check again. Acts of earlier claims

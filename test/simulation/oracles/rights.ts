@@ -7,7 +7,7 @@ import { type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 import { mayManage } from '../model/standing.ts';
 
-/** Sentences about the right to charge at each moment. */
+/** @module Invariants about the right to charge at each moment. */
 
 /** A charge of the ledger with its payment and its method. */
 interface Charge {
@@ -29,7 +29,7 @@ const chargesOf = (history: History): readonly Charge[] => {
   });
 };
 
-/** The owners of saved methods by the provider's id, with the time of a sure deletion. */
+/** A saved method with its owner and the time of a sure deletion, which is Infinity without one. */
 interface SavedMethod {
   readonly id: string;
   readonly owner: OwnerAndProject;
@@ -113,7 +113,7 @@ type Backing = Omit<Claim, 'requests'> & {
 /** The statuses of a refusal without any effect. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** True if the person had lost the right by the response, so the request was refused after its claim. */
+/** True if the person had lost the right when the response came, so the request was refused after its claim. */
 const lostRight = (
   model: Model,
   person: Person,
@@ -152,7 +152,7 @@ const chargingRequests = (history: History): ReadonlyMap<string, readonly Histor
     },
   );
 
-/** True if the connection was lost or the outcome is unknown. */
+/** True if the response does not show whether the key was refused, such as after a lost connection. */
 const isUndecided = ({ status }: HistoryExchange): boolean => status === 0 || status === 429 || status >= 500;
 
 export const leakedKeysRefused: Oracle = {

@@ -3,7 +3,7 @@ import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle, Plante
 import { isOfMerchant } from '../model/merchants.ts';
 import { modelOf } from '../model/owners.ts';
 
-/** Sentences about data that must appear nowhere. */
+/** @module Invariants about data that must appear nowhere. */
 const SERVICE_SECRETS: readonly PlantedSecret[] = Object.entries(LOCAL_SECRETS)
   // These two texts are part of every provider request, and are not secrets of the service.
   .filter(([name]) => !/CLIENT_ID|WEBHOOK_ID|PUBLIC_KEY/.test(name))

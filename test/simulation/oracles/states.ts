@@ -5,7 +5,7 @@ import { planVersions } from '../model/plans.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 import { paidTiers } from './tiers.ts';
 
-/** Sentences about the statuses of payments, subscriptions and memberships, and about the end of work. */
+/** @module Invariants about the statuses of payments, subscriptions and memberships, and about the end of work. */
 export const statusesAgree: Oracle = {
   sentence: 'At rest a payment has succeeded if and only if its provider has collected the money',
   atRestOnly: true,
@@ -101,7 +101,7 @@ export const queuesEmpty: Oracle = {
 const MEMBERSHIP: Readonly<Record<string, readonly string[]>> = {
   trialing: ['pending'],
   active: ['active'],
-  // Before the first payment, or while a renewal is retried.
+  // `pending` before the first payment, `active` during retries, and otherwise unchanged during a first charge.
   past_due: ['pending', 'active', 'cancelled', 'expired'],
   paused: ['expired'],
   canceled: ['cancelled'],
@@ -131,7 +131,7 @@ const wantedByException = (
   // The provider has given up collecting, possibly even the first charge.
   if (versions && isUnpaid) return ['cancelled'];
   if (activeSince === undefined) return undefined;
-  // Free time that the dashboard gives to a running subscription.
+  // The provider's dashboard has given free time to a running subscription.
   if (status === 'trialing') return ['active'];
   // A coupon or credit may have paid for the earlier time.
   const before = versions?.findLast((one) => one['status'] !== 'past_due');
@@ -239,7 +239,8 @@ export const activeIsPaid: Oracle = {
 };
 
 /**
- * Stripe pauses the collection and keeps the status. Our records no longer name a replaced subscription.
+ * The allowed statuses of our record, by the provider's status. A pause of collection does not change the provider's
+ * status. `gone` means that no record names the subscription any more, because it was replaced.
  */
 const NATIVE: Readonly<Record<string, readonly string[]>> = {
   trialing: ['trialing', 'paused'],

@@ -4,7 +4,7 @@ import { guestIdOf, guestOfExchange, guestOfToken, modelOf } from '../model/owne
 import { idOfKey, idsBeside } from '../model/plain-ids.ts';
 import { recordsOf } from '../model/records.ts';
 
-/** Sentences about strangers who know guests' e-mail addresses, Idempotency-Keys and ids. */
+/** @module Invariants about strangers who know guests' e-mail addresses, Idempotency-Keys and ids. */
 
 /** The first request that received a token of the guest. */
 const firstRequests = ({ exchanges }: History): ReadonlyMap<string, HistoryExchange> => {

@@ -4,7 +4,7 @@ import { plansStarted } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 import { PRODUCTS } from '../world/people.ts';
 
-/** Sentences about the tier and the trial of an unpaid subscription. Every product has the tier. */
+/** @module Invariants about the tier and the trial of an unpaid subscription. Every product has the tier. */
 
 /** The subscriptions with a payment for a product. Every renewal and plan change names the product. */
 export const paidTiers = (history: Pick<History, 'items'>): ReadonlySet<string> =>
@@ -25,7 +25,7 @@ const paidOtherwise = ({ ledger }: History): ReadonlySet<string> => {
   );
 };
 
-/** A free change billed by the service is applied by its request, so its version names no amount. */
+/** The actors of requests. If the service bills, a free change is applied by its request, and names no amount. */
 const REQUESTED = new Set(['user', 'admin', 'staff', 'key', 'guest']);
 
 /** True if an immediate change was free, because paid credit covered it or the merchant waived the difference. */

@@ -1,6 +1,6 @@
 import type { Oracle } from '../model/history.ts';
 
-/** Sentences about retried work. */
+/** @module Invariants about retried work. */
 export const nothingGivenUp: Oracle = {
   sentence: 'In calm weather no work is given up',
   atRestOnly: true,

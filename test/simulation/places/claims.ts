@@ -42,11 +42,11 @@ export const createClaims = (now: () => number): Claims => {
   };
 };
 
-/** A paid payment saves its method. This write is no claim. */
+/** True unless a paid payment saves its method, because that write is no claim. */
 const isOf = ({ what }: Pick<HistoryClaim, 'what'>, functionId: string): boolean =>
   what !== 'a method' || functionId === 'payment-methods.create';
 
-/** Later writes of a claimed attempt and of an existing record have the same name. */
+/** A claim with a name by which later writes of the same attempt or record are recognized. */
 type Named = Omit<HistoryClaim, 'at' | 'userId'> & { readonly name: string };
 
 const claimOf = (step: TransactionStep): readonly Named[] => {

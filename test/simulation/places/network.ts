@@ -169,7 +169,7 @@ const answeredWith = (kind: string, received: Received): Fault<Received> => ({
 const unsent = refusedWith<Received>('connection refused', () => new NetworkError('ECONNREFUSED'));
 const reset = lostWith<Received>('answer lost', () => new NetworkError('ECONNRESET'), 2);
 
-/** The vendor's own response to a failure. Its fault rule applies to the next call. */
+/** A failure with the vendor's own response, by a fault rule of the simulator for the next call. */
 const vendorFault = (
   action: string,
   kind: string,

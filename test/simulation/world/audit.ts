@@ -148,7 +148,7 @@ const sameQuestion = ({ query, sessionOrganizationId }: HistoryExchange): Partia
 const isPage = ({ method, status, person }: HistoryExchange): boolean =>
   method === 'GET' && status === 200 && person !== ROOT.name;
 
-/** Memberships may have ended, so records that members have seen are requested separately. */
+/** True for a request about an organization. Its pages are read separately, because memberships may have ended. */
 const isOfOrganization = (exchange: HistoryExchange): boolean =>
   exchange.path.startsWith('/organizations/') || organizationAsked(exchange) !== undefined;
 

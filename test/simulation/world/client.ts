@@ -156,7 +156,7 @@ const credentialByKey = (byKey: WorldKey, secret: string, { userId }: Person): [
 const nameOfSession = ({ name }: Person, organizationId: string | undefined): string =>
   organizationId === undefined ? name : `${name} in ${organizationId}`;
 
-/** Each person has two separate networks. Half of the people have IPv6 with a new address per request. */
+/** The sender's address. Each person has two networks. Half of the people have IPv6, with a new address per request. */
 const addressOf = ({ person, elsewhere = false }: AskedRequest, number: number): string => {
   const network = 2 * PEOPLE.indexOf(person) + Number(elsewhere);
   return PEOPLE.indexOf(person) % 2 === 0 ? `198.51.100.${network + 1}` : `2001:db8:0:${network}::${number + 1}`;

@@ -2,7 +2,7 @@ import type { HistoryJson } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
 import { maybe, type Scene, type WorldOperation } from './operation.ts';
 
-/** Changes of customers and payment methods on the providers' dashboards and by the card networks. */
+/** @module Changes of customers and payment methods on the providers' dashboards and by the card networks. */
 
 /** Providers that send an event after a change of a customer or card. PayPal sends no such event. */
 const TELLING = ['provider_a', 'provider_c'];
@@ -16,7 +16,7 @@ const NAMES = ['Ada Byron', 'Grace Hopper', 'Cher'] as const;
 const PHONES = ['+15550100123', '+15550100456'] as const;
 const EMAILS = ['new@example.com', 'Other@Example.com'] as const;
 
-/** Undefined keeps the value; null clears the value. */
+/** A new value for a detail. Undefined keeps the value; null clears the value. */
 const drawDetail = ({ prng }: Scene, values: readonly string[]): string | null | undefined =>
   prng.chance(0.5) ? undefined : prng.pick([...values, null]);
 

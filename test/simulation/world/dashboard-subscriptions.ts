@@ -4,7 +4,7 @@ import type { Known } from './knowledge.ts';
 import { type Acted, inDays, maybe, type Scene, type WorldOperation } from './operation.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** Changes of a subscription by the Stripe account's owner on the dashboard, and by a payer in the portal. */
+/** @module Changes of a subscription by the Stripe account's owner on the dashboard, and by a payer in the portal. */
 const native = ({ prng, knowledge, latest }: Scene): Known | undefined => {
   const isAny = prng.chance(0.15);
   const found = knowledge

@@ -45,7 +45,7 @@ const releaseBy = (person: Person, { id }: Held): AskedRequest => ({
   body: {},
 });
 
-/** A payer mostly cancels, as payers do with ordinary payments. */
+/** A request that should end the hold. A payer mostly cancels, as payers do with ordinary payments. */
 export const endHoldBy = (person: Person, held: Held, prng: Prng): AskedRequest =>
   prng.chance(MERCHANTS.includes(person) ? 0.7 : 0.3) ? captureBy(person, held, prng) : releaseBy(person, held);
 

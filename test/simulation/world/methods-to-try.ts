@@ -58,14 +58,14 @@ const WORN_OUT: Readonly<Record<WorldProvider, readonly string[]>> = {
 /** A debit with a later outcome, so the payer may cancel and return in the meantime. */
 const SLOW_DEBIT = 'pm_sim_processing_ok';
 
-/** Values for people's initial methods, because subscriptions renew with these methods. */
+/** A value for a person's initial method. Many of these values fail later, because subscriptions renew with them. */
 export const drawFirstToken = (prng: Prng, provider: WorldProvider): string => {
   if (provider === 'provider_a' && prng.fork('slow debit').chance(0.15)) return SLOW_DEBIT;
   if (prng.chance(0.5)) return PLAIN_TOKENS[provider];
   return prng.chance(0.6) ? prng.pick(WORN_OUT[provider]) : drawToken(prng, provider);
 };
 
-/** Half of the values pay without further steps. */
+/** A value for a payment. Half of the values pay without further steps. */
 export const drawToken = (prng: Prng, provider: WorldProvider): string =>
   prng.chance(0.5) ? PLAIN_TOKENS[provider] : prng.pick([...ODD[provider], ...WORN_OUT[provider]]);
 

@@ -2,7 +2,7 @@ import { drawToken } from './methods-to-try.ts';
 import { choose, maybe, type WorldOperation } from './operation.ts';
 import { drawOrganization, drawPayer, drawProvider } from './payments.ts';
 
-/** Operations on saved methods and customers. */
+/** @module Operations on saved methods and customers. */
 const save: WorldOperation = {
   name: 'save a method',
   weight: 8,

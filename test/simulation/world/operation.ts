@@ -14,7 +14,7 @@ export interface WorldOperation {
   readonly weight: number;
   /** The probability of two concurrent sends. */
   readonly twice?: number;
-  /** The second of two concurrent steps. It repeats the first step or is planned again. */
+  /** The second of two concurrent steps; by default the first step again or another plan. */
   readonly again?: (step: OperationStep, prng: Prng) => OperationStep;
   /** @returns undefined if no person knows a suitable record */
   readonly plan: (scene: Scene) => OperationStep | undefined;

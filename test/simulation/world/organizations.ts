@@ -6,7 +6,7 @@ import { confirmStep } from './payments.ts';
 import { ACCOUNTS, ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** Operations on organizations and their members. */
+/** @module Operations on organizations and their members. */
 const ROLES = ['admin', 'billing', 'member'] as const;
 
 /** The acting person, mostly the organization's owner. */
@@ -79,12 +79,12 @@ const onMember = (scene: Scene) => {
   return { person: by.person, path, ...(person && { next: goOnAs(scene, person, by.organization) }) };
 };
 
-/** The path names a record of the organization, or the body names the organization. */
+/** True if the path names a record of the organization, or the request names the organization. */
 const isAbout = ({ knowledge }: Scene, exchange: HistoryExchange, organizationId: string): boolean =>
   organizationAsked(exchange) === organizationId ||
   exchange.path.split('/').some((part) => knowledge.get(part)?.fields['organization_id'] === organizationId);
 
-/** After a change of rights, the person continues as before. */
+/** The next act of a person after a change of their rights, which mostly resembles an earlier act. */
 const goOnAs =
   (scene: Scene, person: Person, organization: Known) =>
   (answer: StageAnswer): OperationStep | undefined => {

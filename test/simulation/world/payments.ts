@@ -15,7 +15,7 @@ import { ADA, CODE_WORDS, GUESTS, PRODUCTS, PROJECT, ROOT, WORLD_PROVIDERS, type
 import { payInBrowser } from './provider-acts.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** Operations on payments and refunds. */
+/** @module Operations on payments and refunds. */
 const AMOUNTS = [100, 700, 1_000, 2_500, 4_999] as const;
 const UNCONFIRMED = ['created', 'requires_payment_method'];
 const REUSABLE = [...UNCONFIRMED, 'failed'];
@@ -115,8 +115,8 @@ const SHOWN_TO_ALL = [
 ] as const;
 
 /**
- * A guest continues with the e-mail and the id of an own record of any age. An attacker who knows the e-mail names a
- * payment or a subscription from the lists by e-mail, which is no proof.
+ * A guest continues with the e-mail and the id of one of their records of any age. An attacker who knows the e-mail
+ * names a payment or a subscription from the lists by e-mail, which is no proof.
  */
 const payByEmail: WorldOperation = {
   name: 'pay as a guest by the e-mail alone',

@@ -1,6 +1,6 @@
 import type { Person } from '../model/history.ts';
 
-/** The cast of every run has few people, so that their records meet often. */
+/** @module The people of a run. They are few, so that their records meet often. */
 const user = (name: string): Person => ({
   name,
   kind: 'user',
@@ -13,7 +13,7 @@ export const ADA = user('ada');
 export const BEN = user('ben');
 export const CLEO = user('cleo');
 export const DAN = user('dan');
-/** Belongs to no organization at first, and tries the records of others. */
+/** Eve belongs to no organization at first, and tries the records of others. */
 const EVE = user('eve');
 export const ROOT: Person = { ...user('root'), kind: 'admin' };
 export const FAY: Person = { ...user('fay'), staffRole: 'finance' };
@@ -23,7 +23,7 @@ const GIA = guest('gia');
 /** Fay, who pays without a session. */
 export const FAY_AS_GUEST: Person = { ...guest('fay-guest'), email: FAY.email };
 
-/** Has no records, and wants the guests' records. */
+/** Sam has no records, and tries the guests' records. */
 export const STRANGER = guest('sam');
 
 export const USERS: readonly Person[] = [ADA, BEN, CLEO, DAN, EVE];
@@ -37,7 +37,7 @@ export const PEOPLE: readonly Person[] = [...ACCOUNTS, ...GUESTS, STRANGER];
 export const WORLD_PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
 export type WorldProvider = (typeof WORLD_PROVIDERS)[number];
 
-/** Sells `course`, and belongs to Ada. */
+/** Ada's project, which sells `course`. */
 export const PROJECT = 'proj_ada';
 /** Reference records that the platform admin writes before the first operation. */
 export const TIERS = { gold: 'tier_gold' } as const;

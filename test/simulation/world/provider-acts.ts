@@ -6,7 +6,7 @@ import { type Acted, inDays, maybe, type Scene, type WorldOperation } from './op
 import { ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** Acts of payers, banks and provider dashboards outside the service. */
+/** @module Acts of payers, banks and provider dashboards outside the service. */
 const paid = ({ prng, knowledge, latest }: Scene): Known | undefined => {
   const found = knowledge.all('payment').filter(({ fields }) => fields['status'] === 'succeeded');
   return found.length === 0 ? undefined : prng.pick(found.slice(-latest));
@@ -205,7 +205,7 @@ const cancelAtProvider: WorldOperation = {
   },
 };
 
-/** By Stripe's API, or on the dashboard of its provider. */
+/** A payer's method is removed by Stripe's API, or on its provider's dashboard. */
 const detachAtProvider: WorldOperation = {
   name: 'remove a method at the provider',
   weight: 1.5,

@@ -3,7 +3,7 @@ import type { Kind } from './knowledge.ts';
 import { choose, type Scene, sameAgain, type WorldOperation } from './operation.ts';
 import { ADA, GUESTS, PEOPLE, PROJECT, ROOT } from './people.ts';
 
-/** Reads of all people. */
+/** @module Reads of all people. */
 const INCLUDES = 'payment_method,organization,subscription,product,project,order';
 
 interface Read {

@@ -5,7 +5,7 @@ import { drawAmount, drawOrganization, drawPayer, drawProject, withCode } from '
 import { PRODUCTS, ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** Operations on subscriptions. Stripe bills its own; at PayPal and Square the service bills. */
+/** @module Operations on subscriptions. Stripe bills its own; at PayPal and Square the service bills. */
 export const drawPrice = (prng: Prng): Record<string, unknown> => {
   if (prng.chance(0.6)) return { product_id: prng.pick(Object.values(PRODUCTS)).id };
   const total = prng.chance(0.1) ? 0 : drawAmount(prng);

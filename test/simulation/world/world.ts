@@ -32,7 +32,7 @@ export interface WorldOptions {
   readonly off?: ReadonlySet<string>;
   /** A callback between two rounds. */
   readonly afterRound?: (spanMs: number) => Promise<void>;
-  /** A callback within longer spans. */
+  /** A callback after each week of a longer span. */
   readonly afterWeek?: () => Promise<void>;
   /** One round lasts until this time (ms since the start), because a scheduled fault happens before. */
   readonly lastsUntil?: number;
@@ -179,7 +179,7 @@ interface Planned {
   readonly chance: Prng;
 }
 
-/** A person, or a payer, bank or dashboard past the service. */
+/** The name of a person who uses the service; `outside` for a payer, bank or dashboard at a provider. */
 const actorOf = ({ step }: Planned): string => (step.kind === 'request' ? step.person.name : 'outside');
 
 interface RoundScene extends Omit<Scene, 'prng'> {

@@ -86,7 +86,7 @@ interface SignedIn {
 }
 
 /**
- * Redeems the code from the issuer; undefined without a response of the issuer.
+ * Redeems the issuer's code; undefined if the address had no response from the issuer.
  * @throws Problem if this tab did not start the sign-in or the issuer refuses the code
  */
 export const finishSignIn = async (): Promise<SignedIn | undefined> => {
@@ -105,7 +105,7 @@ export const finishSignIn = async (): Promise<SignedIn | undefined> => {
   return { credential: tokens.credential, page: started.page };
 };
 
-/** A JWT has three parts. An access token in another format is meant only for the issuer. */
+/** A JWT has three parts. Only the issuer can read another access token, so the console then sends the ID token. */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 const tokensOf = (answer: TokenEndpointResponse): Tokens => {

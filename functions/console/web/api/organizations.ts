@@ -14,7 +14,7 @@ effect(() => {
   if (!session.value) organizations.value = [];
 });
 
-/** Drops a response that arrives after the session has ended. */
+/** Reads the caller's organizations. Drops a response that arrives after the session has ended. */
 export const readOrganizations = async (): Promise<void> => {
   const asking = session.value;
   const { data } = await answerOf(api.GET('/organizations'));

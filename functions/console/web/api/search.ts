@@ -21,8 +21,8 @@ export const searchEverything = async (q: string): Promise<SearchResult> => {
 const PER_PAGE = 100;
 const MOST_PAGES = 3;
 /**
- * The number of newest customers in a prefix search. The console filters them itself, because no route searches by
- * prefix.
+ * A prefix search covers this many of the newest customers. The console filters them itself, because no route searches
+ * by prefix.
  */
 export const NEWEST_CUSTOMERS = PER_PAGE * MOST_PAGES;
 

@@ -36,15 +36,15 @@ export const isAdmin = computed(() => session.value?.isAdmin === true);
 /** True if the user has the scope, which covers the records of every owner. */
 export const may = (scope: Scope): boolean => session.value?.scopes.includes(scope) === true;
 
-/** The most that all refunds of one payment can reach together; undefined without a limit. */
+/** The user's limit for all refunds of one payment together; undefined without a limit. */
 export const refundLimitIn = (currency: string): number | undefined => {
   const limits = session.value?.refundLimits;
   return limits ? (limits[currency] ?? 0) : undefined;
 };
 
 /**
- * True if the user may open a record that a payment or subscription names. Payers see only their own records, and staff
- * also need the scope.
+ * True if the user may open a record that a payment or subscription names. Staff need the scope. Payers do not, because
+ * they see only their own records.
  */
 export const mayOpen = (scope: Scope): boolean => !may('payments:read') || may(scope);
 

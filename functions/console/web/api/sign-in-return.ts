@@ -29,7 +29,10 @@ const takeFromAddress = (): { readonly credential: string; readonly state: strin
   return { credential: fragment.get('session_id') ?? '', state };
 };
 
-/** Prevents a sign-in through another person's link. The state in the address must equal this tab's stored state. */
+/**
+ * Reads the session ID from the address. The state in the address must equal this tab's stored state, so another
+ * person's link cannot sign the user in.
+ */
 const readReturn = (): string => {
   const { credential, state } = takeFromAddress();
   if (credential === '') return '';

@@ -1,6 +1,6 @@
 /**
  * @module The API types of the console, from the generated client that `npm run check` writes first. Import types keep
- * Biome from reading the generated file, which exceeds its size limit.
+ * Biome from reading the generated file, which exceeds Biome's size limit.
  */
 
 type operations = import('../../../../dist/client/index.d.ts').operations;

@@ -11,7 +11,7 @@ import type { Column } from '../view/columns.ts';
 import type { PageOf } from '../view/load.ts';
 import { Cut, Time } from '../view/parts.tsx';
 
-/** An organization's list has no search. */
+/** True for the list of all owners' customers. Only this list has a search. */
 const isOfAll = (): boolean => may('customers:read') && ownersChoice() === '';
 
 const readPage = (cursor: string | undefined): Promise<PageOf<Customer>> =>

@@ -8,7 +8,7 @@ import type { PageOf } from '../view/load.ts';
 /** The same limit as in `payctl doctor`. */
 const SOON_MS = 86_400_000;
 
-/** No hold is older than the 31 days that the list covers. */
+/** Reads the holds that end within a day. The list covers 31 days, and no hold is older. */
 export const readEndingHolds = async (cursor: string | undefined): Promise<PageOf<Payment>> => {
   const capture_before = new Date(serviceNow() + SOON_MS).toISOString();
   const { data } = await answerOf(

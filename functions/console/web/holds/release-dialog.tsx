@@ -9,7 +9,7 @@ import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { Money, ProblemNote } from '../view/parts.tsx';
 import type { HoldDialogProps } from './capture-dialog.tsx';
 
-/** While a capture or a release is under way, the API refuses both. */
+/** True if the hold can be captured or released. The API refuses both while a capture or a release is under way. */
 const isOpen = ({ status, capture_pending, release_pending }: Payment): boolean =>
   status === 'requires_capture' && !capture_pending && !release_pending;
 

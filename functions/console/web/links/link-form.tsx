@@ -17,7 +17,7 @@ interface Draft {
 
 const NEW_LINK: Draft = { description: '', amount: '', currency: 'USD', most: '' };
 
-/** Undefined if the text is not an amount of the currency. */
+/** The entered price as the API's fields; undefined if the text is not an amount of the currency. */
 const priceIn = ({ amount, currency }: Draft) => {
   const [, number = '', written = currency] = /^\s*([\d.,]+)\s*([a-z]{3})?\s*$/i.exec(amount) ?? [];
   const code = written.trim().toUpperCase();

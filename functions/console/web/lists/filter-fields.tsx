@@ -48,7 +48,7 @@ export const providerFilter = (): FilterField => ({
 });
 
 /**
- * For callers without staff rights. An organization's records are a separate list.
+ * The owner filter for callers without staff rights. An organization's records are a separate list.
  * @param none the label of the caller's own records
  */
 export const ownersFilter = (none: string): readonly FilterField[] =>
@@ -65,7 +65,7 @@ export const ownersFilter = (none: string): readonly FilterField[] =>
         },
       ];
 
-/** For staff and platform admins, who see all organizations. */
+/** The organization filter for staff and platform admins, who see all organizations. */
 export const anyOwnerFilter = (): FilterField => ({
   kind: 'text',
   label: 'Organization',

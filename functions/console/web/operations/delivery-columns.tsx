@@ -71,7 +71,7 @@ const SelectEvent = ({ group, selection }: SelectEventProps) => {
 
 interface ResultProps {
   readonly entry: WebhookLog;
-  /** True if the event went to several targets. */
+  /** True to name the target, because the event went to several. */
   readonly isNamed: boolean;
 }
 

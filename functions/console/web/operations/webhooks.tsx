@@ -33,7 +33,7 @@ type Origin = 'own' | 'provider';
 
 const originShown = (): Origin => (place.value.query.get('events') === 'provider' ? 'provider' : 'own');
 
-/** The name of a provider event starts with its slot. */
+/** A provider event's name starts with the provider's slot and a colon. */
 const originOf = ({ direction, event_type: type }: WebhookLog): Origin =>
   direction === 'inbound' || type.includes(':') ? 'provider' : 'own';
 

@@ -15,7 +15,7 @@ export interface ChartProps {
 interface Bar {
   readonly of: keyof Figures;
   readonly title: string;
-  /** The CSS custom property of its color. */
+  /** The CSS custom property of the bar's color. */
   readonly color: string;
 }
 

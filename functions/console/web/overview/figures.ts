@@ -66,7 +66,7 @@ export const figuresByPeriod = (
     .map(([period, figures]) => ({ period, ...figures }));
 };
 
-/** The share of succeeded payments among succeeded and failed payments; undefined without any payments. */
+/** The share of succeeded payments among succeeded and failed payments; undefined if there are none of either. */
 export const successRateOf = ({ byStatus }: Pick<SummaryRows, 'byStatus'>, currency: string): number | undefined => {
   const countOf = (status: SummaryRow['status']): number =>
     byStatus

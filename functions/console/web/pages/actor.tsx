@@ -17,7 +17,7 @@ export const usersIn = (actors: readonly (ActorOfEntry | null)[]): readonly stri
     return [...own, ...payer].filter((id) => id !== '');
   });
 
-/** Staff and platform admins see the id of every actor. */
+/** The actor in words, with the id if the API shows it. Staff and platform admins see every id. */
 export const ActorName = ({ actor: { type, id = '', on_behalf_of: payer } }: { readonly actor: ActorOfEntry }) => {
   switch (type) {
     case 'provider':

@@ -34,7 +34,7 @@ const METHOD: Column<Payment> = {
   cell: (payment) => <Method payment={payment} />,
 };
 
-/** For lists with payments of several payers. */
+/** The columns for lists with payments of several payers. */
 export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
   CREATED,
   AMOUNT,
@@ -52,7 +52,7 @@ export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
   { title: 'Organization', cell: (payment) => organizationInShort(payment), below: 'Payer' },
 ];
 
-/** For the payments of one payer, on the page of a customer or subscription. */
+/** The columns for the payments of one payer, on the page of a customer or subscription. */
 export const OWN_PAYMENT_COLUMNS: readonly Column<Payment>[] = [
   { ...CREATED, phone: 'name' },
   AMOUNT,

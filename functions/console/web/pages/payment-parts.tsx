@@ -41,13 +41,13 @@ export const Payer = ({ record }: RecordProps) => (
 export const payerInShort = (record: Owned): string =>
   payersEmail(record) ?? record.user_id ?? record.customer_id ?? '–';
 
-/** For the rows of a list. */
+/** The payer in one line, for the rows of a list. */
 export const PayerInShort = ({ record }: RecordProps) => {
   const text = payerInShort(record);
   return <Cut title={text}>{text}</Cut>;
 };
 
-/** For the rows of a list; null if the record has no organization. */
+/** The organization in one line, for the rows of a list; null if the record has none. */
 export const organizationInShort = (record: Owned) => {
   const text = record.organization_name ?? record.organization_id ?? null;
   return text === null ? null : <Cut title={text}>{text}</Cut>;

@@ -122,7 +122,7 @@ const PaymentView = ({ file, onSent }: { readonly file: PaymentFile; readonly on
 
 interface CardProps {
   readonly title: string;
-  /** The target of a link in the page. */
+  /** The element's id, for links within the page. */
   readonly id?: string;
   /** The page that lists such records for all payments. It needs the scope payments:read. */
   readonly all?: string;

@@ -226,7 +226,7 @@ interface QuestionProps {
    * True if the refund was already sent. The refundable amount is then hidden, because the refund may have reduced it.
    */
   readonly isSent: boolean;
-  /** Set during an open dispute. Holds true if the user chose to refund anyway, and the setter. */
+  /** The user's choice to refund despite an open dispute, and its setter; undefined without an open dispute. */
   readonly despite: readonly [boolean, (despite: boolean) => void] | undefined;
   readonly sending: ReturnType<typeof useAction>;
   readonly onBack: () => void;

@@ -193,7 +193,7 @@ const Frame = ({ entry, title, badge, controls, children }: FrameProps) => (
   </li>
 );
 
-/** payctl acts for the service without a queue message. */
+/** payctl's actor id. A change by payctl comes from no queue message, so its entry shows the request id. */
 const OPERATORS_TOOL = 'payctl';
 
 /** The kind of id that an entry shows, which is a provider event, queue message or request. */

@@ -21,19 +21,19 @@ const columnsWith = (next: Column<Subscription>): readonly Column<Subscription>[
   { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id) },
 ];
 
-/** For the subscriptions of one customer. */
+/** The columns for the subscriptions of one customer. */
 export const CUSTOMER_SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = columnsWith({
   ...NEXT_CHARGE,
   phone: 'note',
 });
 
-/** For the subscriptions of one owner. */
+/** The columns for the subscriptions of one owner. */
 export const OWN_SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = [
   ...CUSTOMER_SUBSCRIPTION_COLUMNS,
   { title: 'Customer', cell: ({ customer_id: id }) => <Cut title={id}>{id}</Cut> },
 ];
 
-/** For the list of all subscriptions, which shows each payer. */
+/** The columns for the list of all subscriptions, which shows each payer. */
 export const SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = [
   ...columnsWith(NEXT_CHARGE),
   { title: 'Payer', cell: (subscription) => <PayerInShort record={subscription} />, phone: 'note' },

@@ -14,7 +14,7 @@ const PERIODS: Readonly<Record<string, readonly [one: string, many: string]>> = 
 
 type Plan = Pick<Subscription, 'total_cents' | 'currency' | 'billing_interval' | 'interval_multiplier' | 'quantity'>;
 
-/** `EUR 19.00 per month`, `EUR 57.00 per 2 months, quantity 3`. */
+/** The plan in words, such as `EUR 57.00 per 2 months, quantity 3`. */
 export const planOf = ({ total_cents, currency, billing_interval, interval_multiplier, quantity }: Plan): string => {
   const [one, many] = PERIODS[billing_interval] ?? [billing_interval, billing_interval];
   const period = interval_multiplier === 1 ? one : `${interval_multiplier} ${many}`;

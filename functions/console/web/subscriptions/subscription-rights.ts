@@ -27,7 +27,7 @@ const fittingCommands = ({ status, cancel_at_period_end: isEnding }: Subscriptio
   }
 };
 
-/** A running subscription's plan can change unless another change is in progress. */
+/** True for a running subscription without a plan change in progress. */
 const isChangeable = ({ status, pending_change: pending }: Subscription): boolean =>
   (status === 'active' || status === 'trialing') && pending === null;
 
@@ -38,7 +38,7 @@ export const mayWithdraw = (subscription: Subscription): boolean =>
 export const commandsFor = (subscription: Subscription): readonly Command[] => {
   const fitting = fittingCommands(subscription);
   if (mayManage(subscription)) return isChangeable(subscription) ? ['change', ...fitting] : fitting;
-  // The scope allows users only to cancel any subscription, and to set the price of other payers' subscriptions.
+  // With the scope, users may only cancel a subscription, or set the price of one outside their organizations.
   if (!may('subscriptions:operate')) return [];
   const isOwn = organizations.value.some(({ id }) => id === subscription.organization_id);
   return [

@@ -39,10 +39,10 @@ const formatOfTime = (styles: TimeStyles): ((iso: string) => string) => {
   return (iso) => (isLocalZone.value ? inBrowserZone : inUtc).format(new Date(iso));
 };
 
-/** Without the zone, for columns whose title shows the zone. */
+/** A time without the zone, for columns whose title shows the zone. */
 export const timeText = formatOfTime({ dateStyle: 'medium', timeStyle: 'short' });
 export const secondsText = formatOfTime({ dateStyle: 'medium', timeStyle: 'medium' });
-/** With seconds and the zone. */
+/** A time with seconds and the zone. */
 export const zonedTimeText = formatOfTime({ dateStyle: 'medium', timeStyle: 'long' });
 
 const HOUR_MS = 3_600_000;
@@ -64,7 +64,7 @@ export const shortDay = (iso: string): string => DAY.format(new Date(iso));
 
 export const count = (value: number): string => new Intl.NumberFormat().format(value);
 
-/** Names whose displayed word differs. */
+/** Displayed words for names that would not be clear to users. */
 const WORDS: Readonly<Record<string, string>> = {
   requires_capture: 'Authorized',
   requires_payment_method: 'Needs method',

@@ -166,7 +166,7 @@ const signOut = (): void => {
   else location.assign(atIssuer);
 };
 
-/** Always visible, because a moved clock explains dates in the future. */
+/** Shown on every page while the clock is moved, because the moved clock explains dates in the future. */
 const ClockNote = () =>
   clockOffsetMs.value === 0 ? null : (
     <span class="clock" title="The clock of the local host was moved forward">

@@ -59,7 +59,7 @@ export const useLoaded = <Data>(key: string, load: () => Promise<Data>): Loaded<
 
 /** A list that is read page by page. */
 export interface LoadedPages<Row> {
-  /** While a new filter loads, the rows of the previous filter. */
+  /** The loaded rows. While a new filter loads, the rows of the previous filter stay. */
   readonly rows: readonly Row[];
   readonly isLoading: boolean;
   readonly problem: Problem | undefined;

@@ -100,7 +100,7 @@ const formOf = <Row,>(columns: readonly Column<Row>[]): Form<Row> => {
   };
 };
 
-/** One column with two lines. Each line has a left and a right part and shares the width per row. */
+/** The table on a phone. Each row has two lines, and each line a left and a right part that share the row's width. */
 const phoneForm = <Row,>(columns: readonly Column<Row>[]): Form<Row> => {
   const [first, second] = phoneLinesIn(columns);
   const lines = [first, second];

@@ -186,7 +186,7 @@ const Text = ({ label, hint, problem, ...input }: TextProps) => (
 
 const NAMES = { stripe: 'card', square: 'card', paypal: 'PayPal', braintree: 'card' } as const;
 
-/** The provider's name for payers. Two card providers have different names. */
+/** The provider's name for payers. If several providers take cards, each name includes the vendor's name. */
 const nameOf = ({ provider }: ProviderOption, all: readonly ProviderOption[]): string => {
   const name = NAMES[provider];
   if (name !== 'card') return name;

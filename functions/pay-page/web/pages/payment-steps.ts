@@ -76,7 +76,7 @@ const useOutcome = ({ token, state, leftAs, show, onGone }: PaymentPageProps) =>
     if (declined) setDecline(declined);
     else setProblem(say('unknown'));
   };
-  /** The vendor's script reports a decline. The service may know a later status, and gets the advice later. */
+  /** The vendor's script reports a decline. The service may know a newer status, and gets the advice with a delay. */
   const expectDecline = async (message: string): Promise<void> => {
     const now = await read();
     if (now && isOnItsWay(now)) return;

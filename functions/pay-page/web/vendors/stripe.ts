@@ -70,7 +70,7 @@ const endOf = ({ error, paymentIntent, setupIntent }: Result): Entered => {
     : { end: 'done' };
 };
 
-/** After a lost response to a confirmation, Stripe is asked for the status. */
+/** Reads the status from Stripe if the response to a confirmation was lost. */
 const settled = async (stripe: Stripe, entered: Entered, clientSecret: string): Promise<Entered> => {
   if (entered.end !== 'unknown') return entered;
   const read = await stripe.retrievePaymentIntent(clientSecret).catch(() => ({}) as Result);

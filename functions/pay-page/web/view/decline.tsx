@@ -16,7 +16,7 @@ const ADVICE = {
   contact_bank: 'contact_bank',
 } as const;
 
-/** The advice, or a general text without advice; undefined if only the vendor's message is shown. */
+/** The advice in words, else a general text; undefined if the vendor's message is shown without advice. */
 const adviceOf = ({ advice, message }: Decline): string | undefined => {
   if (advice && advice in ADVICE) return say(ADVICE[advice as keyof typeof ADVICE]);
   return message ? undefined : say('noAdvice');

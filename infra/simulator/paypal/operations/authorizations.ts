@@ -145,7 +145,7 @@ const requireCapturable = (unit: Unit, held: LedgerCharge, order: LedgerPayment)
 /** The ledger's reason for an expired hold. */
 const EXPIRED = 'automatic';
 
-/** The bank pays nothing, and the authorization stays unchanged. */
+/** Records a declined capture. The bank pays nothing, and the authorization stays unchanged. */
 const declined = (unit: Unit, { stillHeld: _, ...held }: LedgerCharge, amount: number): LedgerCharge => {
   const id = unit.newId('charge');
   const wire: CaptureWire = { declined_of: held.id };

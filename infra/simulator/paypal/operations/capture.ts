@@ -42,7 +42,7 @@ interface Vaulting {
   readonly vault?: object | undefined;
 }
 
-/** A method can only be stored for a customer. */
+/** The customer, and whether to store the method. To store a method without a named customer, PayPal adds one. */
 export const vaulting = (unit: Unit, { customer, vault }: Vaulting, field: string) => {
   const holder = customer?.id !== undefined || vault ? customerNamed(unit, customer, field).id : null;
   return { customerId: holder, saveMethod: vault ? ('off_session' as const) : null };

@@ -111,7 +111,7 @@ const newOrder = (
   return unit.documents.payments.put(withPayer(unit, order, sent.payment_source));
 };
 
-/** For a PayPal account without a saved method. The payer must approve at PayPal. */
+/** Makes the order wait for the payer's approval at PayPal, if it is for a PayPal account without a saved method. */
 const withPayer = (unit: Unit, order: LedgerPayment, source: PaymentSource | undefined): LedgerPayment => {
   const paypal = source?.paypal;
   if (!paypal || paypal.vault_id !== undefined) return order;

@@ -51,7 +51,7 @@ export const paypalWebhooks: VendorWebhooks = {
 const eventOf = (change: Change, unit: Unit): VendorEvent | undefined => {
   switch (change.kind) {
     case 'payment.authorized':
-      // Only an order that waits for confirmation has this event. For a hold, its charge has an event.
+      // Only an order that waits for confirmation has this event. For a hold, the charge has an event instead.
       return change.payment.status === 'requires_capture'
         ? undefined
         : orderEvent('CHECKOUT.ORDER.APPROVED', change.payment, unit);

@@ -33,7 +33,7 @@ const captureWire = z.object({
 export type CaptureWire = z.infer<typeof captureWire>;
 export const readCaptureWire = (charge: LedgerCharge): CaptureWire => captureWire.parse(charge.wire);
 
-/** An immediately refused charge is not shown. */
+/** An order's charges, oldest first, without those that were refused immediately. */
 const shownCharges = (unit: Unit, orderId: string): LedgerCharge[] =>
   unit.documents.charges
     .list(unit.slot, { holder: orderId, limit: 100 })

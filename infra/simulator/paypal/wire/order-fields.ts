@@ -163,6 +163,6 @@ export const moneyView = (
   return { currency_code: currency, value: amount < 0 ? `-${value}` : value };
 };
 
-/** In ISO 4217 minor units. */
+/** Converts an amount from PayPal's units to ISO 4217 minor units. */
 export const paypalMinorUnits = (amount: number, currency: string): number =>
   HUNDREDTHS_BY_ISO.has(currency) ? amount * 100 : amount;

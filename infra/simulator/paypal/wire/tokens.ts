@@ -64,7 +64,7 @@ const SOURCES: Readonly<Record<string, TestSource>> = {
   'SIM-TIMEOUT-AFTER': wallet({ kind: 'loses_connection', committed: true }),
 };
 
-/** Also accepts values such as `SIM-OK-3-THEN-LOST`, beyond the listed values. */
+/** The source of a listed test value, or of a value such as `SIM-OK-3-THEN-LOST`. */
 const sourceOf = (value: string): TestSource | undefined => {
   if (Object.hasOwn(SOURCES, value)) return SOURCES[value];
   const later = value.startsWith('SIM-') ? laterDecline(value.slice('SIM-'.length).toLowerCase()) : undefined;

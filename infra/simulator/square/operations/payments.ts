@@ -83,7 +83,10 @@ const list = ({ call, unit }: SquareRequest): SquareReply => {
 
 const MOST_LISTED = 100_000;
 
-/** Square's API cannot authenticate the customer, so it declines such a card unless the browser page verified it. */
+/**
+ * Square's API cannot authenticate the customer. So it declines a card that requires authentication, unless the browser
+ * page verified it.
+ */
 const create = ({ call, unit }: SquareRequest): SquareReply => {
   const sent = readSquareBody(call, fields);
   const order = sent.order_id === undefined ? ownOrder(unit, sent) : findSquareOrder(unit, sent.order_id);
@@ -138,7 +141,7 @@ const startedPayment = (order: LedgerPayment, sent: Fields, customerId: string |
   };
 };
 
-/** A payment without an order gets its own. */
+/** The order that Square creates for a payment without an order. */
 const ownOrder = (unit: Unit, { amount_money: { amount, currency }, ...sent }: Fields): LedgerPayment =>
   addOrder(unit, {
     reference: sent.reference_id,

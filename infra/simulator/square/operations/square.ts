@@ -150,7 +150,7 @@ const parsed = (body: string): unknown => {
   }
 };
 
-/** The order of an object's fields does not matter. */
+/** A value's JSON text with sorted fields, because their order does not matter. */
 const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? '';

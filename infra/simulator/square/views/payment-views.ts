@@ -152,7 +152,7 @@ export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = squ
 /** The capability of a payment that waits for its capture. */
 const EDITS_DOWN = 'EDIT_AMOUNT_DOWN';
 
-/** The time of a cancellation is not stored yet while it is announced. */
+/** Time of the payment's last change. While a cancellation is announced, its time is not stored yet. */
 const changeOf = ({ createdAt, paymentId, wire }: LedgerCharge, unit: Unit, status: string): number => {
   const changedAt = squareOrderWire.parse(wire).changed_at ?? createdAt;
   if (status !== 'CANCELED') return changedAt;

@@ -79,7 +79,7 @@ const createCoupon = ({ call, unit }: StripeRequest): LedgerCoupon => {
   });
 };
 
-/** @throws Refused unless the coupon has exactly one kind of value, and has months only and always if repeating. */
+/** @throws Refused unless the coupon has exactly one kind of value, and has months if and only if it repeats. */
 const checkValue = (sent: CouponFields): void => {
   const { percent_off: percent, amount_off: amount, currency, duration, duration_in_months: months } = sent;
   if ((percent === undefined) === (amount === undefined)) {

@@ -129,7 +129,10 @@ const itemChanges = (unit: Unit, before: LedgerSubscription, sent: UpdateFields)
   return { priceId: price.id, quantity, amount, unit: price.unit, count: price.count };
 };
 
-/** A trial has nothing to prorate. @param without applies if the request omits `proration_behavior` */
+/**
+ * @param without applies if the request omits `proration_behavior`; undefined if the change must name it
+ * @throws Refused unless the value is `none`
+ */
 const requireNoProration = ({ proration_behavior: sent }: UpdateFields, without: 'none' | undefined): void => {
   if ((sent ?? without) === 'none') return;
   const { answer } = invalidStripeRequest({

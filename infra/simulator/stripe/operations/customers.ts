@@ -86,7 +86,7 @@ const update = ({ call, unit, id }: StripeRequest): LedgerCustomer => {
   return customer;
 };
 
-/** Stripe also cancels the customer's subscriptions. */
+/** Deletes a customer. As at Stripe, this also cancels the customer's subscriptions. */
 const remove = ({ call, unit, id }: StripeRequest): LedgerCustomer => {
   readParameters(call, none);
   const customer = findStripeCustomer(unit, id, 'id');

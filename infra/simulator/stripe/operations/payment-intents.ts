@@ -103,7 +103,7 @@ const create = (request: StripeRequest): StripeReply => {
   return attempt(request, { payment, sent: terms, name: key === null ? undefined : `key:${key}` });
 };
 
-/** Fields of the confirmation have no effect without `confirm`. */
+/** Refuses fields of the confirmation without `confirm`, because they would have no effect. */
 const refuseWithoutConfirm = (sent: z.output<typeof createFields>): void => {
   for (const param of ['off_session', 'return_url', 'error_on_requires_action', 'mandate_data'] as const) {
     if (sent[param] === undefined) continue;

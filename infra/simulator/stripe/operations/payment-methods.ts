@@ -102,7 +102,7 @@ function detach({ call, unit, id }: StripeRequest): LedgerMethod {
   return detachMethod(unit, method);
 }
 
-/** Storing a card checks it with the bank. */
+/** @throws Refused if the bank declines the card when it is stored. */
 const checkCard = ({ behaviour }: LedgerMethod): void => {
   if (behaviour.kind !== 'declines' || behaviour.attaches) return;
   throw new Refused(stripeError(402, declineFields(behaviour.reason), true));

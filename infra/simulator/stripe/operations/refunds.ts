@@ -55,7 +55,7 @@ const listRefunds = (request: StripeRequest): StripeObject => {
   return untaken.length === 0 ? listed : { ...listed, data: [listed['data'], ...untaken].flat() };
 };
 
-/** In an old API version: the refunds of uncaptured amounts of one payment or charge. */
+/** The refunds of uncaptured amounts of one payment or charge. Only an old API version has them. */
 const untakenOf = (
   { unit, call }: StripeRequest,
   {

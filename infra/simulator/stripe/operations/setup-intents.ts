@@ -101,7 +101,7 @@ const create = (request: StripeRequest): StripeReply => {
   return attempt(request, setup, { ...sent, payment_method: undefined, payment_method_data: undefined });
 };
 
-/** Fields of the confirmation have no effect without `confirm`. */
+/** Refuses fields of the confirmation without `confirm`, because they would have no effect. */
 const refuseWithoutConfirm = (sent: z.output<typeof createFields>): void => {
   for (const param of ['return_url', 'mandate_data'] as const) {
     if (sent[param] === undefined) continue;

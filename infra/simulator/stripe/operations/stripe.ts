@@ -118,7 +118,7 @@ const reusedMessage = (key: string, call: Call, firstPath: string): string =>
     : `Keys for idempotent requests can only be used for the same endpoint they were first used for ('${call.path}' vs ` +
       `'${firstPath}'). Try using a key other than '${key}' if you meant to execute a different request.`;
 
-/** Independent of field order. Hashed, because a body may contain a card number. */
+/** A call's fingerprint, independent of field order. It is hashed, because a body may contain a card number. */
 const fingerprintOf = (call: Call): string => {
   const fields = [...new URLSearchParams(call.body)].map(([name, value]) => `${name}=${value}`).sort();
   return createHash('sha256')

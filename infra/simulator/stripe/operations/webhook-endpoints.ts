@@ -7,7 +7,7 @@ export const webhookEndpointRoutes: readonly StripeRoute[] = [
   { method: 'GET', path: '/v1/webhook_endpoints', run: (request) => ({ object: listEndpoints(request) }) },
 ];
 
-/** Lists the account's only endpoint, which belongs to its slot. */
+/** Lists the account's only endpoint, which receives the events of the slot. */
 const listEndpoints = ({ unit, call }: StripeRequest): StripeObject => {
   readParameters(call, z.strictObject(page));
   const { url, apiVersion } = unit.endpoint();

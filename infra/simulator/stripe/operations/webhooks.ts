@@ -114,7 +114,7 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
   return 'charge' in change ? [...events, ...untakenEvents(change.charge, unit, about)] : events;
 };
 
-/** In an old API version, ending a hold without a full capture refunds the rest. */
+/** In an old API version, the end of a hold refunds the uncaptured part. These are the events of that refund. */
 const untakenEvents = (
   charge: LedgerCharge,
   unit: Unit,
@@ -153,7 +153,7 @@ const fundsEvent = (before: LedgerDispute | undefined, dispute: LedgerDispute): 
 
 const isHeldBack = ({ status, inquiry }: LedgerDispute): boolean => !inquiry && status !== 'won' && status !== 'closed';
 
-/** Keeps a payment's events in order with its charges', and a subscription's with its invoices'. */
+/** The subject that keeps events in order: the subscription of a payment or charge, if any, else the payment. */
 const lane = (document: LedgerPayment | LedgerCharge, paymentId: string): string =>
   typeof document.wire['subscription'] === 'string' ? document.wire['subscription'] : paymentId;
 

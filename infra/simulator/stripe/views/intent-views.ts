@@ -134,7 +134,7 @@ const failureView = (failure: LedgerFailure | null, unit: Unit): StripeObject | 
   };
 };
 
-/** A failed authentication has a separate code for setup intents. */
+/** A setup intent's failure. A failed authentication has a code of its own there. */
 const setupFailureView = (failure: LedgerFailure | null, unit: Unit): StripeObject | null => {
   const view = failureView(failure, unit);
   if (view === null || failure?.reason !== 'authentication_failed') return view;

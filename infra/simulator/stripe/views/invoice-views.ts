@@ -6,7 +6,7 @@ import { taxRateView } from './catalog-views.ts';
 import { lower, seconds } from './payment-views.ts';
 import { findPrice, itemIdOf, orNull } from './subscription-views.ts';
 
-/** In the newest API version's format: `parent` has the subscription, and payments are a separate list. */
+/** Uses the newest API version's format, where `parent` has the subscription and payments are a separate list. */
 export const invoiceView = (invoice: LedgerInvoice, unit: Unit): StripeObject => ({
   ...UNUSED,
   ...amountsView(invoice),

@@ -30,5 +30,5 @@ const REFUND = 're_';
 
 const untakenIdOf = ({ id }: Pick<LedgerCharge, 'id'>): string => `${REFUND}${id.slice(CHARGE.length)}`;
 
-/** The id of the charge whose uncaptured part is refunded. */
+/** The id of the charge whose uncaptured part the refund returns. */
 export const chargeIdOfUntaken = (refundId: string): string => `${CHARGE}${refundId.slice(REFUND.length)}`;

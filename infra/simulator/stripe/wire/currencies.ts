@@ -12,9 +12,9 @@ const TWO_DECIMALS = `
   rub sar sbd scr sek sgd shp sle sos srd szl thb tjs top try ttd twd tzs uah uyu uzs wst xcd xcg yer zar zmw`;
 /** Stripe's amount 1 is one whole unit of the currency. */
 const ZERO_DECIMALS = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf';
-/** Without decimals today, but still written with two decimals, which must be 00. */
+/** Currencies without decimals today. Stripe still writes them with two decimals, which must be 00. */
 const ALWAYS_00 = 'isk ugx';
-/** Three decimals. The last must be 0. */
+/** Currencies with three decimals. The last must be 0. */
 const THREE_DECIMALS = 'bhd jod kwd omr tnd';
 
 interface Rule {
@@ -85,7 +85,7 @@ export const checkCurrency = (currency: string): string => {
   });
 };
 
-/** For refunds and captures, which have no minimum. */
+/** Checks an amount without a minimum, as for refunds and captures. */
 export const checkAmount = (amount: number, currency: string, param = 'amount'): number => {
   if (amount < 1) {
     throw invalidStripeRequest({
@@ -139,7 +139,7 @@ export const writtenAmount = (amount: number, currency: string): string => {
   }).format(amount / perUnit);
 };
 
-/** In ISO 4217 minor units. */
+/** Converts an amount from Stripe's units to ISO 4217 minor units. */
 export const stripeMinorUnits = (amount: number, currency: string): number => {
   const { perUnit, minorPerUnit } = ruleOf(currency);
   return (amount * minorPerUnit) / perUnit;

@@ -121,7 +121,7 @@ export const cardOfNumber = (number: string): TestCard | undefined =>
 const cardNamed = (name: string): TestCard | undefined =>
   BY_TOKEN.get(name) ?? BY_TOKEN.get(name.startsWith('visa_') ? name.slice('visa_'.length) : name) ?? laterCard(name);
 
-/** Values such as `sim_ok_3_then_lost`. */
+/** The card of a value such as `sim_ok_3_then_lost`. */
 const laterCard = (name: string): TestCard | undefined => {
   const later = name.startsWith('sim_') ? laterDecline(name.slice('sim_'.length).replaceAll('_', '-')) : undefined;
   return later && visa(name, OWN_NUMBER, later);
@@ -136,7 +136,7 @@ const passesLuhn = (number: string): boolean => {
   return sum % 10 === 0;
 };
 
-/** Equal for equal cards. It uses no secret and no full card number. */
+/** A card's fingerprint, equal for equal cards. It derives from no secret and no full card number. */
 export const fingerprintOf = ({ token, brand, number }: TestCard): string =>
   createHash('sha256')
     .update(token === ANY_NUMBER ? `${brand}:${number.slice(0, 6)}:${number.slice(-4)}` : token)
