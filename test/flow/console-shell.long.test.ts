@@ -155,6 +155,7 @@ describe('the frame of the console', () => {
       const { page, open } = visit;
       await open('/overview');
       await page.getByRole('figure').waitFor();
+      await page.waitForLoadState('networkidle');
       const before = [await placeOf(page, '.tiles'), await placeOf(page, '.card')];
       const release = await hold(page, /\/admin\/summary\?/);
       await page.getByRole('button', { name: '7 days' }).click();

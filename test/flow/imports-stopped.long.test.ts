@@ -182,7 +182,10 @@ describe('an import during a change at Stripe', () => {
       await service.advance(2);
       await run(after);
       await expectDeclinedOnce('import just after', after);
-      const calls = await watch(async () => run(await prepareDeclining()));
+      const watched = await prepareDeclining();
+      const all = await watch(() => run(watched));
+      // Later calls store the events of the mark at Stripe, in any number.
+      const calls = all.slice(0, all.lastIndexOf('POST /v1/subscriptions/:id') + 1);
       for (const call of calls.keys()) {
         const name = `${call + 1} ${calls[call]}`;
         const prepared = await prepareDeclining();
