@@ -57,7 +57,7 @@ describe('payctl restore-check', () => {
   test('fails while due work is on and only the provider knows a payment', async () => {
     const { exitCode, json, failed } = await check();
     expect({ exitCode, failed }).toEqual({ exitCode: 1, failed: ['providers', 'due work', 'erasures'] });
-    expect(detailOf(json, 'providers')).toContain('1 payments only the providers know');
+    expect(detailOf(json, 'providers')).toContain('1 payments exist only at the providers');
     expect(detailOf(json, 'due work')).toContain('DUE_WORK=on');
     expect(Date.parse(json.newest_record)).toBeLessThanOrEqual(Date.parse(restoredTo));
   });
