@@ -71,8 +71,8 @@ export const requireSameOwner = (record: Pick<Owned, 'organizationId'>, organiza
 };
 
 /**
- * True if the customer belongs to another guest_id of the same e-mail. A guest without a token may name a customer and
- * a method of different guest_ids. The request then continues the method's guest_id and uses the method's customer.
+ * True if a guest names a customer of another guest_id with the same e-mail. Without a token, a guest may name a
+ * customer and a method of different guest_ids. Then the request runs under the method's guest_id and customer.
  */
 export const isOfOtherGuest = (caller: Caller, { guestId }: Pick<Owned, 'guestId'>): boolean =>
   caller.kind === 'guest' && guestId !== caller.guestId;

@@ -9,8 +9,8 @@ import type { RateLimit } from '../http/rate-limit.ts';
 import type { ApiRequest } from '../http/request.ts';
 
 /**
- * The caller whose requests are counted: the session, or the payer for whom a key acts. A guest counts by its network;
- * behind a key, by the network in the key's request. A key without a payer is not counted here.
+ * Whose requests are counted: a session's, or those of a key's payer. A guest is counted by network; behind a key, by
+ * the payer network that the key sends. A key without a payer is not counted here.
  */
 const payerOf = ({ caller, http }: ApiRequest): string | undefined => {
   if (caller.kind !== 'guest') return caller.kind === 'key' ? undefined : subjectOf(caller);

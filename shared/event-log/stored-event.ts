@@ -18,7 +18,7 @@ const storedEventSchema = z.object({
   receivedAt: z.string(),
   /** True if the event's personal data was erased. */
   isBlanked: z.literal(true).optional(),
-  /** True if the person was erased before the event was applied. The function that applies the event then blanks it. */
+  /** True if the person was erased before the event was applied. Applying the event then also blanks it. */
   isToBlank: z.literal(true).optional(),
   raw: z.instanceof(Uint8Array).transform((gzip) => gunzipSync(gzip)),
 });

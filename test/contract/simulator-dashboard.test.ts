@@ -371,7 +371,7 @@ describe('an action on an open invoice', () => {
     expect((await errorOf(rig.stripe.invoices.finalizeInvoice(invoice))).message).toMatch(/already finalized/);
   });
 
-  test('pages through all open invoices of a subscription or customer', async () => {
+  test('lists all open invoices of a subscription or customer, page by page', async () => {
     const { subscription } = await owing();
     await rig.control('POST', '/retries', { days: [40], then: 'past_due' });
     await rig.clock.advance(60 * DAY_MS);

@@ -426,7 +426,7 @@ describe('a simulated set-up', () => {
   test.each([
     ['our id', () => 'pm_ours'],
     ['the id at Stripe', (setup: Stripe.SetupIntent) => String(setup.payment_method)],
-  ])('waits for the customer, found by %s, and then attaches the card', async (_, idOf) => {
+  ])('found by %s, waits for the customer, then attaches the card', async (_, idOf) => {
     const setup = await setUp(UNTIL_SET_UP, { return_url: 'https://shop.example/cards' });
     expect(setup).toMatchObject({ status: 'requires_action', next_action: { type: 'redirect_to_url' } });
     expect(setup.client_secret).toMatch(new RegExp(`^${setup.id}_secret_`));

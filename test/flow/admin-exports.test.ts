@@ -18,7 +18,7 @@ import { createCustomer } from './payers.ts';
 import type { ParsedJson } from './routes.ts';
 import { nodesAt } from './targets.ts';
 
-/** The lists of all customers, and the exports of money and of one person. */
+/** All customers as a list, and exports of money or of a person's data. */
 const port = await freePort();
 const service = withHost({ port, frozen: true, env: nodesAt(port, { canonical: { EVENTS: 'all' } }) });
 

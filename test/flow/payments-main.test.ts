@@ -465,7 +465,7 @@ describe('3-D Secure', () => {
     return { user, payment };
   };
 
-  test('succeeds the payment through the webhook if the customer passes', async () => {
+  test('completes the payment by webhook if the customer passes', async () => {
     const { user, payment } = await pending();
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'pending' });
     await service.authenticate(payment.id, 'success');

@@ -15,7 +15,7 @@ beforeAll(async () => {
   await stoppable().service.webhookMode('drop');
 });
 
-/** The subscriber's only subscription in the record and at the provider (unless it ended), with its payments. */
+/** The subscriber's only subscription in the record and, until it ends, at the provider, with its payments. */
 const stateOf = async ({ options, names }: Subscriber) => {
   const { service } = stoppable();
   const { body: here } = await service.get('/subscriptions', options);

@@ -50,7 +50,7 @@ describe('a card number', () => {
     expect(AROUND.filter(([before, after]) => !holdsCardNumber(`${before}${written}${after}`))).toEqual([]);
   });
 
-  test.each(SPELLINGS)('is redacted as %j, in values and in names', (written) => {
+  test.each(SPELLINGS)('written %j is redacted, also in names', (written) => {
     for (const [before, after] of AROUND) {
       expect(String(redact(`${before}${written}${after}`))).not.toContain(written);
       expect(JSON.stringify(redact({ [written]: [written] }))).not.toContain(JSON.stringify(written).slice(1, -1));

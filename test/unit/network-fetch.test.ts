@@ -62,7 +62,7 @@ describe('fetchOverHttp', () => {
     }
   });
 
-  test('fails with the connection’s error code if it is refused, or reset before or during the response', async () => {
+  test('fails with the error code of a connection refused, or reset before or during the response', async () => {
     const closed = await serving((_, response) => response.end());
     servers.splice(0).map((server) => server.close());
     expect(await codeOf(fetchOverHttp(closed))).toBe('ECONNREFUSED');

@@ -216,7 +216,7 @@ describe('the payment store', () => {
     await expect(store.change(payment(), () => next)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
   });
 
-  test('allows one update at a time, and no commit without knowledge of the update', async () => {
+  test('allows one update at a time, and no commit of a version read before it', async () => {
     const { store } = await stored();
     expect(await store.claimDraft(payment(), draft())).toMatchObject({ draft: draft() });
     expect(await store.claimDraft(payment(), draft({ totalCents: 1 }))).toBeUndefined();

@@ -143,7 +143,7 @@ export const detachFormerMember = async (deps: BillingDeps, subscription: Subscr
     : removeMethodFrom(deps, subscription, paymentMethodId);
 };
 
-/** Continues with a method of another, existing customer, or waits for such a method. */
+/** Continues with another customer's method, or waits for one. */
 const continueWithout = async (
   deps: BillingDeps,
   subscription: Subscription,

@@ -236,7 +236,7 @@ interface OnSubscription {
 /** The callers that may be the merchant: an admin, a key, and a user with a staff role. */
 const MERCHANTS: readonly CallerName[] = ['platform admin', 'anonymous', 'user without organization'];
 
-/** A payer changes to a product, and the merchant sets a free price or interval. */
+/** A payer picks another product; a merchant may set any price or interval. */
 const OTHER_PLAN = {
   body: { product_id: 'gold-plan', when: 'period_end' },
   merchantsBody: { interval_multiplier: 2, when: 'period_end' },

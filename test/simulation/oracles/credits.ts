@@ -25,7 +25,7 @@ interface Asked {
   readonly before: readonly HistoryItem[];
 }
 
-/** The refunded or lost amount of a payment, by its versions at that time. */
+/** The amount of a payment refunded or lost in disputes up to `time`. */
 const backAt = (history: History, paymentId: string, time: number): number => {
   const known = recordsOf(history)
     .versionsOf(paymentId)
