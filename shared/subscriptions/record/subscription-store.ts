@@ -45,10 +45,7 @@ export const subscriptionStore = (table: Table) => {
     subscription: Subscription,
     onlyIf: readonly TransactionStep[] = [],
   ): Promise<Found<Subscription> | undefined> => {
-    const found = await records.insertOrFind(
-      stamped(undefined, noticed(undefined, started(undefined, subscription))),
-      onlyIf,
-    );
+    const found = await records.insertOrFind(stamped(undefined, started(undefined, subscription)), onlyIf);
     if (found?.kind === 'tombstone') throw new Error('a subscription was removed while its id was claimed');
     return found;
   };
@@ -125,16 +122,16 @@ const started = (was: Subscription | undefined, next: Subscription): Subscriptio
 const NOTICES_AFTER_MS = 10 * MINUTE_MS;
 
 /** Plans a check for notices after a change that makes the subscription active or may move its notices. */
-const noticed = (was: Subscription | undefined, next: Subscription): Subscription =>
-  next.status === 'active' && was?.version !== next.version && mayMoveNotices(was, next)
+const noticed = (was: Subscription, next: Subscription): Subscription =>
+  next.status === 'active' && was.version !== next.version && mayMoveNotices(was, next)
     ? { ...next, noticesAt: iso(instant(next.updatedAt) + NOTICES_AFTER_MS) }
     : next;
 
-const mayMoveNotices = (was: Subscription | undefined, next: Subscription): boolean => {
+const mayMoveNotices = (was: Subscription, next: Subscription): boolean => {
   const isLonger =
     next.intervalMultiplier > 1 || next.billingInterval === 'yearly' || next.billingInterval === 'quarterly';
   return (
-    was?.status !== 'active' ||
+    was.status !== 'active' ||
     next.paymentMethodId !== was.paymentMethodId ||
     next.billingInterval !== was.billingInterval ||
     next.intervalMultiplier !== was.intervalMultiplier ||
