@@ -38,7 +38,7 @@ export interface CommandKind {
   readonly isDone: (body: ParsedJson) => boolean;
   /** True if a decline ends the command only after a read. */
   readonly declineNeedsRead?: true;
-  /** A method that is declined in the response, and one that is declined afterwards; undefined if there is none. */
+  /** Test methods declined in the response and after it; undefined if the provider has no such method. */
   readonly declined?: string;
   readonly declinedLater?: string;
   readonly begin: (service: TestHost, method?: string) => Promise<CommandSubject>;

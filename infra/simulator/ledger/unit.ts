@@ -157,7 +157,7 @@ export interface Unit {
   loseAnswer(name: string | undefined): void;
   schedule(dueAt: number, kind: WorkKind, subject: string): void;
   announce(change: Change): void;
-  /** The minimum charge in the provider's units; 0 if there is none. */
+  /** The minimum charge in the provider's units; 0 without a minimum. */
   leastCharge(currency: string): number;
   /** The provider's fees; undefined for no fees. */
   readonly fees: ChargeFees | undefined;

@@ -159,7 +159,7 @@ export interface Vendor {
   awaitsApproval?(payment: LedgerPayment): boolean;
   /** Converts an amount from the vendor's units to ISO 4217 minor units, by the vendor's own table. */
   minorUnits(amount: number, currency: string): number;
-  /** The minimum charge in the vendor's units; absent if there is none. */
+  /** The minimum charge in the vendor's units; absent without a minimum. */
   leastCharge?(currency: string): number;
   /** Absent if the vendor takes no payments. */
   readonly fees?: ChargeFees;

@@ -109,7 +109,7 @@ const trialNoticeStep = (subscription: Subscription): readonly DueStep[] => {
   return isPending && at !== undefined ? [{ step: 'trial notice', at }] : [];
 };
 
-/** The ISO time of the next due work. Undefined if there is none. */
+/** The ISO time of the next due work; undefined without due work. */
 export const nextSubscriptionDue = (subscription: Subscription): string | undefined => {
   const times = dueSteps(subscription).map(({ at }) => at);
   return times.length === 0 ? undefined : iso(Math.min(...times));

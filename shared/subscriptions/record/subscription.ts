@@ -220,9 +220,7 @@ export const subscriptionSchema = z.lazy(() =>
     owed: z.array(z.object({ invoiceId: z.string(), paymentId: z.string() })).optional(),
     /** When due work reads the provider if no event arrives first. */
     syncAt: optional,
-    /**
-     * When a provider-billed subscription became live. Due work then checks once that its customer and method exist.
-     */
+    /** When a provider-billed subscription became live. Due work then checks its customer and method once. */
     unconfirmedSince: optional,
 
     ...planFields,
@@ -231,10 +229,7 @@ export const subscriptionSchema = z.lazy(() =>
     currency: z.string(),
     /** The Idempotency-Keys of recently applied changes. */
     appliedChangeKeys: z.array(changeKeySchema).optional(),
-    /**
-     * The plan change in progress. No other change or transfer starts before it ends. A service-billed renewal waits a
-     * day at most.
-     */
+    /** The open plan change. No other change or transfer starts; a service-billed renewal waits at most a day. */
     change: planChangeSchema.optional(),
     scheduledChange: scheduledChangeSchema.optional(),
     priceUpdate: priceUpdateSchema.optional(),
