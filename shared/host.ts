@@ -41,7 +41,7 @@ export interface FunctionRights {
 
 let host: HostEnvironment = { env: process.env, now: Date.now };
 
-/** Sets the environment and the clock of the host. Lambda keeps the default, which is the process's. */
+/** Sets the environment and the clock of the host. Lambda keeps the process's defaults. */
 export const setHost = (environment: HostEnvironment): void => {
   host = environment;
 };

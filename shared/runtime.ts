@@ -316,7 +316,7 @@ export const configDeps = /* @__PURE__ */ perInstance(() => ({
   stage: settings().STAGE,
 }));
 
-/** The dependencies of the API document, which names the base URL. */
+/** The dependencies of the API document, including the base URL. */
 export const documentDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   publicBaseUrl: settings().PUBLIC_BASE_URL,

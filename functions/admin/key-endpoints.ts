@@ -129,7 +129,7 @@ export const revokeKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   uses: ['table:read', 'table:keys'],
 }));
 
-/** In the API document, rotation precedes revocation, because its example needs a key that is not revoked. */
+/** In the API document, rotation precedes revocation, because its example fails with a revoked key. */
 export const keyEndpoints = [
   createKeyEndpoint,
   listKeysEndpoint,

@@ -1,5 +1,5 @@
 /**
- * @module The requests that the API document shows, by operation id. They use the ids of the demo data, so they succeed
+ * @module The example requests of the API document, by operation id. They use the ids of the demo data, so they succeed
  * unchanged on a new local host, in the order of the document. Provider events also need a signature. `npm run
  * examples` sends the requests and records the responses.
  */

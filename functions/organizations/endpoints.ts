@@ -218,7 +218,7 @@ export const addMemberEndpoint = /* @__PURE__ */ endpoint(() => ({
   limits: [{ name: 'add-member', max: 30, windowSeconds: HOUR_SECONDS, by: ({ caller }) => subjectOf(caller) }],
 }));
 
-/** The fields of a listed member that come from the identity service. */
+/** The fields of a listed member from the identity service. */
 const USER_DETAILS = ['user_name', 'user_last_name', 'user_email', 'user_picture'];
 
 export const changeRoleEndpoint = /* @__PURE__ */ endpoint(() => ({

@@ -126,7 +126,7 @@ const addressNamed = ({
 /**
  * Limits on saving, because the provider checks each saved method. An owner may save 20 methods per hour. All of a
  * user's saves for organizations share a limit of 60, and so do all saves from an IP address without a session. In the
- * limits of users and organizations, a request that the access rule denies does not count.
+ * limits of users and organizations, a request denied by the access rule does not count.
  */
 const HOUR_SECONDS = 3_600;
 const SAVING = { max: 20, windowSeconds: HOUR_SECONDS } as const;

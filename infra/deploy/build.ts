@@ -102,7 +102,7 @@ const startOf = (id: string): string => `
   if (process.env.AWS_LAMBDA_INITIALIZATION_TYPE) await handler.prepare?.();
   export { handler };`;
 
-/** Removes files that the function never loads. esbuild writes a file even for an import in dropped code. */
+/** Removes files never loaded by the function. esbuild writes a file even for an import in dropped code. */
 const removeUnused = ({ outputs }: Metafile): void => {
   const used = loaded(outputs, indexOf(outputs), EVER);
   for (const file of Object.keys(outputs)) if (!used.has(file.replace(/\.map$/, ''))) rmSync(join(PROJECT_ROOT, file));
@@ -136,7 +136,7 @@ const indexOf = (outputs: Outputs): string => Object.keys(outputs).find((file) =
 /** The file and everything it imports, directly or indirectly, by these kinds of import. */
 const loaded = (outputs: Outputs, file: string, kinds: readonly string[]): ReadonlySet<string> => {
   const found = new Set([file]);
-  // The loop also visits the files that it adds.
+  // The loop also visits the added files.
   for (const one of found)
     for (const { path, kind, external } of outputs[one]?.imports ?? [])
       if (kinds.includes(kind) && !external) found.add(path);

@@ -48,7 +48,7 @@ export interface Steps {
   /** The status of a stack in CloudFormation, as a phrase. */
   readonly statusOf: (account: Account, stack: string) => Promise<string>;
   readonly webhooks: (account: Account) => Promise<string>;
-  /** @returns the deployed stacks that are not in the build. */
+  /** @returns the deployed stacks missing from the build. */
   readonly removedStacks: (account: Account) => Promise<readonly RemovedStack[]>;
   /** @returns the routes that move from a removed stack to a stack of the build. */
   readonly movedRoutes: (account: Account, removed: readonly RemovedStack[]) => Promise<MovedRoutes>;
@@ -62,10 +62,10 @@ export interface Steps {
   readonly deleteRouteSettings: (account: Account, of: 'removed' | 'unlimited') => Promise<readonly string[]>;
 }
 
-/** What to do with deployed stacks that are not in the build. */
+/** What to do with deployed stacks missing from the build. */
 export const REMOVED_STACKS = ['ask', 'destroy', 'keep'] as const;
 
-/** The changes that need the operator's approval. */
+/** The changes subject to the operator's approval. */
 const NEEDS_APPROVAL = {
   never: () => false,
   'any-change': (changes: readonly StackChange[]) => changes.some(isChanged),

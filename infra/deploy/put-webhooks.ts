@@ -11,9 +11,9 @@ import { type DeploymentSettings, webhookSecretName } from './stage/settings.ts'
 type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environment'>;
 
 /**
- * The last step of `npm run deploy`. Stores the operator's webhook variables in their secret, which is in no template.
- * Functions reload the secret after a minute. Without new targets, the stored targets stay: another operator may have
- * set them, and only the secret holds their signing secrets.
+ * The last step of `npm run deploy`. Stores the operator's webhook variables in their secret, outside all templates.
+ * Functions reload the secret after a minute. Without new targets, the stored targets stay, because another operator
+ * may have set them and only the secret holds their signing secrets.
  * @returns the outcome, as a sentence.
  * @throws SettingsError if a variable is wrong.
  */

@@ -75,7 +75,7 @@ const clear = (dataDir: string): void => {
 
 /**
  * If the demo data cannot be made, the command ends. The data stay marked as unfinished, so the next start clears them.
- * Otherwise the service would accept payments that the next start deletes.
+ * Otherwise the service would accept payments, and the next start would delete them.
  */
 const showDemoData = async (host: Host, serviceUrl: string): Promise<void> => {
   const { baseUrl, clock, door } = host;

@@ -103,13 +103,13 @@ const finish = async (
   exit(report.exitCode);
 };
 
-/** Sets variables that the SDK reads from the environment. */
+/** Sets environment variables for the SDK. */
 const useProfile = ({ profile, region }: Given): void => {
   if (profile !== undefined) process.env['AWS_PROFILE'] = profile;
   if (region !== undefined) process.env['AWS_REGION'] = region;
 };
 
-/** The actor that the history names for a command's changes. */
+/** The actor of a command's changes in the history. */
 const OPERATOR = { requestId: randomUUID(), actor: { type: 'system', id: 'payctl' } } as const;
 
 /** @throws NotReachable */

@@ -1,9 +1,9 @@
 /**
  * @module The access rule for all records. A user may read a record of their own and, if it is personal, change it.
- * Members of the organization that owns a record may read it and, with the permission, change it. Their role always
- * comes from the membership record. A guest needs a token or must prove the guest_id (continue-guest.ts). The
- * merchant's people and keys may read every record within their read scopes. On another owner's record they may only
- * take merchant actions, with the scope of the route.
+ * Members of a record's organization may read the record and, with the permission, change it. Their role always comes
+ * from the membership record. A guest needs a token or must prove the guest_id (continue-guest.ts). The merchant's
+ * people and keys may read every record within their read scopes. On another owner's record they may only take merchant
+ * actions, with the scope of the route.
  */
 
 import { DomainError, notFound } from '../core/errors.ts';
@@ -41,7 +41,7 @@ export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule' | 're
   readonly caller: Caller;
   readonly kind: Kind;
   readonly record: Owned;
-  /** The id of the record, for a caller whose token opens only one record. */
+  /** The record's id, for a caller with a token for only one record. */
   readonly id?: string | undefined;
   readonly standing?: Standing | undefined;
   /** The scopes of the route. Its merchant scope permits the action on every record. */
@@ -62,10 +62,7 @@ export const decideAccess = (action: Action, request: AccessRequest): AccessDeci
   return action === 'read' ? grantedAsAdmin : refused(refusalForReader(caller, scopes, decision.error));
 };
 
-/**
- * The refusal for callers who may read every record. A refusal by the role table is more specific, so it takes
- * precedence.
- */
+/** The refusal for readers of every record. A refusal by the role table is more specific, so it takes precedence. */
 const refusalForReader = (caller: Caller, scopes: RouteScopes | undefined, error: DomainError): DomainError => {
   if (error.code === 'INSUFFICIENT_PERMISSIONS') return error;
   if (caller.kind === 'session' && caller.isAdmin) {
@@ -83,7 +80,7 @@ export const scopeMissing = (scope: Scope | undefined): DomainError =>
     ...(scope !== undefined && { details: { required_scope: scope } }),
   });
 
-/** Staff learn which scope they lack. Other users only learn that the route is for the merchant. */
+/** Staff learn the missing scope. Other users only learn that the route is for the merchant. */
 const merchantRefusal = (caller: Caller, scope: Scope | undefined): DomainError =>
   merchantScopesOf(caller).length > 0 && scope ? scopeMissing(scope) : new DomainError('ADMIN_REQUIRED');
 
@@ -174,7 +171,7 @@ export type ScopeDecision =
   | { readonly kind: 'refused'; readonly error: DomainError };
 
 /**
- * Decides whether the caller may act in the organization that a request names as owner of a list or new record. The
+ * Decides whether the caller may act in the organization named by a request as owner of a list or new record. The
  * merchant may read the lists of every organization, including deleted organizations.
  */
 export const decideScope = (action: OwnersAction, { caller, standing, scopes }: ScopeRequest): ScopeDecision => {

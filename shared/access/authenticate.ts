@@ -162,7 +162,7 @@ export const authenticator = (options: AuthenticateOptions) => {
   return { looksUp: options.identity.looksUp, authenticate, actFor };
 };
 
-/** The guest for whom a key acts. The guest counts as having a token, so the key needs no proof of the guest_id. */
+/** The guest represented by a key counts as having a token, so the key needs no proof of the guest_id. */
 const guestCaller = async (
   { guestOf }: Pick<AuthenticateOptions, 'guestOf'>,
   key: KeyIdentity,

@@ -15,7 +15,7 @@ export interface KeyIdentity {
 
 /** The hosted page link of a request. It lets the caller act as the record's payer. */
 interface LinkIdentity {
-  /** The id of the record or payment link that the link opens. */
+  /** The id of the opened record or payment link. */
   readonly id: string;
 }
 
@@ -24,7 +24,7 @@ export interface SessionCaller {
   readonly userId: string;
   /** Undefined if neither the token nor the key provides an address. */
   readonly email: string | undefined;
-  /** The default organization for requests that name no organization. */
+  /** The default for requests without an organization. */
   readonly organizationId: string | undefined;
   readonly isAdmin: boolean;
   readonly staffRole?: StaffRole | undefined;
@@ -46,7 +46,7 @@ export interface GuestCaller {
   readonly network?: string | undefined;
   /** Set if the token opens only one record, because the create that issued the token continued a guest_id. */
   readonly onlyRecord?: string | undefined;
-  /** The guest_ids that a request without a token has proved by naming records (continue-guest.ts). */
+  /** The guest_ids proved by naming records in a request without a token (continue-guest.ts). */
   readonly proven?: readonly string[];
   /** Set if a service key sent guest_data, or an X-Act-For with a guest (then `byToken` is true). */
   readonly key?: KeyIdentity | undefined;
@@ -78,7 +78,7 @@ export type MemberCaller = SessionCaller | OrganizationCaller;
 export const isMemberCaller = (caller: Caller): caller is MemberCaller =>
   caller.kind === 'session' || caller.kind === 'organization';
 
-/** The caller's merchant scopes, which come in addition to rights as a payer. */
+/** The caller's merchant scopes, in addition to rights as a payer. */
 export const merchantScopesOf = (caller: Caller): readonly Scope[] => {
   if (caller.kind === 'key') return caller.key.scopes;
   if (caller.kind !== 'session' || caller.key || caller.link) return [];
@@ -137,7 +137,7 @@ const forPayer = (caller: Caller): Pick<Actor, 'onBehalfOf'> => {
   }
 };
 
-/** The caller's name in rate limits: the payer, or the key if it acts for the merchant. */
+/** The payer's name in rate limits, or the key's name if the key acts for the merchant. */
 export const subjectOf = (caller: Caller): string => {
   switch (caller.kind) {
     case 'session':

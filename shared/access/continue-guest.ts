@@ -15,7 +15,7 @@ export interface NamedByGuest {
   readonly kind: RecordKind;
   /** Undefined if the record does not exist. */
   readonly item: Item | undefined;
-  /** False if the request uses the provider's id, which is no proof. */
+  /** False if the request uses the provider's id, because that id is no proof. */
   readonly isOurId: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
  * @module Finds a guest by guest_id, for a service key that acts for the guest. Items under the guest_id lead to the
- * guest's customers, default method, and the newest payment and address that a key created. The e-mail address comes
- * from these records, so an erased guest is unknown.
+ * guest's customers, default method, and newest payment and address created by a key. The e-mail address comes from
+ * these records, so an erased guest is unknown.
  */
 
 import { PROVIDER_SLOTS } from '../core/settings.ts';

@@ -46,8 +46,7 @@ export const serviceKeys = ({ table, now }: { readonly table: Table; readonly no
   };
 
   /**
-   * @returns undefined for an unknown, malformed, expired or revoked secret, or for an address that the key does not
-   * allow
+   * @returns undefined for an unknown, malformed, expired or revoked secret, or for an address not allowed by the key
    */
   const identify = async (secret: string, address: string): Promise<KeyIdentity | undefined> => {
     const sent = readSecret(secret);

@@ -167,7 +167,7 @@ export const identityClient = (options: IdentityOptions) => {
   return { looksUp: options.looksUp, session, sessionOfToken, userByEmail, users };
 };
 
-/** A verifier never drops a key that it has read. A removed key therefore stays valid until a new verifier opens. */
+/** A verifier never drops a key after reading it. A removed key therefore stays valid until a new verifier opens. */
 const KEYS_CACHE_MS = 5 * MINUTE_MS;
 /** If reading the keys fails, the previous keys stay valid for this long. Reads are retried every minute. */
 const KEYS_KEPT_MS = HOUR_MS;

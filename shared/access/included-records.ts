@@ -17,7 +17,7 @@ export interface Showing<T = unknown> {
   buyersView?(record: T): unknown;
 }
 
-/** An include, with a function that reads the included record's id from the including record. */
+/** An include, with a function to read the included record's id from the including record. */
 export interface Include<R> {
   readonly showing: Showing;
   readonly idOf: (record: R) => string | undefined;

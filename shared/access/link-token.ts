@@ -7,7 +7,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ID_PREFIX, type IdKind } from '../core/ids.ts';
 import { epochSeconds, type Instant, type Now, SECOND_MS } from '../core/time.ts';
 
-/** The kinds that a token may open. A kind's index is its number in the token, so the order must not change. */
+/** The possible kinds of a token's record. A kind's index is its number in the token, so the order must not change. */
 export const LINK_KINDS = ['payment', 'payment_link', 'subscription'] as const satisfies readonly IdKind[];
 export type LinkKind = (typeof LINK_KINDS)[number];
 
@@ -29,7 +29,7 @@ const PREFIX = 'plk_';
 const FORM = /^plk_[\w-]{44}$/;
 export const LONGEST_LINK_TOKEN = 48;
 
-/** The length of a token's head, which has the expiry in epoch seconds and the kind in the 4 bits above it. */
+/** The length of a token's head, with the expiry in epoch seconds and the kind in the 4 bits above it. */
 const HEAD_BYTES = 5;
 const KIND_UNIT = 2 ** 36;
 const ID_BYTES = 12;

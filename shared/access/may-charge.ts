@@ -14,7 +14,7 @@ export type MethodOwner =
   | { readonly userId: string }
   | { readonly guestId: string; readonly guestEmail: string };
 
-/** The owners whose methods the caller may charge for this payer (the owner of the payment or subscription). */
+/** The owners of methods chargeable by the caller for this payer (the owner of the payment or subscription). */
 export const payingOwners = (caller: Caller, payer: Owned): readonly MethodOwner[] => {
   const { organizationId, userId, guestId, guestEmail } = payer;
   if (organizationId !== undefined) {
@@ -24,7 +24,7 @@ export const payingOwners = (caller: Caller, payer: Owned): readonly MethodOwner
   return guestId !== undefined && guestEmail !== undefined ? [{ guestId, guestEmail }] : [];
 };
 
-/** The owner of a record: its organization, else its user, else its guest. */
+/** A record's organization, else its user, else its guest. */
 export const methodOwner = ({ organizationId, userId, guestId, guestEmail }: Owned): MethodOwner | undefined => {
   if (organizationId !== undefined) return { organizationId };
   if (userId !== undefined) return { userId };

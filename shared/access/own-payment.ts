@@ -1,7 +1,7 @@
 /**
  * @module A payer never decides for the merchant about their own payment. Refunds, captures, releases and merchant-only
  * prices need a person of the merchant who is neither the payer nor a member of the paying organization. A service key
- * counts as the person who created the key and as the person who received its secret by a rotation.
+ * counts as its creator and as the receiver of its secret by a rotation.
  */
 
 import { DomainError } from '../core/errors.ts';
@@ -16,7 +16,7 @@ import { type CallerRight, NO_CONDITIONS } from './right.ts';
 import type { Scope } from './scopes.ts';
 import { roleOf } from './standing.ts';
 
-/** The deciding person; for a key, every person who may have its secret. */
+/** The deciding person; for a key, every possible holder of its secret. */
 interface Decider {
   readonly userIds: readonly string[];
   readonly emailHash: string | undefined;

@@ -37,7 +37,7 @@ export interface RecordKind<T = unknown> {
   resolve?(table: Table, externalId: string): Promise<string | undefined>;
   /** The aliases of a provider's id in a request; undefined for our own id. */
   aliases?(id: string): RecordAliases | undefined;
-  /** @returns undefined for an item that is hidden from readers, such as a tombstone */
+  /** @returns undefined for an item hidden from readers, such as a tombstone */
   parse(item: Item): T | undefined;
   ownedBy(record: T): Owned;
   /**
@@ -47,8 +47,8 @@ export interface RecordKind<T = unknown> {
    */
   readonly rule: 'owned' | 'project' | 'organization' | 'open';
   /**
-   * Creation data, for kinds whose ids only the creator sees. A guest who names such a record may continue its guest_id
-   * (continue-guest.ts). Absent for kinds whose ids appear in a list without credentials.
+   * Creation data, for kinds with ids seen only by the creator. A guest may continue such a record's guest_id by naming
+   * the record (continue-guest.ts). Absent for kinds with ids in a list without credentials.
    */
   provesGuest?(record: T): GuestCreation;
   /** The scope that lets the merchant read every owner's records. If absent, only platform admins may read them. */
@@ -74,7 +74,7 @@ export interface RecordAliases {
   readonly keys: readonly Key[];
   /** Our id; undefined if the alias belongs to a record of another kind. */
   idOf(item: Item): string | undefined;
-  /** False if the record now has another id at the provider, which makes the named id invalid. */
+  /** False if the record now has another id at the provider, so the named id is invalid. */
   isNamed(record: Item): boolean;
 }
 

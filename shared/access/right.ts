@@ -23,7 +23,7 @@ export interface CallerRight {
   readonly requireStill: () => Promise<void>;
 }
 
-/** The right to act on a personal record, as a guest, or for the merchant, which needs no conditions. */
+/** The right to act on a personal record, as a guest, or for the merchant, without conditions. */
 export const NO_CONDITIONS: CallerRight = { onlyIf: [], requireStill: async () => {} };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * @module A service key, with which a program of the merchant calls the API. The table stores only hashes of the
- * secret's last part. After a rotation, a former secret stays valid until its grace period ends.
+ * @module A service key for API calls by a program of the merchant. The table stores only hashes of the secret's last
+ * part. After a rotation, a former secret stays valid until its grace period ends.
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
@@ -15,7 +15,7 @@ const secretSchema = z.lazy(() =>
   z.object({
     hash: z.string(),
     until: z.string().optional(),
-    /** The rotation request that made the secret; set if the request had an Idempotency-Key. */
+    /** The secret's rotation request; set if the request had an Idempotency-Key. */
     made: z.object({ scope: z.string(), requestHash: z.string(), at: z.string() }).optional(),
     /** The platform admin who received the secret, with the hash of the e-mail address. */
     maker: z.object({ userId: z.string(), emailHash: z.string().optional() }).optional(),
@@ -78,7 +78,7 @@ export const readSecret = (text: string): SentSecret | undefined => {
 
 export const hashOfSecret = (last: string): string => hash('sha256', last, 'hex');
 
-/** Maximum number of secrets of a key: the current secret, and former secrets within their grace period. */
+/** Maximum number of a key's secrets, including former secrets within their grace period. */
 const MOST_SECRETS = 3;
 const NO_HASH = hashOfSecret('');
 

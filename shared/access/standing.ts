@@ -1,7 +1,7 @@
 /**
- * @module A caller's standing in an organization: whether the organization exists, and the caller's role. Writes use a
- * consistent read. Reads use a cache of five minutes, which the cache epoch clears. For a key that acts for an
- * organization, the cache lasts five seconds, as for keys, so its access ends soon after the organization is deleted.
+ * @module Whether an organization exists, and the caller's role in it. Writes use a consistent read. Reads use a cache
+ * of five minutes, which the cache epoch clears. For a key that acts for an organization, the cache lasts five seconds,
+ * as for keys, so its access ends soon after the organization is deleted.
  */
 
 import QuickLRU from 'quick-lru';

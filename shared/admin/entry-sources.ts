@@ -80,12 +80,12 @@ const DEFAULT_RANGE = 31 * DAY_MS;
 /** The maximum number of queries in a request, and of entries per query. */
 const MAX_QUERIES = 64;
 const MAX_ENTRIES_PER_QUERY = 250;
-/** The maximum number of days that are read in parallel if recent days had few matches. */
+/** The maximum number of days read in parallel if recent days had few matches. */
 const MAX_DAYS_AT_ONCE = 8;
 
 /**
  * Reads day by day, newest first. Reads the shards of a day in parallel, and several days together after empty days. If
- * the query limit is reached first, `knownFrom` is the oldest position that was read.
+ * the query limit is reached first, `knownFrom` is the oldest position read.
  */
 export const everyEntry =
   (table: Table, kind: HistoricKind, maxQueries = MAX_QUERIES): EntrySource =>

@@ -130,7 +130,7 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   ...{ LOG: 'webhook_log', EVT: 'provider_event', DLV: 'webhook_delivery', IDEM: 'stored_answer' },
 };
 
-/** Attributes that an export omits: keys of the table and its indexes, and internal references. */
+/** Attributes omitted from an export (table keys, index keys and internal references). */
 const INTERNAL = new Set([
   'pk',
   'sk',

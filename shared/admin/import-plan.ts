@@ -24,7 +24,7 @@ export interface RowReads {
   readonly holdings: Holdings;
   /** By the provider's id; a subscription from another biller is keyed by the alias of `startAlias`. */
   readonly known: ReadonlyMap<string, KnownRecord>;
-  /** The currencies that the slot cannot charge. */
+  /** The currencies refused by the slot. */
   readonly refusedCurrencies: ReadonlySet<string>;
   readonly start: (StartBody & { readonly alias: string }) | undefined;
 }
@@ -64,7 +64,7 @@ export const shown = (record: PlannedRecord, id: string | null): ImportedRecord 
 });
 
 /**
- * The refused customer or payment method that the record depends on. A subscription depends on its payment method.
+ * The refused customer or payment method required by the record. A subscription depends on its payment method.
  * @param done the row's earlier records, the customer first
  */
 export const refusedNeedOf = (record: PlannedRecord, done: readonly ImportedRecord[]): ImportedRecord | undefined => {

@@ -19,7 +19,7 @@ interface ReadDeps extends StoreDeps, IdDeps {
 }
 
 /**
- * The users in the rows whom the identity service knows. Without that service, the users whose id has a valid form.
+ * The rows' users known to the identity service. Without that service, the users with a well-formed id.
  * @throws DomainError IDENTITY_UNAVAILABLE
  */
 export const readUsers = async (

@@ -1,7 +1,7 @@
 /**
- * @module Imports a provider's customers, methods and subscriptions that another integration created. Nothing is
- * charged, canceled, paused or mailed. One transaction stores each record on condition that no record has its provider
- * id. A repeat therefore finds the record, and the same request continues an import that stopped.
+ * @module Imports a provider's customers, methods and subscriptions created by another integration. Nothing is charged,
+ * canceled, paused or mailed. One transaction stores each record on condition that no record has its provider id. A
+ * repeat therefore finds the record, and the same request continues a stopped import.
  */
 
 import type { Identity } from '../access/identity.ts';

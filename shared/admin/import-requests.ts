@@ -1,4 +1,4 @@
-/** @module The body and response of an import of customers that another integration created at a provider. */
+/** @module The body and response of an import of customers created at a provider by another integration. */
 
 import * as z from 'zod';
 import { BILLING_INTERVALS } from '../catalog/billing-intervals.ts';

@@ -99,7 +99,7 @@ const READ_SCOPES: Readonly<Record<HitItem, Scope>> = {
   DSP: 'payments:read',
 };
 
-/** The hits of kinds that the caller may read. */
+/** The hits of kinds readable by the caller. */
 export const hitsIn = async (
   table: Table,
   found: readonly (Item | undefined)[],

@@ -39,7 +39,7 @@ export interface CallResult<R> {
   readonly unanswered?: Unanswered | undefined;
 }
 
-/** Why the effect of a call is unknown: the call's own outcome, or a failed read after a refusal or in a later look. */
+/** The cause of a call's unknown effect, either its own outcome or a failed read after a refusal or in a later look. */
 export type Unanswered =
   | { readonly by: 'response'; readonly outcome: NotDone | Unknown }
   | { readonly by: 'refusal' | 'look'; readonly outcome: Exclude<Outcome<never>, { readonly kind: 'done' }> };
@@ -56,8 +56,8 @@ export type Said<Report, Found> =
   | { readonly by: 'refusal' | 'look'; readonly report: Found };
 
 /**
- * The record after a report. `open`: the provider has not decided yet. `absent`: the provider has no trace of the call.
- * `over`: the object of the call is over, so the call can never be carried out.
+ * The record after a report. `open` if the provider has not decided yet, `absent` if it has no trace of the call.
+ * `over` if the call's object is over, so the call can never be carried out.
  */
 export type Applied<Claim extends R, R> =
   | {

@@ -5,7 +5,7 @@ import { DAY_MS, type Instant, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 /** The lease of a claimed call for one function; at least the timeout of a function that sends calls for requests. */
 export const CALL_LEASE_MS = 25 * SECOND_MS;
 
-/** The wait before the first look at a call whose function may have stopped before the provider responded. */
+/** The wait before the first look at a call, in case its function stopped before the provider responded. */
 export const FIRST_LOOK_MS = MINUTE_MS;
 
 /** The wait before a retry of failed work, for example after the provider was unavailable. */
@@ -14,7 +14,7 @@ export const RETRY_MS = 5 * MINUTE_MS;
 /** How long an undelivered call is sent again under its key. After that, the call ends as not done. */
 export const RESEND_WITHIN_MS = 30 * MINUTE_MS;
 
-/** `still_under_way`: the provider says that it has not decided yet. */
+/** `still_under_way` if the provider says it has not decided yet. */
 export type LookResult = 'outcome_unknown' | 'still_under_way';
 
 /** How long a call may stay open before every further look warns an operator. */

@@ -1,6 +1,6 @@
 /**
  * @module Looks up a claimed call with an unknown outcome. `lookUpCall` reads the provider before it sends the call
- * again. `resendCall` is for calls that are invisible in a read.
+ * again. `resendCall` is for calls invisible in a read.
  */
 
 import type { CallKind, CallParts, LookedUp, LookedUpCall } from './call-kind.ts';

@@ -88,13 +88,13 @@ const READ_ONLY: ReadonlySet<string> = new Set([
   ...['reserved', 'redeemed'],
 ]);
 
-/** The record as an admin sees it, with the id of the last admin who changed it. */
+/** The record as an admin sees it, with the id of the last admin to change it. */
 const viewOf = (kind: ReferenceKind, item: Item, counter?: Item): unknown => ({
   ...fieldsSchema.parse(REFERENCES[kind].view(item, counter)),
   updated_by: makerOf(makerSchema.parse(item), {}).actor?.id ?? null,
 });
 
-/** The views of records. Counters, for kinds that have them, are read in one BatchGet. */
+/** The views of records. Their counters, if any, are read in one BatchGet. */
 const viewsOf = async (table: Table, kind: ReferenceKind, items: readonly Item[]): Promise<readonly unknown[]> => {
   const { counterKey } = REFERENCES[kind];
   const counters = counterKey ? await table.getMany(items.map(({ id }) => counterKey(String(id)))) : [];

@@ -89,7 +89,7 @@ export const productRecord: RecordKind<Product> = {
   rule: 'open',
 };
 
-/** The rule for editing a project: its owner, and members of its organization with canManagePayments. */
+/** A project's owner, and members of its organization with canManagePayments, may edit it. */
 export const projectRecord: RecordKind<Project> = {
   resource: 'project',
   readScope: 'payments:read',

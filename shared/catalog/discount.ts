@@ -1,4 +1,4 @@
-/** @module A discount code is a reference record whose id is the code in upper case. */
+/** @module A discount code is a reference record with the upper-case code as its id. */
 
 import * as z from 'zod';
 import { boundedList, boundedObject, boundedText, idSchema, jsonValue, timeField } from '../http/fields.ts';

@@ -1,6 +1,6 @@
 /**
- * @module The actor on whose behalf a function currently works. The request chain, queue consumers and the application
- * of provider events each set the actor once. Stores read the actor here, so use cases need not pass it on.
+ * @module The actor of a function's current work. The request chain, queue consumers and the application of provider
+ * events each set the actor once. Stores read the actor here, so use cases need not pass it on.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -12,11 +12,11 @@ type ActorType = (typeof ACTOR_TYPES)[number];
 export interface Actor {
   readonly type: ActorType;
   /**
-   * The id of a user (`user`, `admin`), guest, service key or provider slot, of the record or payment link that a
-   * hosted page opens, or a worker's name.
+   * The id of a user (`user`, `admin`), guest, service key or provider slot, of the record or payment link opened by a
+   * hosted page, or a worker's name.
    */
   readonly id: string;
-  /** The payer for whom a key or a hosted page acts. */
+  /** The payer represented by a key or a hosted page. */
   readonly onBehalfOf?: Payer | undefined;
 }
 
@@ -35,7 +35,7 @@ interface Work {
 
 const storage = new AsyncLocalStorage<Work>();
 
-/** Runs the function, and everything that it starts asynchronously, with this actor and request id. */
+/** Runs the function and its asynchronous work with this actor and request id. */
 export const runAs = <T>(work: Work, run: () => Promise<T>): Promise<T> => storage.run(work, run);
 
 /** undefined outside of any work. */

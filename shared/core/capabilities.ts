@@ -51,8 +51,7 @@ export const CAPABILITIES_OF = {
 } as const satisfies Readonly<Record<AdapterName, Known>>;
 
 /**
- * Secrets for calls to the provider, or for verifying events. Event receivers hold no key that can charge, except
- * PayPal's.
+ * Secrets for calls to the provider, or for verifying events. Event receivers hold no key for charges, except PayPal's.
  */
 export type SecretPurpose = 'calls' | 'events';
 
@@ -73,7 +72,7 @@ const SECRETS_OF: Readonly<Record<AdapterName, Readonly<Record<SecretPurpose, re
   braintree: { calls: ['PRIVATE_KEY'], events: [] },
 };
 
-/** The settings that an adapter needs for its calls. */
+/** The required settings for an adapter's calls. */
 export const REQUIRED_KEYS = {
   stripe: ['API_KEY'],
   paypal: ['CLIENT_ID', 'CLIENT_SECRET'],

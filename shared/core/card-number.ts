@@ -1,7 +1,7 @@
 /**
- * @module Finds card numbers by value: digits in a brand's range and length that pass the Luhn check, with any spacing
- * and in any script. A letter directly before the first digit marks a reference instead. 13 digits are never a card
- * number, because barcodes have 13 digits. The digits of our own ids do not count either.
+ * @module Finds digits in a brand's range and length that pass the Luhn check, with any spacing and in any script. A
+ * letter directly before the first digit marks a reference instead. 13 digits are never a card number, because barcodes
+ * have 13 digits. The digits of our own ids do not count either.
  */
 
 import { invalid, type Problem } from './errors.ts';
@@ -140,7 +140,7 @@ interface Said {
 }
 
 /**
- * Refuses card numbers before a request is stored, hashed or sent. Skips `card_` fields, which have their own check.
+ * Refuses card numbers before a request is stored, hashed or sent. Skips separately checked `card_` fields.
  * @param allowInTexts true if the operator accepts card numbers in texts and metadata, but never in token fields
  * @throws DomainError VALIDATION_ERROR
  */
@@ -167,7 +167,7 @@ const TEXT_MESSAGE =
 const membersOf = (value: unknown): readonly (readonly [name: string, value: unknown])[] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
-/** The limit for strings in unknown fields, which have no schema. The same limit as for metadata. */
+/** The limit for strings in fields without a schema, the same as for metadata. */
 const LONGEST_TEXT = 16 * 1024;
 const TOO_LONG = { rule: 'too_big', message: `must be at most ${LONGEST_TEXT} characters long` };
 
@@ -184,7 +184,7 @@ const problemsIn = (value: unknown, path: string, message: string): readonly Pro
   }
   return membersOf(value).flatMap(([name, inner]) => {
     const problem = problemOfText(name, message);
-    // Drops the fraction of a number (a coordinate, a rate), which is not part of a card number.
+    // Drops the fraction of a number (a coordinate, a rate), because a card number has none.
     const text = typeof inner === 'number' ? String(Math.trunc(inner)) : inner;
     return problem ? [{ path, ...problem }] : problemsIn(text, path === '' ? name : `${path}.${name}`, message);
   });

@@ -116,7 +116,7 @@ export const invalid = (problems: readonly Problem[]): DomainError =>
     details: problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem, path: cutText(problem.path, MAX_PATH) })),
   });
 
-/** For branches that the types exclude. A call is a bug. */
+/** For branches excluded by the types. A call is a bug. */
 export const assertNever = (value: never): never => {
   throw new Error(`unexpected value: ${String(value)}`);
 };

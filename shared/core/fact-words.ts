@@ -10,7 +10,7 @@ export type MethodKind = (typeof METHOD_KINDS)[number];
 export const FUNDINGS = ['credit', 'debit', 'prepaid'] as const;
 export type Funding = (typeof FUNDINGS)[number];
 
-/** `attempted`: the bank does not support 3-D Secure. `exempted`: authentication was not required. */
+/** `attempted` means that the bank does not support 3-D Secure, `exempted` that authentication was not required. */
 export const AUTHENTICATION_RESULTS = ['authenticated', 'attempted', 'exempted', 'failed'] as const;
 export type AuthenticationResult = (typeof AUTHENTICATION_RESULTS)[number];
 

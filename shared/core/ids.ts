@@ -40,10 +40,7 @@ const HEX_LENGTH = 24;
 /** External systems may mistake an id for a card number if its hex part begins with this many digits. */
 const LOOKS_LIKE_CARD = /^\d{13}/;
 
-/**
- * The first drawn id that does not look like a card number. @param draw returns 24 or more hex digits, different for
- * each number
- */
+/** The first drawn id unlike a card number. @param draw returns 24 or more hex digits, different for each number */
 export const drawnId = (kind: IdKind, draw: (number: number) => string): string => {
   for (let number = 0; ; number += 1) {
     const hex = draw(number);
@@ -66,7 +63,7 @@ const OUR_IDS = new RegExp(
 /** Replaces each character of our ids with `_`, so other positions in the text stay the same. */
 export const withoutOurIds = (text: string): string => text.replace(OUR_IDS, (id) => '_'.repeat(id.length));
 
-/** The kinds whose derived ids are plain, because an id alone gives no access. */
+/** The kinds with plain derived ids, because an id alone gives no access. */
 const PLAIN_KINDS = ['refund', 'dispute', 'order', 'member', 'membership', 'message', 'log'] as const;
 export type PlainIdKind = (typeof PLAIN_KINDS)[number];
 export const isPlainKind = (kind: IdKind): kind is PlainIdKind => PLAIN_KINDS.some((plain) => plain === kind);

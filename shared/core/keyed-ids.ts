@@ -1,6 +1,6 @@
 /**
- * @module Values under ID_SECRET, which only this deployment can compute: keyed ids, and the stored form of a guest's
- * network. The secret is never rotated, because a repeated request finds its record by its id.
+ * @module Keyed ids, and the stored form of a guest's network. Only this deployment can compute them, with ID_SECRET.
+ * The secret is never rotated, because a repeated request finds its record by its id.
  */
 
 import { type IdKind, keyedHash, keyedId } from './ids.ts';
@@ -8,7 +8,7 @@ import { type IdKind, keyedHash, keyedId } from './ids.ts';
 export interface KeyedIds {
   /** The same kind and parts always give the same id, so a repeated command finds the same record. */
   readonly idOf: (kind: IdKind, ...parts: readonly string[]) => Promise<string>;
-  /** The stored form of a network, which does not reveal the network. */
+  /** The stored form of a network does not reveal the network. */
   readonly networkHash: (network: string) => Promise<string>;
 }
 

@@ -26,7 +26,7 @@ type Dimension = 'provider' | 'trigger';
 interface Metric {
   readonly name: MetricName;
   readonly unit: 'Count' | 'Milliseconds';
-  /** The sample that a log line adds; undefined adds none. The average of samples that are 0 or 1 is a rate. */
+  /** A log line's sample; undefined adds none. The average of samples of 0 or 1 is a rate. */
   readonly of: (fields: LogFields) => number | undefined;
 }
 

@@ -32,9 +32,7 @@ export const currencyCode = (value: string): string => {
   return code;
 };
 
-/**
- * ISO 4217 currencies whose minor unit does not have 2 digits. `Intl` would give the digits of written prices (HUF 0).
- */
+/** ISO 4217 currencies without 2-digit minor units. `Intl` would give the digits of written prices (HUF 0). */
 const DIGITS: ReadonlyMap<string, number> = new Map([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0] as const),
   ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
@@ -99,7 +97,7 @@ export const derivePrices = (given: GivenPrices, leastTotal = 1): Prices => {
   return { subtotalCents, taxCents, discountCents, totalCents };
 };
 
-/** The amounts that a payment's view shows, in minor units. */
+/** The amounts in a payment's view, in minor units. */
 export interface ShownMoney {
   readonly captured_cents: number;
   readonly refunded_cents: number;
@@ -108,7 +106,7 @@ export interface ShownMoney {
   readonly lost_cents: number;
 }
 
-/** The amount that can be refunded despite an open dispute, in minor units. */
+/** The amount refundable despite an open dispute, in minor units. */
 export const refundableDespiteDispute = (shown: ShownMoney): number =>
   Math.max(
     0,

@@ -1,4 +1,4 @@
-/** @module Values that are built on first use. */
+/** @module Values built on first use. */
 
 /**
  * Builds the value on first use and returns the same value afterwards. Use it for schemas that most functions never

@@ -1,4 +1,4 @@
-/** @module The outcomes of a provider call, as a union whose cases every caller must handle. */
+/** @module The outcomes of a provider call, as a union. Every caller must handle all cases. */
 
 import type { PaymentFacts } from './payment-facts.ts';
 
@@ -51,7 +51,7 @@ export const DECLINE_CODES = [
 ] as const;
 export type DeclineCode = (typeof DECLINE_CODES)[number];
 
-/** The read value; undefined if the provider refuses the read, which means that it does not know the object. */
+/** The read value; undefined if the provider refuses the read, because it does not know the object. */
 export const ifKnown = <T>(read: Outcome<T>): Outcome<T | undefined> =>
   read.kind === 'refused' || read.kind === 'declined' ? { kind: 'done', value: undefined } : read;
 

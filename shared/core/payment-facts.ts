@@ -54,7 +54,7 @@ export const providerDeclineSchema = z.lazy(() =>
 );
 export type ProviderDecline = z.infer<typeof providerDeclineSchema>;
 
-/** The amounts that the merchant receives, in minor units of the settlement currency. */
+/** The amounts received by the merchant, in minor units of the settlement currency. */
 export const settlementSchema = z.lazy(() =>
   z.object({
     /** Negative if the provider refunds a fee. */
@@ -63,7 +63,7 @@ export const settlementSchema = z.lazy(() =>
     netCents: z.int(),
     /** Upper-case ISO 4217. */
     currency: z.string(),
-    /** A decimal, such as `1.0842`: units of the settlement currency per unit of the payment's currency. */
+    /** Units of the settlement currency per unit of the payment's currency, as a decimal such as `1.0842`. */
     exchangeRate: optional,
     /** ISO 8601. */
     availableOn: optional,

@@ -40,7 +40,7 @@ const MACHINE_STATES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Field names may hold personal data, too. Drops names that are not codes and, inside a personal field, every blanked
+ * Field names may hold personal data, too. Drops names other than codes and, inside a personal field, every blanked
  * field.
  */
 const entryOf = (name: string, value: unknown, isPersonal: boolean): readonly [string, unknown][] => {
@@ -92,5 +92,5 @@ const withoutEmail = (text: string, email: string): string => {
 
 const TOKEN = /[\w-]{6,100}/g;
 
-/** Every word in the text that may be an id. */
+/** Every possible id in the text. */
 export const idsIn = (text: string): ReadonlySet<string> => new Set(text.match(TOKEN) ?? []);

@@ -1,6 +1,6 @@
 /**
  * @module Redacts a payload for storage. Fields with names of secrets or card data lose their values, at any depth.
- * E-mail addresses keep their first letter and domain. A value that a table item cannot store becomes text.
+ * E-mail addresses keep their first letter and domain. A value unfit for a table item becomes text.
  */
 
 import { cardNumbersIn } from './card-number.ts';
@@ -8,12 +8,12 @@ import { cutText } from './text.ts';
 
 const SECRET_NAME =
   /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
-/** Characters that may contain e-mail addresses. An excluded character ends an address. */
+/** Words with possible e-mail addresses. An excluded character ends an address. */
 const WORD = /[^\s"<>()[\],;:\\]+/gu;
 /** 13 to 19 digits, possibly grouped. The check digit separates card numbers from times and amounts. */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
 /**
- * The text before a secret: Stripe's `_secret_`, or a URL parameter. `SECRET_PARAMETER` decides about the parameter's
+ * Matches Stripe's `_secret_` or a URL parameter before a secret. `SECRET_PARAMETER` decides about the parameter's
  * name.
  */
 const SECRET_START = /(?:[?&][\w-]+=|_secret_)(?=[^&\s"])/gi;
@@ -134,7 +134,7 @@ const luhnSums = (digits: string, doubledPlace: 0 | 1): readonly number[] => {
   return sums;
 };
 
-/** Keeps a number that is no card number and that a table can store. An unsafe integer may have been a card number. */
+/** Keeps a storable number other than a card number. An unsafe integer may have been a card number. */
 const redactedNumber = (value: number): number | string => {
   const size = Math.abs(value);
   if (Number.isSafeInteger(value) ? !isCardNumber(String(size)) : size >= 1e-130 && size < 1e12) return value;

@@ -9,7 +9,7 @@ export type QueueName = 'apply-provider-event' | 'follow-payment' | 'run-due' | 
  * A right of a function. `table:put` covers puts and updates of all items except service keys, which need `table:keys`.
  * `table:receive` covers puts of received events and their log, `table:count` updates of rate windows and of the last
  * use of a service key. `secrets:provider_a` covers only that slot's keys, and `signatures:provider_a` only the secrets
- * that verify that provider's events.
+ * to verify that provider's events.
  */
 export type Right =
   | TableRight
@@ -40,7 +40,7 @@ export type KeyedRight = 'table:count' | 'table:receive' | 'table:keys';
 
 interface KeyedActions {
   readonly actions: readonly string[];
-  /** Patterns of partition keys: a prefix and `*`. */
+  /** Patterns of partition keys, each a prefix and `*`. */
   readonly keys: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export const DENIED_ON_KEYS: KeyedActions = {
 export const PAYMENT_SECRETS = ['secrets:provider_a', 'secrets:provider_b', 'secrets:provider_c'] as const;
 export const CUSTOMER_SECRETS = [...PAYMENT_SECRETS, 'secrets:provider_d'] as const;
 
-/** The slots that a function with these rights opens, to call the provider or verify its events. */
+/** The slots opened by a function with these rights, to call the provider or verify its events. */
 export const slotsOpenedBy = (rights: readonly Right[]): readonly ProviderSlot[] =>
   PROVIDER_SLOTS.filter((slot) =>
     rights.some((right) => right === `secrets:${slot}` || right === `signatures:${slot}`),

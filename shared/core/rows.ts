@@ -4,13 +4,13 @@
 export const rowOf = <Row>(table: Readonly<Record<string, Row>>, key: unknown): Row | undefined =>
   typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined;
 
-/** A field of a value that may not be an object. */
+/** A field of a possible object. */
 export const fieldAt = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;
 
-/** A text field of a value that may not be an object. */
+/** A text field of a possible object. */
 export const textAt = (value: unknown, name: string): string | undefined => {
   const text = fieldAt(value, name);
   return typeof text === 'string' ? text : undefined;

@@ -176,7 +176,7 @@ export const waitsSetting = (): Setting<readonly number[]> =>
     `must be at most ${MOST_WAITS} delays in whole seconds, together at most ${LONGEST_SCHEDULE_SECONDS}`,
   );
 
-/** The fields of a user that a bearer token provides. */
+/** The user fields in a bearer token. */
 const CLAIM_FIELDS = ['email', 'organization_id', 'is_admin', 'staff_role'] as const;
 type ClaimField = (typeof CLAIM_FIELDS)[number];
 

@@ -34,7 +34,7 @@ export const prefix = mapped(
 
 export const PROVIDER_SLOTS = ['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const;
 export type ProviderSlot = (typeof PROVIDER_SLOTS)[number];
-/** The slots that take payments and receive their provider's events. */
+/** The slots for payments and their provider's events. */
 export const PAYMENT_SLOTS = ['provider_a', 'provider_b', 'provider_c'] as const satisfies readonly ProviderSlot[];
 export type PaymentSlot = (typeof PAYMENT_SLOTS)[number];
 const LETTERS = ['A', 'B', 'C', 'D'] as const;
@@ -283,7 +283,7 @@ const descriptorMistakes = (env: Environment): readonly string[] =>
     const name = env[own]?.trim() ? own : SHARED_DESCRIPTOR;
     const text = env[name]?.trim() ?? '';
     const adapter = ADAPTERS.find((known) => known === env[`PROVIDER_${letter}`]) ?? '';
-    // The setting itself reports a descriptor that is too long for every provider.
+    // The setting itself reports a descriptor too long for every provider.
     const problem = text.length > LONGEST_DESCRIPTOR ? undefined : descriptorProblem(adapter, text);
     return problem === undefined ? [] : [`${name}: ${problem}${name === own ? '' : `; or set ${own}`}`];
   });
@@ -302,7 +302,7 @@ const PRODUCTION_LINKS: readonly string[] = [
   ...LETTERS.map((letter) => `PROVIDER_${letter}_BASE_URL`),
 ];
 
-/** Reports values that are only for tests. Reads the environment directly, so other mistakes cannot hide these. */
+/** Reports test-only values. Reads the environment directly, so other mistakes cannot hide these. */
 const productionMistakes = (env: Environment): readonly string[] => {
   if (env['STAGE'] !== 'prod') return [];
   const isPlain = (url: string): boolean => URL.canParse(url) && new URL(url).protocol !== 'https:';

@@ -1,4 +1,4 @@
-/** A transition table: the allowed next states, by cause and current state. */
+/** A table of the allowed next states, by cause and current state. */
 export type Transitions<S extends string, C extends string> = Readonly<
   Record<S, Readonly<Partial<Record<C, readonly S[]>>>>
 >;

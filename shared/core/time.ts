@@ -12,7 +12,7 @@ export const iso = (instant: Instant): string => new Date(instant).toISOString()
 export const instant = (isoText: string): Instant => Date.parse(isoText);
 /** Epoch seconds, for providers and TTL attributes. */
 export const epochSeconds = (at: Instant): number => Math.floor(at / SECOND_MS);
-/** The time without milliseconds, for times that a provider also stores. */
+/** The time without milliseconds, for times also stored by a provider. */
 export const startOfSecond = (at: Instant): Instant => epochSeconds(at) * SECOND_MS;
 /** The UTC day of an ISO time, YYYY-MM-DD. */
 export const utcDay = (isoText: string): string => isoText.slice(0, 10);

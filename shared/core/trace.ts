@@ -32,10 +32,7 @@ const running = new AsyncLocalStorage<Running>();
 
 const ENDLESS = (): number => Number.POSITIVE_INFINITY;
 
-/**
- * Runs the function, including all asynchronous work that it starts, in this span, within the remaining time of the
- * enclosing work.
- */
+/** Runs the function and all its asynchronous work in this span, within the remaining time of the enclosing work. */
 export const runInSpan = <T>(span: Span, run: () => T, remainingMs = running.getStore()?.remainingMs ?? ENDLESS): T =>
   running.run({ span, remainingMs }, run);
 

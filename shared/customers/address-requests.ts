@@ -43,7 +43,7 @@ const fields = {
     .describe('Not accepted: use `alias`. A request with this field gets 400.'),
 };
 
-/** Do not trim a line that is too long; its own check refuses it. */
+/** Do not trim an overlong line; its own check refuses it. */
 const given = (value: unknown): string | undefined =>
   typeof value === 'string' && (value.length > LONGEST_LINE || value.trim() !== '') ? value : undefined;
 

@@ -1,10 +1,9 @@
 /**
- * @module The rules of an address, and the countries in which a full address needs a postal code. The list comes from
- * the region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal Postal Union's
- * country sheets (https://www.upu.int, Addressing Solutions). It differs from that data in two points, in which it
- * follows the sheets. Taiwan requires no postal code. Israel, Iceland, Monaco and the EU countries that libaddressinput
- * leaves open (BG, CY, HR, MT, SI) require a postal code. Elsewhere it is optional, even in countries with postal
- * codes.
+ * @module The rules of an address, and the countries requiring a postal code in a full address. The list comes from the
+ * region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal Postal Union's country
+ * sheets (https://www.upu.int, Addressing Solutions). In two points, it follows the sheets instead of that data. Taiwan
+ * requires no postal code. Israel, Iceland, Monaco and the EU countries left open by libaddressinput (BG, CY, HR, MT,
+ * SI) require a postal code. Elsewhere it is optional, even in countries with postal codes.
  */
 
 import type { Problem } from '../core/errors.ts';
@@ -44,7 +43,7 @@ const missing = (path: string, of: string): Problem => ({ path, rule: 'required'
 /** Countries by their ISO 3166-1 alpha-2 code, as `Intl` names them. */
 const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 
-/** Codes that `Intl` knows but that are withdrawn, reserved or not a country. */
+/** Withdrawn, reserved and non-country codes known to `Intl`. */
 const NOT_ISO = new Set(
   'AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH QO RH SU TA TP UK UN VD XA XB XK YD YU ZR ZZ'.split(' '),
 );

@@ -1,4 +1,4 @@
-/** @module Stores a customer that another integration created at a provider. The provider is not called. */
+/** @module Stores a customer created at a provider by another integration. The provider is not called. */
 
 import type { Owned } from '../access/record-kind.ts';
 import type { ProviderSlot } from '../core/settings.ts';
@@ -18,7 +18,7 @@ interface AdoptedCustomer {
   readonly owner: Owner;
   readonly owned: Owned;
   readonly contact: ReportedDetails;
-  /** Write conditions: the owner exists. */
+  /** The write conditions that the owner exists. */
   readonly onlyIf: readonly TransactionStep[];
 }
 

@@ -1,4 +1,4 @@
-/** @module Sends contact details to a provider, and retries without details that the provider refuses. */
+/** @module Sends contact details to a provider, and retries without refused details. */
 import type { Outcome } from '../core/outcome.ts';
 import type { ContactField, CustomerDetails } from '../providers/customer-port.ts';
 import { CONTACT_FIELDS } from './customer.ts';

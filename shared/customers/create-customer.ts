@@ -68,7 +68,7 @@ export const createProviderCustomer = async (provider: PaymentProvider, draft: C
 };
 
 /**
- * Creates the customer at the provider, without contact details that the provider refuses. No sale depends on them.
+ * Creates the customer at the provider, without contact details refused by the provider. No sale depends on them.
  * @param attempt part of the idempotency key, so each number makes a new key
  */
 export const sendCustomer = (

@@ -107,7 +107,7 @@ export type OwnerCustomer = z.infer<typeof pointerSchema>;
 export const customerPointerKey = (owner: Owner, providerId: string): Key =>
   ownerCustomerKey(ownerKeyOf(owner), providerId);
 
-/** @returns undefined for a claim, whose customer does not exist yet */
+/** @returns undefined for a claim, because its customer does not exist yet */
 export const ownerCustomerOf = (item: Item | undefined): OwnerCustomer | undefined =>
   item === undefined || 'claim' in item ? undefined : pointerSchema.parse(item);
 

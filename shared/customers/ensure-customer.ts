@@ -31,7 +31,7 @@ interface CustomerRequest {
   readonly known: OwnerCustomer | undefined;
 }
 
-/** Enough tries for five seconds, which is longer than a provider usually takes to create a customer. */
+/** Enough tries for five seconds, because a provider usually takes less to create a customer. */
 const TRIES = 25;
 const WAIT_MS = 200;
 

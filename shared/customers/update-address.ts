@@ -11,7 +11,7 @@ import type { UpdateAddressBody } from './address-requests.ts';
 import { addressProblems } from './address-rules.ts';
 import { isTaxIdValid } from './tax-id.ts';
 
-/** The address in the form that a read shows. */
+/** The address as shown by a read. */
 export const addressAsRead = async (
   { table }: Pick<StoreDeps, 'table'>,
   { record }: ApiRequest<unknown, unknown, unknown, Address>,

@@ -59,9 +59,9 @@ const detailsOf = ({ email, name, phone }: Customer): string => canonicalJson({ 
 const namesOf = ({ name, firstName, lastName, isNameGiven }: Customer) => ({ name, firstName, lastName, isNameGiven });
 
 /**
- * Sends only these fields, so newer values of other fields at the provider stay. Also sends values that the record
- * already has, because an earlier update without a response may have changed them. Each call has its own idempotency
- * key, because a repeated key changes nothing. @returns epoch second of the provider's response
+ * Sends only these fields, so newer values of other fields at the provider stay. Also sends values already in the
+ * record, because an earlier update without a response may have changed them. Each call has its own idempotency key,
+ * because a repeated key changes nothing. @returns epoch second of the provider's response
  */
 const sendToProvider = async (
   deps: ProviderRecordDeps,

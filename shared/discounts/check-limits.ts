@@ -9,8 +9,8 @@ import type { RateLimit } from '../http/rate-limit.ts';
 import type { ApiRequest } from '../http/request.ts';
 
 /**
- * Whose requests are counted: a session's, or those of a key's payer. A guest is counted by network; behind a key, by
- * the payer network that the key sends. A key without a payer is not counted here.
+ * The requests of a session, or of a key's payer, are counted. A guest is counted by network; behind a key, by the
+ * payer network sent by the key. A key without a payer is not counted here.
  */
 const payerOf = ({ caller, http }: ApiRequest): string | undefined => {
   if (caller.kind !== 'guest') return caller.kind === 'key' ? undefined : subjectOf(caller);

@@ -14,7 +14,7 @@ export interface CutTerms {
 
 export interface CutPrice {
   readonly prices: Prices;
-  /** The part of the discount that the code adds; 0 or less if the code has no effect. */
+  /** The code's part of the discount; 0 or less if the code has no effect. */
   readonly cutCents: number;
 }
 

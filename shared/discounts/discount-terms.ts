@@ -8,12 +8,12 @@ import { canonicalCode, type Discount } from '../catalog/discount.ts';
 import { DomainError } from '../core/errors.ts';
 import { type Instant, instant } from '../core/time.ts';
 
-/** The stored terms of a code: a percentage in basis points, or minor units of the record's currency. */
+/** The stored terms of a code, a percentage in basis points or minor units of the record's currency. */
 export const discountTermsFields = {
   code: z.string(),
   percentBp: z.int().optional(),
   amountCents: z.int().optional(),
-  /** Products that the code applies to; undefined for every product. */
+  /** The code's products; undefined for every product. */
   productIds: z.array(z.string()).optional(),
 };
 const termsSchema = z.lazy(() => z.object(discountTermsFields));

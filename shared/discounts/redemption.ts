@@ -56,7 +56,7 @@ const withoutTag = (email: string): string => {
   return plus > 0 ? `${local.slice(0, plus)}${email.slice(at)}` : email;
 };
 
-/** The keys of a code, of its counter and of the payer's uses, which are always read together. */
+/** The keys of a code, of its counter and of the payer's uses, always read together. */
 const codeKeys = (code: string, payer: string): readonly Key[] => [
   discountKey(code),
   discountCountKey(code),

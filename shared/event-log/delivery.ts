@@ -54,7 +54,7 @@ export const deliveryItem = (delivery: Delivery, now: Instant): Item => ({
 
 type LoggedDelivery = Pick<LogRecord, 'eventId' | 'eventType' | 'provider' | 'target' | 'sourceId' | 'traceparent'>;
 
-/** The key of the item that a replay of a logged delivery reads; undefined for an inbound event. */
+/** The key of the item for a replay of a logged delivery; undefined for an inbound event. */
 export const keyForReplay = ({ eventId, target, provider, sourceId }: LoggedDelivery): Key | undefined => {
   if (target === undefined) return undefined;
   return sourceId === undefined ? deliveryKey(eventId, target) : providerEventKey(provider, sourceId);

@@ -44,7 +44,7 @@ const LIKE_AN_ID = /^(?=.*\d)[\w-]{10,64}$/;
 /** One BatchGet reads 100 items, here 99 ids and the user. The ids of an event's objects come early in the payload. */
 const MAX_IDS = 99;
 
-/** True if the payload has the id of a record whose person was erased. */
+/** True if the payload has the id of an erased person's record. */
 export const namesErased = async (table: Table, payload: string): Promise<boolean> => {
   const ids = idsOf(payload);
   if (ids.length === 0) return false;

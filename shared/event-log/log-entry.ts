@@ -44,11 +44,11 @@ export interface LogEntry {
   /** The owner. The user, or members of the organization, may read the entry. */
   readonly organizationId?: string | undefined;
   readonly userId?: string | undefined;
-  /** The record that the event is about, whose timeline shows the entry. */
+  /** The event's record. Its timeline shows the entry. */
   readonly about?: Historic | undefined;
-  /** The provider's id of an event that was forwarded unchanged. A replay sends the stored event again. */
+  /** The provider's id of an event forwarded unchanged. A replay sends the stored event again. */
   readonly sourceId?: string | undefined;
-  /** The trace that a replay of a forwarded event continues. */
+  /** The trace to continue in a replay of a forwarded event. */
   readonly traceparent?: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * @module A bus event prepared for targets: a canonical event, or a provider's event that refers to its stored bytes.
+ * @module A bus event prepared for targets, either canonical or a provider's with a reference to its stored bytes.
  */
 
 import * as z from 'zod';

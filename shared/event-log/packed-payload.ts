@@ -1,5 +1,5 @@
 /**
- * @module The stored payload of a log entry: deflated JSON with a dictionary of common event words. Packed, an entry
+ * @module A log entry's payload, stored as deflated JSON with a dictionary of common event words. Packed, an entry
  * fits into one write unit. A payload of 2 KB in attributes would not.
  */
 
@@ -14,7 +14,7 @@ const dictionary = Buffer.from(DICTIONARY);
 export const packedPayload = (payload: unknown): Uint8Array =>
   Buffer.concat([Uint8Array.of(DICTIONARY_NUMBER), deflateRawSync(JSON.stringify(payload) ?? 'null', { dictionary })]);
 
-/** Also reads entries of 0.2.0, which are not packed. @throws Error for bytes that `packedPayload` did not make */
+/** Also reads the unpacked entries of 0.2.0. @throws Error for bytes not made by `packedPayload` */
 export const payloadOf = (stored: unknown): unknown => {
   if (!(stored instanceof Uint8Array)) return stored;
   if (stored[0] !== DICTIONARY_NUMBER) throw new Error(`no dictionary ${stored[0]} of payloads`);

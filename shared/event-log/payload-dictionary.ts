@@ -1,5 +1,5 @@
 /**
- * @module The compression dictionary of log payloads: canonical events, and the most common provider events and values.
+ * @module The dictionary for packed log payloads, with canonical events and the most common provider events and values.
  * It never changes, because stored entries need every character of it for 90 days.
  */
 

@@ -1,5 +1,5 @@
 /**
- * @module Saves a method that the payer enters on a subscription's hosted page, and makes it the subscription's own. An
+ * @module Saves a method entered by the payer on a subscription's hosted page, and makes it the subscription's own. An
  * open payment is charged with the new method first, so a declined method does not replace the current method.
  */
 
@@ -62,7 +62,7 @@ export const changePageMethod = async (deps: PageMethodDeps, request: PageReques
 };
 
 /**
- * Accepts a new token, or the token that an earlier request under the same key has saved.
+ * Accepts a new token, or the token saved by an earlier request under the same key.
  * @throws DomainError RESOURCE_NOT_FOUND for a stored method
  */
 const requireNewToken = async (deps: PageMethodDeps, { record, body, idempotency }: PageRequest): Promise<void> => {

@@ -28,7 +28,7 @@ export const linkPage = async (deps: PaymentPageDeps, link: PaymentLink): Promis
 
 const NO_COUNTS: LinkCounts = { made: 0, taken: 0, succeeded: 0 };
 
-/** The range of quantities that the payer may choose from; null without a product. */
+/** The range of quantities open to the payer; null without a product. */
 export const quantityOfLink = ({ productId, quantity }: PaymentLink): { min: number; max: number } | null =>
   productId === undefined ? null : (quantity ?? { min: 1, max: 1 });
 

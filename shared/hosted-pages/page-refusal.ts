@@ -7,7 +7,7 @@ import { fieldAt, textAt } from '../core/rows.ts';
 import { pageGone } from '../http/link-caller.ts';
 
 /**
- * After a decline, the page gets only the code and the advice. For a method that is stored at the provider, the page
+ * After a decline, the page gets only the code and the advice. For a method stored at the provider, the page
  * gets the same error as for another link's record.
  */
 export const pageRefusal = (error: unknown): never => {

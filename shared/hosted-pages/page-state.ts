@@ -1,4 +1,4 @@
-/** @module The data that a hosted page shows. The data has no e-mail address, owner, metadata or timeline. */
+/** @module The data shown on a hosted page. The data has no e-mail address, owner, metadata or timeline. */
 
 import * as z from 'zod';
 import { ADVICE } from '../core/decline-advice.ts';

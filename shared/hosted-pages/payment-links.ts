@@ -275,7 +275,7 @@ const changesIn = (body: PaymentLinkInput): Partial<PaymentLink> => {
   };
 };
 
-/** Archives the record. Payments that were already started can still be paid. */
+/** Archives the record. Payments already started can still be paid. */
 export const archivePaymentLink = async (deps: PaymentLinkDeps, { record }: OfLink): Promise<Reply> => {
   await requirePages(deps);
   await storeOf(deps).change(record, (current) =>

@@ -1,5 +1,5 @@
 /**
- * @module The vendors' scripts on the hosted page, and the sources that its content policy must allow for each script.
+ * @module The vendors' scripts on the hosted page, and the sources required in its content policy for each script.
  * If a slot's base URL is not the vendor's own, the stand-in at that URL also serves the script.
  */
 

@@ -30,12 +30,11 @@ export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
   };
 };
 
-/** The maximum length of a session, which may be a JWT. */
+/** The maximum length of a session, such as a JWT. */
 const LONGEST_SESSION = 4_096;
 
 /**
- * @throws DomainError SESSION_INVALID for a credential that is too long or malformed; checked before the credential is
- * read
+ * @throws DomainError SESSION_INVALID for an overlong or malformed credential; checked before the credential is read
  */
 const sent = (credential: string | undefined, longest: number): string | undefined => {
   if (credential === undefined) return undefined;
@@ -46,10 +45,7 @@ const sent = (credential: string | undefined, longest: number): string | undefin
 const guestTokenOf = ({ headers, query }: Pick<Exchange, 'headers' | 'query'>): string | undefined =>
   sent(headers['x-guest-token'], LONGEST_GUEST_TOKEN) ?? sent(query['token'], LONGEST_GUEST_TOKEN);
 
-/**
- * Reads the guest token that a session request also sends. If the token is invalid, the caller gets the session's
- * error.
- */
+/** Reads a session request's additional guest token. If the token is invalid, the caller gets the session's error. */
 export const guestBeside = async (exchange: Exchange): Promise<Caller | undefined> => {
   const { spec, caller, deps } = exchange;
   const guestToken = guestTokenOf(exchange);
@@ -91,7 +87,7 @@ export const requireCredential = (exchange: Exchange, body: unknown): void => {
 const takesCredentials = ({ auth }: Endpoint): boolean =>
   auth !== 'public' && auth !== 'provider-signature' && auth !== 'link-token';
 
-/** The message names every credential that the route accepts. */
+/** The message names every credential accepted by the route. */
 const credentialRequired = ({ auth }: Endpoint): DomainError => {
   const byGuests = {
     'session-or-token': ', or X-Guest-Token as a guest',

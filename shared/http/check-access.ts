@@ -1,6 +1,6 @@
 /**
  * @module Checks the access rule before every use case. Loads all named records in one BatchGet, and passes on only
- * records that the caller may use. A guest without a token may name records to prove an earlier guest_id, and then
+ * records usable by the caller. A guest without a token may name records to prove an earlier guest_id, and then
  * continues as that guest.
  */
 
@@ -35,7 +35,7 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, sent: ApiR
   const scope = scopeOf(rule, request);
   const inScope = await requireScope(deps, scope.organizationId, { caller, action: rule.action, loaded, scopes });
   const context = { caller, action: rule.action, standing: inScope?.standing ?? loaded.standing };
-  // For a list, check the owner that the query names with the list's scope.
+  // For a list, check the query's owner with the list's scope.
   const check = checkerFor(deps, { ...context, scopes: rule.action === 'read' ? scopes : undefined });
   const checkPath = checkerFor(deps, { ...context, scopes });
   const path = rule.record && (await checkPath(rule.record, loaded.record));
@@ -63,8 +63,8 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, sent: ApiR
 };
 
 /**
- * Removes the ids that the record already has from a body that a client sends back. The request does not change them,
- * so the caller needs no right to their records, which may even be deleted.
+ * Removes the record's existing ids from a body sent back by a client. The request does not change them, so the caller
+ * needs no right to their possibly deleted records.
  */
 const withoutKnownIds = async (deps: AccessDeps, { record }: AccessRule, sent: ApiRequest): Promise<ApiRequest> => {
   const id = record && (await recordId(deps, record, sent));
@@ -226,7 +226,7 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
   };
 };
 
-/** A record that the request uses. The keys to read are the record's own key, or the aliases of the provider's id. */
+/** A record used by the request. The keys to read are the record's own key, or the aliases of the provider's id. */
 interface UsedReference {
   readonly kind: RecordKind;
   readonly aliases: RecordAliases | undefined;
@@ -340,7 +340,7 @@ const checkerFor =
     if (decision.kind === 'refused') throw advised(caller, kind, decision.error);
     if (decision.kind !== 'granted') throw new Error('the access rule did not decide');
     const { asAdmin = false } = decision;
-    // A key with read access only gets no secrets that a payer acts with, such as a client secret.
+    // A key with read access only gets no payer secrets, such as a client secret.
     const canWrite = decision.canWrite && keyPermits(caller, kind.readScope && writeScopeOf(kind.readScope));
     return { record, canWrite, asAdmin, right: rightTo(deps, { ...request, action, asAdmin }) };
   };

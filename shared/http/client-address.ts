@@ -77,7 +77,7 @@ const isFromEdge = ({ secretHashes }: TrustedEdge, secret: string | undefined): 
 export const networkIn = (text: string): string | undefined =>
   !text.includes('%') && isAddress(text) ? networkOf(text) : undefined;
 
-/** The most characters that an address can have. */
+/** The maximum length of an address, in characters. */
 const LONGEST_ADDRESS = 45;
 
 /** True if the text is a whole IPv4 or IPv6 address. */

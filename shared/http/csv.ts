@@ -58,7 +58,7 @@ const csvCursor = (page: CsvPage, shown: number, more: More | undefined): string
   return more === 'rows' ? String(before) : `${before}.${more.cursor}`;
 };
 
-/** Text that a spreadsheet may run as a formula, at the start of a cell or after a separator. */
+/** A possible spreadsheet formula, at the start of a cell or after a separator. */
 const FORMULA = /(?:^|[;,\t])[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 const textCell = (text: string) => (FORMULA.test(text) ? { value: `'${text}`, quoted: true } : text);

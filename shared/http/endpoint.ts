@@ -42,8 +42,8 @@ export type Auth =
 export type Idempotency = 'create' | 'stored' | 'noted' | 'natural';
 
 /**
- * The access check before the use case, which gets only allowed records. One BatchGet reads the record of the path, the
- * caller's standing, and every record that the body names.
+ * The access check before the use case. The use case gets only allowed records. One BatchGet reads the record of the
+ * path, the caller's standing, and every record named in the body.
  */
 export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
   /** `merchant` allows only the merchant, on every record. The endpoint's `auth` is then `platform-admin`. */
@@ -59,13 +59,13 @@ export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
   /** Records that the request links, shows or filters by, without using them. */
   references?(input: z.output<Body>): readonly NamedRecord[];
   /**
-   * Records that the request charges or sends to a provider, named by our id or by the provider's id. The use case
-   * handles an id without a record (a provider's one-time token).
+   * Records charged by the request or sent to a provider, named by our id or by the provider's id. The use case handles
+   * an id without a record (a provider's one-time token).
    */
   uses?(input: z.output<Body>): readonly NamedRecord[];
   /**
-   * The record that an Idempotency-Key creates. A guest's repeated create is checked as of the record's creation, so it
-   * returns the record even if the guest would now need a token.
+   * The record created under an Idempotency-Key. A guest's repeated create is checked as of the record's creation, so
+   * it returns the record even if the guest would now need a token.
    */
   readonly createdUnder?: { readonly kind: IdKind; readonly key: (id: string) => Key };
   /** Further items of the owner that the use case needs, read in the same BatchGet. */
@@ -90,16 +90,16 @@ export interface Endpoint<
   /** True if platform admins may also call without a role in the organization; only the API document reads it. */
   readonly alsoPlatformAdmins: boolean;
   readonly access: AccessRule<Body, R> | undefined;
-  /** The kinds of record that a hosted page's token may open on this route. `access` checks the opened record. */
+  /** The kinds of record for a hosted page's token on this route. `access` checks the opened record. */
   readonly opens: Readonly<Partial<Record<LinkKind, RecordKind<R>>>> | undefined;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body | null;
-  /** Set on every PUT and PATCH, because clients may send back a record that they read. */
+  /** Set on every PUT and PATCH, because clients may read a record and send it back. */
   readonly sentBack: SentBack | undefined;
   /**
    * The data of a success, in bare form; null without a body (204). The schema is built for the API document, for
-   * tests, and for an update with a field that its body schema does not know.
+   * tests, and for an update with a field unknown to its body schema.
    */
   readonly response: (() => z.ZodType) | null;
   readonly status: 200 | 201 | 202 | 204;
@@ -115,7 +115,7 @@ export interface Endpoint<
   readonly meta: (() => z.ZodType) | undefined;
   /** Further members of the envelope; only the API document reads their schemas. */
   readonly beside: (() => z.ZodRawShape) | undefined;
-  /** Set for a list that is also available as CSV. */
+  /** Set for a list also available as CSV. */
   readonly csv: CsvForm | undefined;
   readonly errors: readonly ErrorCode[];
   readonly idempotent: Idempotency;
@@ -193,7 +193,7 @@ export const CREATE_TIMEOUT_SECONDS = {
 
 /**
  * Declares one endpoint. Every host, the API document and the generated tests read the declarations from the catalogue.
- * @param declare a function, so a build can omit endpoints and schemas that a deployed function does not use
+ * @param declare a function, so a build can omit endpoints and schemas unused by a deployed function
  */
 export const endpoint = <
   P extends z.ZodType,

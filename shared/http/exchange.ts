@@ -57,7 +57,7 @@ export interface Exchange {
   /** The JSON of the body, as sent; undefined on a route without a body. */
   json: unknown;
   caller: Caller;
-  /** The record that the token of a hosted page opens. */
+  /** The record of a hosted page's token. */
   opened: LinkTarget | undefined;
   /** The network of the address in X-Payer-Address. */
   payerNetwork: string | undefined;

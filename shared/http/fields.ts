@@ -10,7 +10,7 @@ import { normalizedEmail } from '../core/text.ts';
 import { withEmptyMeaning } from './parse.ts';
 
 /**
- * A maximum whose failure skips only the string's own checks. Zod's `abort` would also skip the body's checks for
+ * A maximum. Its failure skips only the string's own checks. Zod's `abort` would also skip the body's checks for
  * missing fields.
  */
 const rawBound = (max: number) => {
@@ -65,9 +65,9 @@ export const methodIdSchema = /* @__PURE__ */ tokenText(64);
 /** The optional id of a record in a query. */
 export const idParameter = /* @__PURE__ */ idSchema.optional();
 
-/** The organization that owns a new record. Null or an empty string makes the record personal. */
+/** The owning organization of a new record. Null or an empty string makes the record personal. */
 export const organizationField = /* @__PURE__ */ withEmptyMeaning(boundedText(64).nullish(), 'a personal record');
-/** The organization whose records the query lists. An empty value lists personal records. */
+/** The organization of the listed records. An empty value lists personal records. */
 export const organizationParameter = /* @__PURE__ */ withEmptyMeaning(boundedText(64).optional(), 'personal records');
 
 /** The caller's own text; null clears the stored text. */
@@ -84,7 +84,7 @@ export const jsonValue = z.json().register(z.globalRegistry, {
   description: 'Any JSON value: text, number, boolean, null, list or object.',
 });
 
-/** A string that a response may omit. */
+/** An optional string in a response. */
 export const optionalText = z.string().optional();
 
 /** A time in a response. */

@@ -26,7 +26,7 @@ export interface IdempotentRequest {
   readonly isRepeat?: true;
 }
 
-/** The state of a key whose last response lacked the command's outcome. */
+/** The state of a key after a response without the command's outcome. */
 export const LEFT_OPEN = 'left open';
 
 /** The content of a key's item after a response; undefined frees the key. */
@@ -119,7 +119,7 @@ export const keyReusedError = (): DomainError => new DomainError('IDEMPOTENCY_KE
 
 /**
  * Claims the key, unless it keeps a response. @returns the kept response; LEFT_OPEN if the claim is for a repeat of a
- * command whose outcome was open; undefined for a first request, or if the first request ended without a response
+ * command with an open outcome; undefined for a first request, or if the first request ended without a response
  */
 export const claimKey = async (
   deps: { readonly table: Table; readonly now: Now },

@@ -42,7 +42,7 @@ const requirePlain = (encoding: string | undefined): void => {
   });
 };
 
-/** Keeps a byte order mark, which is invalid JSON. */
+/** Keeps a byte order mark, because it is invalid JSON. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const REPLACED = '\ufffd';
 

@@ -1,6 +1,6 @@
 /**
  * @module Finds where a text stops being valid JSON. `JSON.parse` reports a position for only some mistakes, and its
- * messages quote the text, which may contain card data. Runs only on text that `JSON.parse` has refused.
+ * messages quote the text, including any card data. Runs only on text refused by `JSON.parse`.
  */
 
 export interface JsonFault {

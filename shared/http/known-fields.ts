@@ -65,7 +65,7 @@ const unknownField = (path: string, name: string, known: readonly string[]): Pro
   };
 };
 
-/** The known field that a name probably means; undefined if no known field is similar. */
+/** The known field probably meant by a name; undefined if no known field is similar. */
 export const nearestField = (name: string, known: readonly string[]): string | undefined => {
   const plain = plainName(name);
   const written = known.find((one) => plainName(one) === plain);

@@ -62,7 +62,7 @@ interface CheckedUseCase<D, Request> {
   readonly csv?: CsvRenderer;
 }
 
-/** The handler of an endpoint: the middleware chain around its use case. */
+/** An endpoint's handler, with the middleware chain around its use case. */
 export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
   spec: Endpoint<P, Q, B, R>,
   depsOf: () => D,
@@ -326,7 +326,7 @@ const fallBack =
   };
 
 /**
- * The access rule of a repeat. A caller who has lost access to the record does not get the stored response. The repeat
+ * The access rule of a repeat. After losing access to the record, a caller does not get the stored response. The repeat
  * does not check records in the body, because they may be deleted since.
  */
 const replayRule = (rule: Endpoint['access']): Endpoint['access'] => {
@@ -378,7 +378,7 @@ const prepare = async <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   depsOf: () => D,
 ): Promise<void> => {
   try {
-    // Opens only slots whose secrets the function may read; reading other secrets would fail.
+    // Opens only slots with secrets readable by the function; reading other secrets would fail.
     const opened = depsOf().prepare?.(slotsOpenedBy(spec.uses));
     parseNothing(spec);
     await opened;

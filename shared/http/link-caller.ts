@@ -53,7 +53,7 @@ const payerOf = ({ organizationId, userId, guestId, guestEmail }: Owned, { id, e
   return { kind: 'guest', guestId, email: guestEmail, ...unnamed, byToken: true, onlyRecord: id, link };
 };
 
-/** The access rule of the route, applied to the record that the token opens. */
+/** The access rule of the route, applied to the token's record. */
 export const openedRule = ({ spec, opened }: Pick<Exchange, 'spec' | 'opened'>): AccessRule | undefined => {
   const record = opened && spec.opens?.[opened.kind];
   return spec.access && record ? { ...spec.access, record } : spec.access;

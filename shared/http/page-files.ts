@@ -1,4 +1,4 @@
-/** @module The files of a web page that the service itself serves. A file's name changes with its content. */
+/** @module The files of a web page served by the service itself. A file's name changes with its content. */
 
 import { extname } from 'node:path';
 import { gunzipSync } from 'node:zlib';

@@ -16,7 +16,7 @@ export const MAX_HEADER_CHARACTERS = 8_192;
 const tooLong = (path: string, most: number): DomainError =>
   invalid([{ path, rule: 'too_big', message: `must be at most ${most} characters long` }]);
 
-/** @throws DomainError VALIDATION_ERROR for a header that is too long; checked before the header is read */
+/** @throws DomainError VALIDATION_ERROR for an overlong header; checked before the header is read */
 export const requireBoundedHeaders = (headers: Readonly<Record<string, string | undefined>>): void => {
   const long = Object.entries(headers).find(([, value]) => (value?.length ?? 0) > MAX_HEADER_CHARACTERS);
   if (long) throw tooLong(long[0], MAX_HEADER_CHARACTERS);
@@ -46,7 +46,7 @@ export const queryOf = (event: APIGatewayProxyEventV2, schema: z.ZodType): Reado
 
 export type Schema = z.core.$ZodType;
 
-/** Fields in which null and "" have a meaning, such as an `organization_id` that selects personal records. */
+/** Fields with a meaning for null and "", such as personal records for an `organization_id`. */
 const meaningful = z.registry<{ readonly meaning: string }>();
 
 export const withEmptyMeaning = <T extends Schema>(schema: T, meaning: string): T => {

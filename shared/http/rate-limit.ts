@@ -22,19 +22,19 @@ import {
   type WindowSpan,
 } from './sliding-window.ts';
 
-/** The outcomes that a limit may count instead of requests. */
+/** Outcomes for a limit to count instead of requests. */
 export type CountedOutcome = 'declines' | 'refused codes';
 
 export interface RateLimit {
   readonly name: string;
-  /** A number, or the setting that holds the number; 0 turns the limit off. */
+  /** A number, or the number's setting; 0 turns the limit off. */
   readonly max: number | 'KEY_DECLINES_PER_HOUR';
   readonly windowSeconds: number;
   /** The counted subject; undefined if the limit does not apply to the request. */
   readonly by: (request: ApiRequest) => string | undefined;
   /**
    * `requests`, the default, counts every request; with a record in the path, only requests that may act on the record.
-   * `allowed requests` counts only requests that passed the access rule, so strangers cannot fill a window. `declines`
+   * `allowed requests` counts only requests allowed by the access rule, so strangers cannot fill a window. `declines`
    * counts declined payments and declined methods, and `refused codes` counts refused discount codes. If such a window
    * is full, it refuses every allowed request of the subject.
    */
@@ -61,7 +61,7 @@ interface Window extends WindowSpan {
   readonly ttl: number;
 }
 
-/** The counts of a request that may still be refused by another window. */
+/** A request's counts while another window may still refuse it. */
 export interface Reservation {
   /** Subtracts the request from its windows. */
   readonly release: () => Promise<void>;

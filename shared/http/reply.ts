@@ -19,7 +19,7 @@ const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Renders a text that is not JSON, unchanged. */
+/** Renders a non-JSON text, unchanged. */
 export const renderText = (text: string, headers: Readonly<Record<string, string>>): HttpResponse => ({
   statusCode: 200,
   headers: { ...SECURITY_HEADERS, ...headers },

@@ -1,4 +1,4 @@
-/** @module The request that the chain passes to a use case, and the use case's reply. */
+/** @module The request passed by the chain to a use case, and the use case's reply. */
 
 import type { Caller } from '../access/caller.ts';
 import type { LinkTarget } from '../access/link-token.ts';
@@ -24,25 +24,23 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   /** True if the caller acts for the merchant, on another owner's record or list or in a merchant-only action. */
   readonly asAdmin: boolean;
   /**
-   * The caller's right, whose conditions are part of every write that claims a charge, an update or a save. If a
-   * condition fails, the use case throws VERSION_CONFLICT, and the chain refuses a caller who has lost the right.
+   * The caller's right. Its conditions are part of every write to claim a charge, an update or a save. If a condition
+   * fails, the use case throws VERSION_CONFLICT, and the chain refuses a caller who has lost the right.
    */
   readonly right: CallerRight;
   /** The owner of the list or of the new record, if the endpoint declares `organization`. */
   readonly owner: Owner | undefined;
-  /** True if the body contains read-only fields, because the client sends back a record that it read. */
+  /** True if the body contains read-only fields, because the client sends back a record after reading it. */
   readonly sendsBack: boolean;
-  /**
-   * A record that the body names, loaded and allowed for this caller; undefined if the body names none of this kind.
-   */
+  /** A record named in the body, loaded and allowed for this caller; undefined if the body names none of this kind. */
   readonly named: <T>(kind: RecordKind<T>) => T | undefined;
-  /** The items that the endpoint declares as `alongside`, in the same order. */
+  /** The items declared by the endpoint as `alongside`, in the same order. */
   readonly alongside: readonly (Item | undefined)[];
   /** Set if the caller requested CSV. Replaces `limit` and `cursor` of the query. */
   readonly csvPage?: CsvPage | undefined;
   /** Hash of principal, method, full path and Idempotency-Key; undefined without a key. */
   readonly idempotency: IdempotentRequest | undefined;
-  /** For the chain, its limits, and the few use cases that need the raw request. */
+  /** The raw request, for the chain, its limits, and a few use cases. */
   readonly http: ArrivedRequest;
 }
 
@@ -54,15 +52,15 @@ export interface ArrivedRequest {
   readonly rawBody: Buffer;
   /** Lower-cased names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The subject of limits by address: an IPv4 address, or the /64 network of an IPv6 address. */
+  /** The IPv4 address, or the /64 network of the IPv6 address, for limits by address. */
   readonly sourceNetwork: string;
-  /** The record that the token of a hosted page opens. */
+  /** The record of a hosted page's token. */
   readonly opened?: LinkTarget | undefined;
   /** The network of the address in X-Payer-Address. */
   readonly payerNetwork?: string | undefined;
 }
 
-/** The reply of a use case. The chain renders it in the form that the endpoint declares or the caller requests. */
+/** The reply of a use case. The chain renders it in the form declared by the endpoint or requested by the caller. */
 export interface Reply {
   readonly data: unknown;
   /** Stored under the Idempotency-Key instead of `data`, if `data` contains a secret. */

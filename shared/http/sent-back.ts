@@ -1,6 +1,6 @@
 /**
- * @module Read-only fields in the body of an update. A client may send back a record that it read. A read-only field is
- * accepted with the record's current value and refused with any other value.
+ * @module Read-only fields in the body of an update. A client may send back a record after reading it. A read-only
+ * field is accepted with the record's current value and refused with any other value.
  */
 
 import { invalid, type Problem } from '../core/errors.ts';
@@ -10,15 +10,15 @@ import { canonicalJson } from './idempotency.ts';
 import { namesOf } from './known-fields.ts';
 import type { Schema } from './parse.ts';
 
-/** The fields that a PUT or PATCH accepts in addition to those of its body and response schemas. */
+/** The fields accepted by a PUT or PATCH in addition to those of its body and response schemas. */
 export interface SentBack {
-  /** Further fields that a read of the record may show. */
+  /** Further possible fields in a read of the record. */
   readonly further?: readonly string[];
-  /** Other records that a read may include. An object or null is accepted without a comparison. */
+  /** Other records possibly included in a read. An object or null is accepted without a comparison. */
   readonly expanded?: readonly string[];
   /**
-   * Fields that are not compared. They change without a client's request, are missing in some reads, or belong to
-   * another system.
+   * Fields without comparison. They change without a client's request, are missing in some reads, or belong to another
+   * system.
    */
   readonly moving?: readonly string[];
   /** The route that changes a field. A field without a route cannot be changed. */

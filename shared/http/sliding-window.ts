@@ -28,7 +28,7 @@ export const untilRoomMs = (counts: WindowCounts, span: WindowSpan): number => {
   return lengthMs - elapsedMs + fits(current, max - 1, lengthMs);
 };
 
-/** Milliseconds after which at most `room` of the previous window's count still applies. */
+/** Milliseconds until at most `room` of the previous window's count still applies. */
 const fits = (count: number, room: number, lengthMs: number): number =>
   Math.max(0, Math.ceil(lengthMs - (room * lengthMs) / count));
 

@@ -18,7 +18,7 @@ export const provenCaller = (caller: Caller): string | undefined => {
   return caller.kind === 'anonymous' ? undefined : subjectOf(caller);
 };
 
-/** The key of a request that does not act for a user. If the key acts for a user, the user counts instead. */
+/** The key of a request not acting for a user. If the key acts for a user, the user counts instead. */
 const keyOfOthers = (caller: Caller): string | undefined =>
   caller.kind === 'session' ? undefined : keyOfCaller(caller)?.id;
 
@@ -26,7 +26,7 @@ const keyOfOthers = (caller: Caller): string | undefined =>
 export const networkWithoutSession = ({ caller, http }: ApiRequest): string | undefined =>
   (caller.kind === 'session' && !caller.link) || keyOfCaller(caller) ? undefined : http.sourceNetwork;
 
-/** Also counts creates that the chain refuses as invalid. */
+/** Also counts creates refused as invalid by the chain. */
 export const guestCreatesByAddress: RateLimit = {
   name: 'guest-create-ip',
   max: 10,
@@ -39,7 +39,7 @@ export const guestCreateLimits: readonly RateLimit[] = [guestCreatesByAddress];
 /**
  * Declines on every route that can cause them, because most attempts with stolen cards are declined. For a service key,
  * declines count by the payer's network if X-Payer-Address names it, else by the key. `declined-guest` includes a guest
- * who continues an earlier guest_id (continue-guest.ts).
+ * continuing an earlier guest_id (continue-guest.ts).
  */
 export const declineLimits: readonly RateLimit[] = [
   {
@@ -101,7 +101,7 @@ const WRITES: RateLimit = {
   },
 };
 
-/** Counts a key's requests without X-Act-For: those for the merchant and those with guest_data. */
+/** Counts a key's requests without X-Act-For, for the merchant or with guest_data. */
 export const keyRequests: RateLimit = {
   name: 'key',
   max: 600,

@@ -1,6 +1,6 @@
 /**
- * @module A membership is the access to a tier that a subscription gives its project, organization or user. It derives
- * from its subscription, and both are written in one transaction. A subscription has one membership per tier.
+ * @module A membership is a subscription's access to a tier for its project, organization or user. It derives from its
+ * subscription, and both are written in one transaction. A subscription has one membership per tier.
  */
 
 import * as z from 'zod';

@@ -275,7 +275,7 @@ export const takesPayer = ({ id }: Endpoint): boolean => scopesOfRoute(id)?.paye
 /** True if the endpoint reads the header Idempotency-Key. */
 export const takesKey = ({ method, idempotent }: Endpoint): boolean => method === 'POST' && idempotent !== 'natural';
 
-/** The codes of the endpoint by status: the declared codes and those that follow from the declaration. */
+/** The endpoint's declared codes, and those implied by its declaration, by status. */
 export const codesByStatus = (endpoint: Endpoint): ReadonlyMap<number, readonly ErrorCode[]> => {
   const byStatus = new Map<number, ErrorCode[]>();
   const codes: readonly ErrorCode[] = [

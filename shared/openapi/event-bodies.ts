@@ -1,6 +1,5 @@
 /**
- * @module The bodies of canonical events in the API document. A test compares them with events that the service
- * derives.
+ * @module The bodies of canonical events in the API document. A test compares them with the service's derived events.
  */
 
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-/** @module The `webhooks` section of the API document: the events that the service sends to targets. */
+/** @module The events sent to targets, as the `webhooks` section of the API document. */
 
 import * as z from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';

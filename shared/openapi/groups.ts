@@ -1,6 +1,5 @@
 /**
- * @module The groups of operations, in the order that an integrator needs them. The first part of an id selects the
- * group.
+ * @module The groups of operations, in the order of an integrator's needs. The first part of an id selects the group.
  */
 
 import { rowOf } from '../core/rows.ts';

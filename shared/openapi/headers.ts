@@ -1,4 +1,4 @@
-/** @module The HTTP headers that the service reads and sends, with their descriptions in the API document. */
+/** @module The HTTP headers read and sent by the service, with their descriptions in the API document. */
 
 import * as z from 'zod';
 import type { ErrorCode } from '../core/errors.ts';
@@ -131,7 +131,7 @@ const pagesOf = ({ method, query, response, csv, form }: Endpoint) => {
   return { isPaged: isLinked || csv !== undefined, isCounted: isByNumber || isBareList };
 };
 
-/** The codes whose response may include `Retry-After`. */
+/** The codes with a possible `Retry-After` in the response. */
 const WITH_A_TIME: readonly ErrorCode[] = [
   'RATE_LIMITED',
   'IDEMPOTENCY_IN_PROGRESS',

@@ -1,4 +1,4 @@
-/** @module Authentication in the API document: the security schemes and the callers of each endpoint. */
+/** @module The security schemes and each endpoint's callers in the API document. */
 
 import { type RouteScopes, rolesOfScope, type Scope, scopesOfRoute } from '../access/scopes.ts';
 import type { Auth, Endpoint } from '../http/endpoint.ts';

@@ -35,7 +35,7 @@ export const addMember = async (
   return { data: memberView(existing ?? member), message: 'The member was added' };
 };
 
-/** @throws DomainError USER_NOT_FOUND, or VALIDATION_ERROR for a user_id that the caller may not use */
+/** @throws DomainError USER_NOT_FOUND, or VALIDATION_ERROR for a user_id forbidden to the caller */
 const userIdOfNew = async (
   { looksUp, userByEmail }: Pick<Identity, 'userByEmail' | 'looksUp'>,
   caller: Caller,

@@ -98,7 +98,7 @@ export const organizationStore = (deps: StoreDeps) => {
   };
 
   /**
-   * Marks the organization as deleted, which ends all access. Due work then removes everything that it owns.
+   * Marks the organization as deleted, to end all access. Due work then removes everything owned by the organization.
    * @throws DomainError RESOURCE_NOT_FOUND
    */
   const markDeleted = async (id: string): Promise<void> => {
@@ -179,7 +179,7 @@ interface MembershipChange {
   readonly beside?: readonly TransactionStep[];
 }
 
-/** Requires that the member still has the role that was read, and is not the owner. */
+/** Requires that the member's role is unchanged since the read, and that the member is not the owner. */
 const ifUnchanged = ({ role }: Member): readonly Clause[] => [
   { exists: true },
   { equals: ['role', role] },

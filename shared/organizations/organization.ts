@@ -40,7 +40,7 @@ export const memberSchema = z.object({
   role: z.enum(ROLES),
   createdAt: z.string(),
   updatedAt: z.string(),
-  /** Scope of the Idempotency-Key under which the member was added. */
+  /** Scope of the Idempotency-Key of the member's addition. */
   addedUnder: optional,
 });
 export type Member = z.infer<typeof memberSchema>;

@@ -41,7 +41,7 @@ export const listOrganizations = async (
       return { rows: isWhole ? all : all.slice(offset, end), isWhole, total: exactly(all.length) };
     },
     keyOf: ({ fields }) => organizationKey(String(fields['o'])),
-    // Skip a deleted organization, whose memberships are removed shortly afterwards.
+    // Skip a deleted organization, because its memberships are removed shortly afterwards.
     recordOf: (item, { fields }) => {
       const organization = organizationOf(item);
       return organization && { organization, role: fields['r'] };

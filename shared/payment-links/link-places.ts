@@ -11,7 +11,7 @@ import { linkCountKey, linkPlaceKey } from '../platform/keys.ts';
 import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import { waitForAttempt } from '../platform/waits.ts';
 
-/** The link's data in a payment that the link started. */
+/** The link's data in a payment started by the link. */
 export const paymentLinkUseSchema = z.object({
   id: z.string(),
   /** Set if the create has taken a place. */

@@ -22,7 +22,7 @@ const linkPricesSchema = z.object({
 const paymentLinkSchema = z.lazy(() =>
   z.object({
     ...storedRecordFields,
-    /** A link has either its own prices or a product, which is sold at its current price. */
+    /** A link has either its own prices or a product sold at its current price. */
     productId: optional,
     prices: linkPricesSchema.optional(),
     quantity: z.object({ min: z.int(), max: z.int() }).optional(),

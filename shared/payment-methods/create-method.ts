@@ -1,5 +1,5 @@
 /**
- * @module Saves a payment method: attaches it to the owner's customer, then stores it without its token. If the payer
+ * @module Saves a payment method. Attaches it to the owner's customer, then stores it without its token. If the payer
  * must authenticate first, stores the open set-up. `is_default` then applies once the set-up is completed.
  */
 
@@ -84,7 +84,7 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
 };
 
 /**
- * Responds with a method that is already saved. The request has the method's id, ours or the provider's.
+ * Responds with an already saved method. The request has the method's id, ours or the provider's.
  * @throws DomainError INSUFFICIENT_PERMISSIONS if the method belongs to another owner
  */
 const answerSaved = async (

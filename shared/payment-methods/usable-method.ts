@@ -33,9 +33,9 @@ export interface UsableMethod {
   readonly providerCustomerId: string | undefined;
   /** The id of our record of that customer. */
   readonly customerId?: string | undefined;
-  /** True for a member's own method that pays for an organization. The customer is the member's. */
+  /** True for a member's own method paying for an organization. The customer is the member's. */
   readonly isLent?: boolean | undefined;
-  /** Conditions of the claiming write: the method still exists and may be charged. */
+  /** The claiming write requires that the method still exists and may be charged. */
   readonly onlyIf: readonly TransactionStep[];
 }
 
@@ -87,8 +87,8 @@ export const useSaved = (
 
 /**
  * Uses a provider's one-time token. The id of a saved method was resolved to its record before.
- * @throws DomainError PROVIDER_MISMATCH for a token of another vendor; VALIDATION_ERROR for a method that is stored at
- * the provider but has no record here
+ * @throws DomainError PROVIDER_MISMATCH for a token of another vendor; VALIDATION_ERROR for a method stored at the
+ * provider without a record here
  */
 export const useToken = (
   provider: PaymentProvider,
@@ -123,7 +123,7 @@ export const requireOneTime = async (
   if (found.kind === 'done' && found.value.customerId !== undefined) throw storedError();
 };
 
-/** The owner and the provider of a payment or subscription that holds a method. */
+/** The owner and the provider of a payment or subscription with a method. */
 type Holder = Owned & { readonly providerId: ProviderSlot };
 
 /**

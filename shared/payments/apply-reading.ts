@@ -81,7 +81,7 @@ const isUnconfirmed = (status: ProviderPayment['status']): boolean =>
 
 export interface ReadingResult {
   readonly payment: VisiblePayment;
-  /** `overtaken`: the payment has changed since the read began. The report may be outdated, so read again. */
+  /** `overtaken` if the payment changed after the read began. The report may be outdated, so read again. */
   readonly outcome: 'stored' | 'same' | 'not reached' | 'mismatch' | 'overtaken';
 }
 

@@ -12,7 +12,7 @@ import { abandonDraft } from './update-call.ts';
 
 /**
  * Cancels the payment at the provider, then in its record. If the provider refuses, the record gets the provider's
- * status. First drops an update that the provider has not applied. Canceling a payment with manual capture claims an
+ * status. First drops an update not applied by the provider. Canceling a payment with manual capture claims an
  * empty draft, which blocks confirmations.
  */
 export const cancelIntent = async (
@@ -62,7 +62,7 @@ const cancelAtProvider = async (
   });
 };
 
-/** Stores a hold that the record lacks. @returns undefined if nothing is held */
+/** Stores an unrecorded hold. @returns undefined if nothing is held */
 const readHold = async (
   { deps, store, provider }: IntentParts,
   payment: VisiblePayment,

@@ -11,7 +11,7 @@ import { claimAttempt } from './payment-versions.ts';
 
 /** Claims the capture for one function. The claim fails if the payment's organization was deleted. */
 export const claimApproval = (payment: VisiblePayment, now: Instant): PaymentCommit => {
-  // The capture charges the method that the payer approved. A wallet's payer may choose another method than the
+  // The capture charges the payer's approved method. A wallet's payer may choose another method than the
   // record's.
   const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, now);
   const { paymentMethodId, methodKind, lenderCustomerId, lenderCustomerRecordId } = payment;

@@ -172,7 +172,7 @@ const settle = async (
     ? payment
     : advanceStored(store, payment, { now: deps.now(), status, cause: 'answer', facts, reported });
 
-/** The idempotency key, which is the same for every resend of the attempt. */
+/** The idempotency key, the same for every resend of the attempt. */
 const attemptKey = ({ id, attempt, released }: Pick<VisiblePayment, 'id' | 'attempt' | 'released'>): string =>
   `${id}:confirm:${attempt}${released === undefined ? '' : `.${released}`}`;
 

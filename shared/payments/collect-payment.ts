@@ -1,5 +1,5 @@
 /**
- * @module Payments that the service starts for subscriptions. They use records, claims and keys like any other payment.
+ * @module Payments started by the service for subscriptions. They use records, claims and keys like any other payment.
  */
 
 import { FIRST_LOOK_MS } from '../calls/call-times.ts';
@@ -25,7 +25,7 @@ export type PeriodPayment = Omit<Payment, 'version' | 'status' | 'createdAt' | '
 export interface CollectRequest {
   readonly payment: PeriodPayment;
   readonly method: UsableMethod;
-  /** The number of failed attempts that the caller knows. If the payment has more, no attempt is made. */
+  /** The number of failed attempts known to the caller. If the payment has more, no attempt is made. */
   readonly attempts: number;
   readonly onlyIf: readonly TransactionStep[];
   /** The conditions of the caller's permission; absent without a caller. If a condition fails, nothing is charged. */

@@ -35,7 +35,7 @@ type ConfirmRequest = ApiRequest<{ id: string }, unknown, ConfirmInput, VisibleP
 
 export interface ConfirmDeps extends MoneyDeps {
   /**
-   * The write conditions under which a subscription's payment may still be paid.
+   * The write conditions that a subscription's payment may still be paid.
    * @throws DomainError INVALID_STATE if the subscription no longer waits for the payment
    */
   readonly requireOpenPayment: (table: Table, payment: VisiblePayment) => Promise<readonly TransactionStep[]>;

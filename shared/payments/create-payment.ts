@@ -43,7 +43,7 @@ const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.payment + 5) * SECOND_MS;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
-/** The fields and steps that a payment link adds to the create of its payment. */
+/** The fields and steps added by a payment link to the create of its payment. */
 export interface LinkedPayment {
   readonly fields: Pick<Payment, 'paymentLink' | 'linkReturnUrl'>;
   /** Steps in the transaction of the create. */

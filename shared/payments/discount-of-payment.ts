@@ -12,7 +12,7 @@ export const paymentDiscountSchema = z.lazy(() =>
   z.object({
     ...discountTermsFields,
     ...redemptionFields,
-    /** The part of the payment's discount that comes from the code. */
+    /** The code's part of the payment's discount. */
     cents: z.int(),
     /** The tax without the code. */
     fullTaxCents: z.int().optional(),
@@ -55,7 +55,7 @@ export const redemptionsOf = (
 export const paymentDiscountView = ({ discount }: Discounted) =>
   discount && { code: discount.code, cents: discount.cents };
 
-/** The statuses of a payment that is unpaid and has no attempt at the provider. */
+/** The statuses of an unpaid payment without an attempt at the provider. */
 const UNPAID: readonly string[] = ['created', 'requires_payment_method', 'pending', 'failed'];
 
 /**

@@ -64,7 +64,7 @@ const fieldsOf = (was: Dispute | undefined, report: ProviderDispute, now: Instan
   const { status, currency, reason: said, evidenceDueBy: due } = report;
   // A bank may dispute an amount with a fraction of a minor unit.
   const amountCents = Math.round(report.amountCents);
-  // A field that the report omits keeps its value.
+  // A field omitted in the report keeps its value.
   const reason = said === undefined ? was?.reason : (said ?? undefined);
   const evidenceDueBy = due === undefined ? was?.evidenceDueBy : due === null ? undefined : iso(due * SECOND_MS);
   const isSameDate = was?.status === status && was.evidenceDueBy === evidenceDueBy;

@@ -28,7 +28,7 @@ export const disputeSchema = z.lazy(() =>
     /** The disputed capture, if the provider names it. */
     captureId: optional,
     closedAt: optional,
-    /** The time of the last report: the provider's time of an event, or the start of our read. */
+    /** The last report's time, from the provider for an event, else the start of our read. */
     reportedAt: optional,
     /** The source of the last report. An event has the provider's clock, a read has ours. */
     reportedBy: z.enum(['event', 'read']).optional(),

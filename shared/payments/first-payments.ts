@@ -36,7 +36,7 @@ export const claimPayers = async (table: Table, paid: readonly Payment[]): Promi
   return first;
 };
 
-/** @returns the payer's item, which may name another payment that was faster */
+/** @returns the payer's item, which may name another, faster payment */
 const claim = async (table: Table, key: Key, paymentId: string): Promise<Item | undefined> => {
   const item = { ...key, paymentId };
   const written = await table.put(item, [{ absent: true }]);

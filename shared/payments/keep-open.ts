@@ -10,7 +10,7 @@ interface KeptOpen {
   readonly returnUrl: string | undefined;
 }
 
-/** Never shortens the wait: an earlier link with a later expiry stays valid. */
+/** Never shortens the wait, so an earlier link's later expiry stays valid. */
 export const keepPaymentOpen = async (
   { table, now }: StoreDeps,
   payment: VisiblePayment,

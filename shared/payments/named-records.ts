@@ -1,4 +1,4 @@
-/** @module The records that a payment request refers to. */
+/** @module The records named in a payment request. */
 
 import type { NamedRecord } from '../access/record-kind.ts';
 import { productRecord, projectRecord } from '../catalog/catalog-records.ts';
@@ -29,7 +29,7 @@ interface Creating {
   readonly discount_code?: string | null | undefined;
 }
 
-/** The items that a create reads: the owner's customer at the provider, and those of the discount code. */
+/** The items of the owner's customer at the provider and of the discount code, as read by a create. */
 export const alongsideCreate = (owner: Owner, body: Creating): readonly Key[] => [
   customerPointerKey(owner, body.provider_id ?? 'provider_a'),
   ...codeKeysOf(owner, body.discount_code),

@@ -1,6 +1,6 @@
 /**
  * @module The customer at the provider whose method a payment charges. If a member lends a saved method to an
- * organization, the payment stores the lender's customer next to its own customer. A method that the payment saves is
+ * organization, the payment stores the lender's customer next to its own customer. A method saved by the payment is
  * always attached to its own customer.
  */
 

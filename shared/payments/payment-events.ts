@@ -11,7 +11,7 @@ import { isShown, type Payment, type PaymentStatus, type VisiblePayment } from '
 
 export const paymentEvents = (before: Payment | undefined, after: Payment): readonly BusEvent[] => {
   if (!isShown(after) || before?.version === after.version) return [];
-  // A claim that was taken back restores a status that is already published.
+  // A claim taken back restores an already published status.
   if (after.cause === 'release') return [];
   // The lost record of a restored payment was already published, and imports publish no payments.
   if (after.cause === 'restore' || after.cause === 'import') return [];
@@ -50,7 +50,7 @@ const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readon
   ];
 };
 
-/** The event of a capture or a release that failed after the API response had left its outcome open. */
+/** The event of a capture or a release failing after the API response had left its outcome open. */
 const failureOf = (was: VisiblePayment | undefined, after: VisiblePayment): CanonicalEvent | undefined =>
   was?.holdCall && !after.holdCall && after.holdFailure ? FAILURE_OF[after.holdFailure.call].event : undefined;
 
@@ -123,7 +123,7 @@ const disputeEvents = (payment: VisiblePayment): readonly BusEvent[] => {
 
 /**
  * The event of a changed dispute, if any. Publishes each opening and each decision, also a later decision. A dispute
- * that is closed in its first report has only the closed event. A new reason and the move to review have no event.
+ * closed in its first report has only the closed event. A new reason and the move to review have no event.
  */
 const disputeEventOf = ({ status, was, termsChanged }: NonNullable<Payment['dispute']>): CanonicalEvent | undefined => {
   const isClosed = isClosedDispute(status);

@@ -24,7 +24,7 @@ export const methodGroup = z.lazy(() =>
     methodRef: optional,
     /** The kind of a saved method. */
     methodKind: z.enum(METHOD_KINDS).optional(),
-    /** Always a customer of the payment's owner. A method that the payment saves is attached to this customer. */
+    /** Always a customer of the payment's owner. A method saved by the payment is attached to this customer. */
     providerCustomerId: optional,
     /** The customer of the member whose own saved method pays for an organization. */
     lenderCustomerId: optional,
@@ -63,7 +63,7 @@ export const factGroup = z.lazy(() =>
     settlement: settlementSchema.optional(),
     /** The provider's receipt page, which shows the payer's card. */
     receiptUrl: optional,
-    /** The time of the next read for facts that the record lacks. */
+    /** The time of the next read for missing facts. */
     factsAt: optional,
     /** The number of earlier reads for facts, while another read is due. */
     factLooks: z.int().optional(),
@@ -73,7 +73,7 @@ export const factGroup = z.lazy(() =>
 /** The next look at a call with an unknown outcome. */
 export const lookGroup = z.lazy(() => z.object({ reconcileAt: optional, reconcileStep: z.int().optional() }));
 
-/** The amount that the provider holds or has held, with its times. */
+/** The amount held by the provider now or before, with its times. */
 export const holdGroup = z.lazy(() =>
   z.object({
     /** The held amount, set with the hold. If a capture takes less, the payment's total is the captured amount. */

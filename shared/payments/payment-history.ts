@@ -85,7 +85,7 @@ const discountEntry = (before: Payment | undefined, after: Payment) => {
 
 const NO_CODE = { code: null, cents: 0 };
 
-/** The steps for several versions: a history entry per version, if absent, and one update per counter or sum. */
+/** The steps for several versions put each absent history entry, and update each counter or sum once. */
 export const projectionSteps = (projections: readonly Projection[]): readonly TransactionStep[] => [
   ...projections.map(({ history }): TransactionStep => ({ put: history, if: [{ absent: true }] })),
   ...updates(projections.flatMap(({ shares }) => shares)),
@@ -122,7 +122,7 @@ const allSharesOf = (payment: Payment, spread: string): readonly Share[] => [
   ...sharesOf(payment, spread),
 ];
 
-/** Counts the payment by status on its day of creation, in the lists that have no sums. */
+/** Counts the payment by status on its day of creation, in the lists without sums. */
 const countsOf = (payment: Payment): readonly Share[] =>
   scopesOfPayment(payment)
     .filter((scope) => !hasSums(scope))

@@ -130,7 +130,7 @@ export const updateIntentBody = z.object({ ...updatable, ...ownDiscount }).meta(
 export type UpdateIntentBody = z.output<typeof updateIntentBody>;
 
 /**
- * Path segments that are not payment ids. POST /payments/confirm/{id} and POST /payments/sync/{provider_payment_id}
+ * Path segments other than payment ids. POST /payments/confirm/{id} and POST /payments/sync/{provider_payment_id}
  * look like paths below a payment's id.
  */
 const OTHER_ROUTES: readonly string[] = ['confirm', 'sync'];

@@ -115,7 +115,7 @@ export const paymentStore = (table: Table, now: Now) => {
   };
 };
 
-/** The writes to a payment that does not exist at the provider yet. */
+/** The writes to a payment not yet at the provider. */
 const creations = (table: Table) => {
   const removeCreating = (id: string): Promise<Written> =>
     table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
@@ -220,7 +220,7 @@ interface Advance {
   readonly facts: Partial<Payment>;
 }
 
-/** Commits a status that the provider has reported. If another commit was faster, the later status in ORDER stays. */
+/** Commits a status reported by the provider. If another commit was faster, the later status in ORDER stays. */
 export const advanceStored = async (
   store: PaymentStore,
   payment: VisiblePayment,

@@ -33,7 +33,7 @@ export interface Move {
   readonly reported?: ReportedAmount | undefined;
 }
 
-/** The next version, whose status may be the same. Sets completedAt once, on the first success. */
+/** The next version, perhaps with the same status. Sets completedAt once, on the first success. */
 export const advancePayment = (
   payment: Payment,
   { to: status, now, cause, reported }: Move,
@@ -106,7 +106,7 @@ export const applyDraft = (
   };
 };
 
-/** The fields by which the provider finds the payment. */
+/** The fields for the provider to find the payment. */
 export const providerReference = (payment: Payment): KnownPayment => ({
   intentId: payment.providerIntentId ?? '',
   attemptRef: payment.attemptRef,
@@ -191,7 +191,7 @@ const PERSON = {
   guestNetwork: undefined,
 } as const;
 
-/** The caller's free texts and URLs, which may contain personal data. */
+/** The caller's free texts and URLs, possibly with personal data. */
 const TEXTS = {
   description: undefined,
   concept: undefined,

@@ -156,11 +156,11 @@ export const paymentSchema = z.lazy(() =>
     linkUntil: optional,
     /** Where the hosted page sends the payer afterwards. */
     linkReturnUrl: optional,
-    /** Counts claims that were taken back. The count is part of the attempt's idempotency key. */
+    /** Counts claims taken back. The count is part of the attempt's idempotency key. */
     released: z.int().optional(),
     /** Why the subscription was charged. */
     billingReason: z.enum(BILLING_REASONS).optional(),
-    /** The provider's invoice that the payment pays. Only the provider collects the invoice. */
+    /** The payment's invoice at the provider. Only the provider collects the invoice. */
     providerInvoiceId: optional,
     /** Set if the method cannot be saved, although the payment requested it. */
     methodNotKept: z.literal(true).optional(),
@@ -202,7 +202,7 @@ export const storedFields = (payment: Payment, isListed: boolean): StoredFields 
 
 const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
 
-/** The item's attributes from which omitted fields derive. `f` has the fields that lists filter by. */
+/** The item's attributes to derive omitted fields from. `f` has the lists' filter fields. */
 interface Followed extends z.infer<typeof makerSchema> {
   readonly pk: string;
   readonly sort?: string;
@@ -234,7 +234,7 @@ export const paymentOf = (item: StoredFields): Payment => {
   });
 };
 
-/** A payment whose intent exists. Its readers see it unless it is withheld. */
+/** A payment with an intent. Its readers see it unless it is withheld. */
 export type VisiblePayment = Payment & { readonly status: PaymentStatus };
 
 export const WITHOUT_DRAFT = { draft: undefined, draftBusyUntil: undefined, draftVersion: undefined } as const;

@@ -38,7 +38,7 @@ export const readRefundsOf = async (parts: MoneyBackParts): Promise<Unread> => {
   return undefined;
 };
 
-/** False for an unrecorded capture, with which the provider took more than was authorized. */
+/** False for an unrecorded capture. With it, the provider took more than was authorized. */
 const isCapture = (
   { captureMethod, captures, providerPaymentId }: VisiblePayment,
   captureId: string | undefined,

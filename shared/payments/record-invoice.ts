@@ -1,5 +1,5 @@
 /**
- * @module Records the payment of an invoice that the provider collects. The service never charges the payment itself.
+ * @module Records the payment of an invoice collected by the provider. The service never charges the payment itself.
  * Repeated and unordered reports move the payment only forward.
  */
 

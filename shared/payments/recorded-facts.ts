@@ -1,6 +1,6 @@
 /**
  * @module The facts in a payment's record and the reads that complete them. A report adds facts to its attempt, and
- * never removes known facts. A payment that has just succeeded or failed is read again later, at most three times,
+ * never removes known facts. After its success or failure, a payment is read again later, at most three times,
  * while its facts are incomplete. No request of a payer waits for these reads.
  */
 
@@ -77,7 +77,7 @@ export const factsOfNext = (
   return { ...facts, ...looks };
 };
 
-/** Fields that the report omits keep their known values. */
+/** Fields omitted in the report keep their known values. */
 const merged = <T extends object>(known: T | undefined, reported: T | undefined): T | undefined =>
   known && reported
     ? { ...known, ...Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== undefined)) }
@@ -160,7 +160,7 @@ export const attemptRefsOf = ({ priorAttemptRefs = [], attemptRef }: Payment): s
 
 /**
  * Whether a report about a failed payment concerns the recorded attempt, an earlier attempt, or another attempt. An
- * attempt whose authentication failed has no charge and no id, so the facts are compared.
+ * attempt with failed authentication has no charge and no id, so the facts are compared.
  */
 export const attemptReported = (
   payment: VisiblePayment,

@@ -130,7 +130,7 @@ const openRefunds = async (
   return { provider, port: provider.refunds };
 };
 
-/** Refuses an amount that the provider cannot express because it uses coarser currency units. */
+/** Refuses an amount not expressible in the provider's coarser currency units. */
 const requireExpressible = async (
   provider: PaymentProvider,
   amount: { readonly amountCents: number; readonly currency: string },

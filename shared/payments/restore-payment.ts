@@ -28,12 +28,12 @@ const RESTORED_VERSION = 1_000;
 export const WITHOUT_OWNER = 'restored without its owner';
 
 /**
- * Marks a restored payment whose amount differs from its subscription's. The plan may have changed since. Or the payer
+ * Marks a restored payment with another amount than its subscription. The plan may have changed since. Or the payer
  * made an order with the payment's id, which PayPal permits in the browser.
  */
 export const OTHER_AMOUNT = 'restored with another amount than its subscription';
 
-/** The data of our records about a payment that the provider lists. */
+/** The data of our records about a payment listed by the provider. */
 export type KnownOfRestored = Omit<Partial<PeriodPayment>, 'id' | 'totalCents' | 'currency' | 'providerId'>;
 
 interface ListedAtSlot {
@@ -144,7 +144,7 @@ export const restorePayment = async ({ table, now }: StoreDeps, payment: Visible
   return true;
 };
 
-/** Sets the owner of a payment that was restored without its owner. Other payments stay unchanged. */
+/** Sets the owner of a payment restored without its owner. Other payments stay unchanged. */
 export const giveOwner = async (
   { table, now }: StoreDeps,
   paymentId: string,

@@ -119,7 +119,7 @@ const saveMethodFirst = async (parts: DueParts, payment: VisiblePayment): Promis
 };
 
 /**
- * Reads the facts that the record lacks. Counts the look first, so a failed look counts too. Stores a later status,
+ * Reads the record's missing facts. Counts the look first, so a failed look counts too. Stores a later status,
  * because money may have moved, and ignores an earlier status.
  */
 const lookForFacts = async ({ deps, store, provider }: DueParts, payment: VisiblePayment): Promise<string> => {

@@ -107,7 +107,7 @@ const customerOf = async (
   return customer && isOf(customer, owner) ? customer : undefined;
 };
 
-/** Our id of the customer. A customer that does not exist at the provider yet has our id in place of the provider's. */
+/** Our id of the customer. A customer not yet at the provider has our id in place of the provider's. */
 const customerIdOf = async (
   table: Table,
   providerId: VisiblePayment['providerId'],

@@ -64,7 +64,7 @@ export const NO_SUMS: Readonly<AttributeSums> = {
 export const amountSum = (measure: AmountMeasure, sums: AttributeSums): number =>
   Number(BigInt(sums[measure]) + BigInt(sums[`${measure}E9`]) * BigInt(BILLION));
 
-/** The amount that a payment or a refund adds to one attribute of one item. */
+/** The amount added by a payment or a refund to one attribute of one item. */
 export interface Share {
   readonly key: Key;
   readonly name: string;

@@ -141,7 +141,7 @@ const sendDraft = (provider: PaymentProvider, payment: HeldDraft): Promise<Outco
   });
 };
 
-/** Applies the held draft to the current version, which may be newer than the claim. */
+/** Applies the held draft to the current version, perhaps newer than the claim. */
 const bringIntoForce = async (
   { deps, store }: IntentParts,
   held: HeldDraft,

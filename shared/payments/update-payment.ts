@@ -279,7 +279,7 @@ const nextQuantity = ({ product_id: productId, quantity }: UpdateIntentBody, pay
 };
 
 /**
- * Stores a change that needs no provider call.
+ * Stores a change without a provider call.
  * @returns undefined if another commit came first
  * @throws DomainError VERSION_CONFLICT if only the conditions failed
  */

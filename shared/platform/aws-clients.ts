@@ -20,7 +20,7 @@ export interface AwsSite {
 
 export const openDynamo = (site: AwsSite): DynamoDBClient => {
   const client = new DynamoDBClient(settingsOf(site, 'AWS_ENDPOINT_URL_DYNAMODB'));
-  // Removes unused work per request: log copies, which are discarded, and the user agent header.
+  // Removes the discarded log copies and the unused user agent header of each request.
   client.middlewareStack.remove('loggerMiddleware');
   client.middlewareStack.remove('getUserAgentMiddleware');
   return client;

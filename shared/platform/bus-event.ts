@@ -42,7 +42,7 @@ export type CanonicalEvent = (typeof CANONICAL_EVENTS)[number];
 
 export const changeId = (recordId: string, version: number, event: string): string => `${recordId}:${version}:${event}`;
 
-/** The fields of a record that its event envelope uses. */
+/** The fields of a record used by its event envelope. */
 interface EventRecord {
   readonly id: string;
   readonly version: number;

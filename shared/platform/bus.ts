@@ -9,7 +9,7 @@ const WAITS: Waits = { attempts: 4, firstMs: 1_000 };
 
 export type Bus = ReturnType<typeof openBus>;
 
-/** The event bus, which does not preserve order. Entries that PutEvents did not accept are retried after a wait. */
+/** The unordered event bus. Entries not accepted by PutEvents are retried after a wait. */
 export const openBus = (client: EventBridgeClient, busName: string, now: Now) => {
   /** @returns the events that could not be published. */
   const publish = async (events: readonly BusEvent[]): Promise<readonly BusEvent[]> => {

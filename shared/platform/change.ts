@@ -36,7 +36,7 @@ export type Decide<T, N = T> = (current: T) => N | undefined | Promise<N | undef
 
 export interface Changed<T> {
   readonly record: T;
-  /** The version on which the last decision was based. */
+  /** The base version of the last decision. */
   readonly was: T;
   /** True if this call has committed `record`. */
   readonly isOurs: boolean;

@@ -1,6 +1,6 @@
 /**
- * @module What follows a response that lacked the command's outcome, such as a 202: the command's event, and the result
- * of a repeat under the Idempotency-Key. Only this module decides these rules. Pure.
+ * @module Decides the command's event, and the result of a repeat under the Idempotency-Key, after a response without
+ * the outcome, such as a 202. Only this module decides these rules. Pure.
  */
 
 import type { CanonicalEvent } from './bus-event.ts';

@@ -6,7 +6,7 @@ import type { Key, TABLE } from './keys.ts';
 /** A stored item; the schema of its resource parses it into a record. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** The result of a conditional write. On failure it has the item that the condition refused. */
+/** The result of a conditional write. On failure it has the item refused by the condition. */
 export type Written =
   | { readonly ok: true; readonly item: Item }
   | { readonly ok: false; readonly found: Item | undefined };
@@ -46,7 +46,7 @@ export type PartitionPage = PartitionQuery & Consistency & { readonly index?: In
 
 export type IndexName = (typeof TABLE.indexes)[number]['name'];
 
-/** A slice of the whole table: `limit` items after a key, including expired items. */
+/** A slice of the whole table with `limit` items after a key, including expired items. */
 export interface Slice {
   readonly after: Item | undefined;
   readonly limit: number;
@@ -71,7 +71,7 @@ export interface PageCount {
 export interface Batch {
   /** The items that exist, in any order. */
   readonly items: readonly Item[];
-  /** The keys that the table could not read for lack of capacity. */
+  /** The keys left unread for lack of capacity. */
   readonly unprocessed: readonly Key[];
 }
 
@@ -86,7 +86,7 @@ export interface Connection {
   readonly deleteItem: (key: Key, clauses: readonly Clause[]) => Promise<Written>;
   /**
    * All or none. @param token the same for every attempt at the same steps, so they run once
-   * @returns the indexes of failed steps and the items that they found, if a condition fails
+   * @returns the indexes of failed steps and the items found by them, if a condition fails
    */
   readonly transact: (steps: readonly TransactionStep[], token?: string) => Promise<Transacted>;
   readonly query: (query: PartitionPage) => Promise<Page>;

@@ -15,7 +15,7 @@ import { runInSpan } from '../core/trace.ts';
 import { atDoor, newSpan, type Timed, traceOfMessage } from './doors.ts';
 import type { Queues } from './queues.ts';
 
-/** The result of a message: done, or the delay of the next delivery. A throw means a retry. */
+/** The result of a message, with the delay of the next delivery if it is not done. A throw means a retry. */
 export type Handled = 'done' | { readonly retryAfterSeconds: number };
 
 export interface Receive {

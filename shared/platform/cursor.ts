@@ -33,7 +33,7 @@ const nameOf = (list: string): string => fingerprint(list).slice(0, 16);
 export const encodePlace = (place: readonly string[], list: string): string =>
   Buffer.from(JSON.stringify([nameOf(list), ...place])).toString('base64url');
 
-/** @throws DomainError VALIDATION_ERROR for a text that is not a cursor of this list */
+/** @throws DomainError VALIDATION_ERROR for a text other than a cursor of this list */
 export const decodePlace = <T>(text: string, list: string, schema: z.ZodType<T>): T => {
   const [name, ...place] = text.length > LONGEST ? [] : (texts.safeParse(jsonOf(text)).data ?? []);
   if (name !== undefined && name !== nameOf(list)) {
@@ -46,7 +46,7 @@ export const decodePlace = <T>(text: string, list: string, schema: z.ZodType<T>)
 
 export const encodeCursor = ({ pk, sk, sort }: Cursor, list: string): string => encodePlace([pk, sk, sort], list);
 
-/** @throws DomainError VALIDATION_ERROR for a text that is not a cursor of this list, or is outside the range */
+/** @throws DomainError VALIDATION_ERROR for a text other than a cursor of this list, or a cursor outside the range */
 export const decodeCursor = (text: string, { list, from, to }: CursorRange): Cursor => {
   const [pk, sk, sort] = decodePlace(text, list, placeSchema);
   const createdAt = sort.slice(0, ISO_LENGTH);

@@ -9,10 +9,10 @@ export interface Timed {
   readonly getRemainingTimeInMillis?: () => number;
 }
 
-/** Random digits for names that need no secrecy, from UUIDs that Node draws in advance. @param digits at most 32 */
+/** Random digits for non-secret names, from UUIDs drawn in advance by Node. @param digits at most 32 */
 const hex = (digits: number): string => randomUUID().replaceAll('-', '').slice(-digits);
 
-/** A new span in the trace. Without a trace, the first span of a new trace, whose id derives from the given id. */
+/** A new span in the trace. Without a trace, the first span of a new trace, with an id derived from the given id. */
 export const newSpan = (context: TraceContext | undefined, requestId?: string): Span => ({
   traceId: context?.traceId ?? (requestId === undefined ? hex(32) : traceIdFrom(requestId)),
   spanId: hex(16),

@@ -1,4 +1,4 @@
-/** @module The parts of fetch that the service uses, built on Node's HTTP client, because Node's fetch loads slowly. */
+/** @module The parts of fetch used by the service, built on Node's HTTP client, because Node's fetch loads slowly. */
 
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
@@ -58,10 +58,7 @@ const redirectOf = (
   return isRedirect ? headers.location : undefined;
 };
 
-/**
- * Connections that were idle for longer are not reused, because the other side may have closed them while Lambda was
- * paused.
- */
+/** Connections idle for longer are not reused, because the other side may have closed them while Lambda was paused. */
 const MOST_IDLE_MS = 4_000;
 const idleSince = new WeakMap<Socket, number>();
 

@@ -27,8 +27,8 @@ export type PayloadKind = 'LOG' | 'EVT' | 'DLV' | 'IDEM';
  */
 export type ItemKind = OwnedKind | PayloadKind | 'MBR' | 'ORG' | 'LEFT' | 'ERA';
 /**
- * Kinds without their own event. A refund or dispute changes its payment, whose event includes it. Methods, addresses,
- * organizations and erasures have no events. The other kinds only serve the delivery of events and responses.
+ * Kinds without their own event. A refund or dispute is part of its payment's event. Methods, addresses, organizations
+ * and erasures have no events. The other kinds only serve the delivery of events and responses.
  */
 type SilentKind = 'RFD' | 'DSP' | 'PM' | 'ADDR' | 'ORG' | 'LEFT' | 'ERA' | 'LOG' | 'DLV' | 'IDEM';
 /** Kinds whose changes are published as events. */
@@ -74,7 +74,7 @@ export const usedByKey = (kind: 'PM' | 'CUS', id: string, subscriptionId: string
   sk: `${USED_BY_PREFIX}${subscriptionId}`,
 });
 export const USED_BY_PREFIX = 'SUB#';
-/** Maps an address to a method or subscription that names it. */
+/** Maps an address to a method or subscription naming it. */
 export const addressUseKey = (addressId: string, kind: 'PM' | 'SUB', id: string): Key => ({
   pk: recordKey('ADDR', addressId).pk,
   sk: `${kind}#${id}`,
@@ -141,7 +141,7 @@ export type EntityType = (typeof ENTITY_TYPES)[number];
 /** The memberships of a user, organization or project, in the `owner` index. */
 export const entityPartition = (type: EntityType, id: string): string => `${ENTITY_PREFIX[type]}#${id}#MBR`;
 const ENTITY_PREFIX = { user: 'USER', organization: 'ORG', project: 'PROJECT' } as const;
-/** The prefix of a record's history: first its versions, then the log entries about it. */
+/** The prefix of a record's history, with its versions before the log entries about it. */
 const HISTORY_PREFIX = 'HIST#';
 /** The range of sort keys of a record's history. Versions begin with a digit, ids of log entries with a letter. */
 export const HISTORY = { from: HISTORY_PREFIX, to: `${HISTORY_PREFIX}~` } as const;
@@ -198,7 +198,7 @@ export const paymentLinkKey = (id: string): Key => recordKey('LINK', id);
 export const LINKS_PARTITION = 'KIND#LINK';
 /** A link's counters of created payments, of payments with a reserved place, and of succeeded payments. */
 export const linkCountKey = (id: string): Key => recordKey('LINKCOUNT', id);
-/** The part of a link's counters that a payment accounts for. */
+/** A payment's part of a link's counters. */
 export const linkPlaceKey = (paymentId: string): Key => recordKey('LINKPLACE', paymentId);
 /** All records of a reference kind, in the `owner` index. */
 export const referencePartition = (kind: ReferenceKind): string => `KIND#${REFERENCE_PREFIX[kind]}`;
@@ -209,7 +209,7 @@ export const ownerCustomerKey = (ownerKey: string, providerId: string): Key => (
 });
 /** The counters of a guest's or project's list. For other lists, the sums also count payments. */
 export const countKey = (scope: string, day: string): Key => ({ pk: `COUNT#${scope}`, sk: day });
-/** True for the list of a user or an organization, which has sums instead of counters. */
+/** True for the list of a user or an organization, with sums instead of counters. */
 export const hasSums = (scope: string): boolean => /^(USER|ORG)#/.test(scope);
 /** Sums of a scope, for one UTC day and currency. */
 export const sumKey = (scope: string, day: string, currency: string): Key => ({
@@ -247,9 +247,9 @@ export const rateKey = (name: string, subject: string): Key => ({
   pk: `RATE#${name}#${fingerprint(subject).slice(0, 24)}`,
   sk: 'RATE',
 });
-/** The erasure of a person. Its partition also contains the e-mail addresses that the erasure still searches for. */
+/** The erasure of a person. Its partition also contains the e-mail addresses still to search for. */
 export const erasureKey = (id: string): Key => recordKey('ERA', id);
-/** An e-mail address that the erasure found and still searches for. */
+/** An e-mail address found by the erasure and still to search for. */
 export const soughtKey = (erasureId: string, email: string): Key => ({
   pk: erasureKey(erasureId).pk,
   sk: `${SOUGHT_PREFIX}${fingerprint(email).slice(0, 24)}`,

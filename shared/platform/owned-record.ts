@@ -1,6 +1,6 @@
 /**
  * @module The shape and the store of owned records (customers, addresses, payment methods), with their list keys. After
- * deletion, a record that was created under an Idempotency-Key leaves a tombstone until the key expires.
+ * deletion, a record created under an Idempotency-Key leaves a tombstone until the key expires.
  */
 
 import * as z from 'zod';

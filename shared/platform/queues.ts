@@ -14,7 +14,7 @@ const BATCH = 10;
 /** The same waits as the AWS SDK's after a whole call was throttled. */
 const WAITS: Waits = { attempts: 4, firstMs: 1_000 };
 
-/** A message for a fair queue, in which a slow group of messages does not delay the other groups. */
+/** A message for a fair queue. A slow group of messages does not delay the other groups. */
 export interface GroupedMessage {
   readonly body: string;
   readonly group: string;
@@ -31,7 +31,7 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
     return url;
   };
 
-  /** Retries messages that the queue did not accept, after a wait. @throws if a message could not be sent */
+  /** Retries messages not accepted by the queue, after a wait. @throws if a message could not be sent */
   const send = async (queue: QueueName, messages: readonly (string | GroupedMessage)[]): Promise<void> => {
     for (let start = 0; start < messages.length; start += BATCH) {
       await sendBatch(queue, messages.slice(start, start + BATCH).map(entryOf));

@@ -1,6 +1,6 @@
 /**
  * @module The trace of the work that wrote an item. Events of that change continue the trace. Most records store their
- * request's id, from which the trace derives. Any other trace is stored in 23 characters.
+ * request's id, and the trace derives from it. Any other trace is stored in 23 characters.
  */
 
 import { requestIdOf } from '../core/actor.ts';

@@ -93,7 +93,7 @@ export const openTable = (connection: Connection, now: Now) => {
     /** Makes the item count as absent immediately; DynamoDB deletes it later. Needs no right to delete. */
     expire: (key: Key, clauses: readonly Clause[]): Promise<Written> =>
       update(key, { set: { ttl: epochSeconds(now()) } }, clauses),
-    /** All or none. @returns the indexes of failed steps and the items that they found, if a condition fails */
+    /** All or none. @returns the indexes of failed steps and the items found by them, if a condition fails */
     transact: async (steps: readonly TransactionStep[]): Promise<Transacted> => {
       const result = await transactInTime(connection, steps.map(stepInTrace));
       return result.ok ? result : { ...result, found: result.found.map(unlessExpired) };

@@ -1,6 +1,6 @@
 /**
- * @module Retries calls that the table has throttled in part: a batch with unprocessed keys, or a canceled transaction.
- * The AWS SDK retries only calls that are throttled as a whole.
+ * @module Retries partly throttled calls (a batch with unprocessed keys, or a canceled transaction). The AWS SDK
+ * retries only calls throttled as a whole.
  */
 
 import { randomUUID } from 'node:crypto';

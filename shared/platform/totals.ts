@@ -1,7 +1,7 @@
 /**
  * @module The total of a list. Counting starts after the last row of the page, so page and total are consistent even if
  * a record is created between the two reads. A total is exact up to 1,000 records. Longer lists cost too much to count;
- * their total is an estimate, marked as such, and never below the records that the page proves.
+ * their total is an estimate, marked as such, and never below the records proved by the page.
  */
 
 import {
@@ -32,7 +32,7 @@ export const exactly =
   (count: number): CountedPage['total'] =>
   async () => ({ count, isExact: true });
 
-/** @param estimate the length of a list that is too long to count; called only in that case */
+/** @param estimate the length of a list too long to count; called only in that case */
 export const listCounted = async (
   table: Table,
   query: ListQuery,

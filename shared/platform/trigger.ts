@@ -27,12 +27,12 @@ interface TriggerBase {
 export interface StreamTrigger extends TriggerBase {
   readonly kind: 'stream';
   readonly sortKeys: readonly ItemKind[];
-  /** The sort keys of items whose removals the trigger also reads, including removals by expiry. */
+  /** The sort keys of items with removals also read by the trigger, including removals by expiry. */
   readonly removalsOf?: readonly ItemKind[];
   readonly batchSize: number;
   /** Concurrent batches per stream shard, 1 to 10. Two concurrent batches never contain the same item. */
   readonly batchesAtOnce: number;
-  /** Maximum seconds for which a batch collects changes before it is full. */
+  /** Maximum seconds of collecting changes for a batch before it is full. */
   readonly gatherSeconds?: number | undefined;
 }
 
@@ -85,7 +85,7 @@ export type OperatedSettings = Pick<
   | 'RUN_DUE_CONCURRENCY'
 >;
 
-/** The triggers of due work: the first queues due records, the second does their work. */
+/** The triggers of due work. The first queues due records, and the second does their work. */
 const DUE_TRIGGERS: readonly string[] = ['workers.sweep-due', 'workers.run-due'];
 
 /** The time of a delivery attempt in addition to the POST. */
@@ -93,7 +93,7 @@ const AROUND_A_POST_SECONDS = 10;
 
 /**
  * Applies the operator's settings: the number and time-out of webhook attempts, the concurrency of due work, and
- * whether due work is off. Omits triggers that the operator has not installed.
+ * whether due work is off. Omits triggers not installed by the operator.
  */
 export const withOperatorSettings = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
   triggers

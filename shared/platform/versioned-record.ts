@@ -89,7 +89,7 @@ export const recordItem = <T extends Identified>(shape: ItemShape<T>, record: T)
   };
 };
 
-/** Writes the record if it is unchanged. @param was undefined for a new record, whose id must be unused */
+/** Writes the record if it is unchanged. @param was undefined for a new record; its id must be unused */
 export const recordStep = <T extends Identified>(shape: ItemShape<T>, was: T | undefined, next: T) => ({
   put: recordItem(shape, next),
   if: was ? shape.asRead(was) : ([{ absent: true }] as const),

@@ -58,7 +58,7 @@ export const openCallRate = (options: CallRateOptions): CallRate => {
     const size = Math.max(1, Math.round(callsPerSecond / BLOCKS_PER_SECOND));
     const waitMs = await reserve(options, slot, size + debt);
     if (waitMs > MOST_WAIT_MS) return waitMs;
-    // Keeps the calls that were counted during the reservation.
+    // Keeps the calls counted during the reservation.
     blocks.set(slot, { calls: blockOf(slot).calls + debt - expired + size, until: now() + BLOCK_KEPT_MS });
     if (waitMs > 0) await sleep(waitMs);
     return undefined;

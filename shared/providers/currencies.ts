@@ -37,7 +37,7 @@ export const currencyTable = (
 
 /** @param maximum the greatest accepted amount in most currencies, in the provider's units */
 export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGER) => {
-  /** Number of decimal places by which the provider's unit differs from the ISO minor unit. */
+  /** The difference in decimal places between the provider's unit and the ISO minor unit. */
   const shiftOf = (currency: string): number => {
     const rule = table.get(currency);
     return rule ? rule.digits - currencyDigits(currency) : 0;

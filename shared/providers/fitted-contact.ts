@@ -66,7 +66,7 @@ const fittedParts = (
   return { given, family };
 };
 
-/** An update within the vendor's limits. A new value that does not fit clears the old value. */
+/** An update within the vendor's limits. A new value beyond the limits clears the old value. */
 export const fittedUpdate = (limits: ContactLimits, input: UpdateCustomer): UpdateCustomer => {
   const details = fittedContact(limits, input);
   const left = CONTACT_FIELDS.filter((field) => input[field] !== undefined && details[field] === undefined);

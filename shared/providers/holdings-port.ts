@@ -1,5 +1,5 @@
 /**
- * @module The port to a provider's data about a customer that another integration created. It only reads, so planning
+ * @module The port to a provider's data about a customer created by another integration. It only reads, so planning
  * an import charges and changes nothing.
  */
 

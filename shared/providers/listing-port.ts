@@ -6,7 +6,7 @@
 import type { Outcome } from '../core/outcome.ts';
 import type { CreateIntent, ProviderPayment } from './payment-port.ts';
 
-/** A payment in the provider's list. Fields that the provider does not return are undefined. */
+/** A payment in the provider's list. Fields not returned by the provider are undefined. */
 export interface ListedPayment {
   readonly report: ProviderPayment;
   /** ISO 8601; when the intent, the order or the charge was made. */

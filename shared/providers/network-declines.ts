@@ -1,7 +1,4 @@
-/**
- * @module Retry advice from the card networks' own codes, which are response codes (ISO 8583) and Mastercard's merchant
- * advice codes.
- */
+/** @module Retry advice from the card networks' response codes (ISO 8583) and Mastercard's merchant advice codes. */
 
 import type { DeclineWord } from '../core/fact-words.ts';
 import { wordTable } from './adapter.ts';

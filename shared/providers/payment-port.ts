@@ -30,7 +30,7 @@ export interface NextAction {
 export interface ProviderHold {
   /** The originally held amount, in minor units. */
   readonly authorizedCents: number;
-  /** The amount that can still be captured, in minor units; 0 once the hold is captured or has ended. */
+  /** The still capturable amount, in minor units; 0 once the hold is captured or has ended. */
   readonly capturableCents: number;
   /** ISO 8601; when the hold expires at the provider, if reported. */
   readonly captureBefore: string | undefined;

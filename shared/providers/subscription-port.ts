@@ -1,4 +1,4 @@
-/** @module The port to a provider that bills subscriptions, which the service only records. Times are epoch seconds. */
+/** @module The port to a billing provider of subscriptions only recorded by the service. Times are epoch seconds. */
 
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
 import type { ProviderDecline } from '../core/payment-facts.ts';
@@ -114,7 +114,7 @@ export interface NewProviderSubscription extends CallOptions {
   readonly count: number;
   /** The first charge is not before this time. */
   readonly trialEnd: number | undefined;
-  /** True if the trial covers time that is already paid. */
+  /** True if the trial covers already paid time. */
   readonly isBridge?: boolean;
   readonly description: string | undefined;
   /** True if the payer is present to authenticate a first charge. Otherwise such a charge is declined. */
@@ -135,7 +135,7 @@ export type NewPrice = OfSubscription &
      * and to shorten or end a trial.
      */
     readonly trialEnd: number | 'now' | undefined;
-    /** True if this trial covers time that is already paid. */
+    /** True if this trial covers already paid time. */
     readonly isBridge: boolean;
     /** True to void the open invoices first, because a paid period already covers their periods. */
     readonly dropsUnpaid?: true;
@@ -166,7 +166,7 @@ export interface SubscriptionsPort {
   changeMethod(
     input: OfSubscription & { readonly methodId: string; readonly isAttended: boolean },
   ): Promise<Outcome<ProviderSubscription>>;
-  /** Pays the open invoices of a past-due subscription with a method that the payer has just used for a payment. */
+  /** Pays the open invoices of a past-due subscription with a method just used by the payer for a payment. */
   payOwed(input: OfSubscription & { readonly methodId: string }): Promise<Outcome<ProviderSubscription>>;
   /** Reads the discounts and taxes of the next periods. */
   findPricing(subscriptionId: string): Promise<Outcome<ProviderPricing>>;

@@ -22,6 +22,6 @@ export const VENDOR_FORMS: Readonly<Record<AdapterName, VendorForm>> = {
   paypal: { name: 'PayPal', token: undefined },
 };
 
-/** The vendor whose pattern the token matches; undefined if none matches. */
+/** The vendor by the token's pattern; undefined if no pattern matches. */
 export const vendorOfToken = (token: string): AdapterName | undefined =>
   ADAPTERS.find((vendor) => VENDOR_FORMS[vendor].token?.test(token));

@@ -257,7 +257,7 @@ interface TotalsOver {
 
 const NOW = 'now';
 const EARLIER = 'earlier';
-/** The row of a currency that has subscriptions but may have no payments. */
+/** The row of a currency with subscriptions but possibly without payments. */
 const IDLE = 'idle';
 
 /** Totals of the range and of the previous period, computed as rows of two long periods. */

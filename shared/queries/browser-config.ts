@@ -1,4 +1,4 @@
-/** @module The providers and public ids that a web page needs to take payments. Contains no secret. */
+/** @module The providers and public ids for taking payments on a web page. Contains no secret. */
 
 import * as z from 'zod';
 import type { Capabilities } from '../core/capabilities.ts';
@@ -61,7 +61,7 @@ export interface ConfigDeps {
 const DEFAULT_SLOT = 'provider_a';
 const CACHE_SECONDS = 300;
 
-/** The slots that can take payments, with their public ids. */
+/** The slots available for payments, with their public ids. */
 export const openSlots = ({ slots, stage }: ConfigDeps): readonly ProviderConfig[] =>
   PROVIDER_SLOTS.flatMap((slot) => (isClosed(slots[slot], stage) ? [] : configOf(slot, slots[slot])));
 
@@ -105,7 +105,7 @@ const configOf = (slot: ProviderSlot, settings: PublicSettings): ProviderConfig[
   ];
 };
 
-/** Omits keys that are not set. */
+/** Omits unset keys. */
 const keysOf = ({ ADAPTER, PUBLISHABLE_KEY, CLIENT_ID, APPLICATION_ID, LOCATION_ID }: PublicSettings) => {
   switch (ADAPTER) {
     case 'stripe':

@@ -19,7 +19,7 @@ export const projectCustomerEmail = async (table: Table, { before, after }: Cust
   }
 };
 
-/** The customers with this e-mail address, unordered. May still include a customer who has just changed the address. */
+/** The customers with this e-mail address, unordered. May still include a customer after a change of the address. */
 export const customersByEmail = async (
   table: Table,
   email: string,

@@ -42,7 +42,7 @@ const BESIDE: Readonly<Record<Exclude<PaymentInclude, 'order'>, Include<VisibleP
   product: { showing: productBeside, idOf: ({ productId }) => productId },
 };
 
-/** The includes of each payment. A missing include, or one that the caller may not see, is null. */
+/** The includes of each payment. An include missing or hidden from the caller is null. */
 export const includedRecords = async (
   { table }: Pick<StoreDeps, 'table'>,
   caller: Caller,
@@ -60,7 +60,7 @@ export const includedRecords = async (
   }));
 };
 
-/** The status of an order. A payment for a product has one order, which is read-only and derived from the payment. */
+/** The status of an order. A payment for a product has one read-only order, derived from the payment. */
 type OrderStatus = 'pending' | 'paid' | 'failed' | 'canceled';
 
 const orderStatusOf = (status: PaymentStatus): OrderStatus => {

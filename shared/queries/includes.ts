@@ -1,4 +1,4 @@
-/** @module The query parameters to read one payment, and the records that the payment may include. */
+/** @module The query parameters to read one payment, and the payment's possible included records. */
 
 import * as z from 'zod';
 import { booleanParameter, boundedText, idParameter } from '../http/fields.ts';
@@ -6,7 +6,7 @@ import { tokenParameter } from '../http/guest-fields.ts';
 
 export const INCLUDES = ['payment_method', 'project', 'organization', 'subscription', 'product', 'order'] as const;
 
-/** Read-only fields of a payment response that an update accepts without comparing them to the payment. */
+/** Read-only fields of a payment response, accepted by an update without comparison to the payment. */
 export const PAYMENT_SENT_BACK = {
   expanded: INCLUDES,
   moving: [

@@ -57,7 +57,7 @@ export interface Words {
   readonly project: string | undefined;
 }
 
-/** An item that makes a record searchable by whole words. Written even without words, to replace former words. */
+/** An item to make a record searchable by whole words. Written even without words, to replace former words. */
 export const wordEntry = (
   kind: HistoricKind,
   { id, createdAt, version }: ListedRecord,

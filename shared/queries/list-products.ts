@@ -33,7 +33,7 @@ export const listProducts = async (
         index: 'owner',
         partition: referencePartition('products'),
         descending: true,
-        // Includes products without `f.a`, which were stored before this list existed. The record decides about those.
+        // Includes products without `f.a`, stored before this list existed. The record decides about those.
         filter: [{ any: [{ lacks: 'f.a' }, { equals: ['f.a', true] }] }],
         offset: 0,
         limit,

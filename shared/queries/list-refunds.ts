@@ -150,9 +150,9 @@ export const listRefunds = (deps: StoreDeps, request: InRange): Promise<Reply> =
 
 export const listDisputes = (deps: StoreDeps, request: InRange): Promise<Reply> => listByMonth(deps, request, DISPUTES);
 
-/** Months that a list covers without `from`. */
+/** Months in a list without `from`. */
 const MONTHS_BACK = 24;
-/** Maximum months that a list covers with `from`. A month without records costs one read. */
+/** Maximum months in a list with `from`. A month without records costs one read. */
 const MOST_MONTHS_BACK = 240;
 
 /** The months of the range, newest first, as YYYY-MM. */
@@ -216,7 +216,7 @@ const isAsked = (record: Refund | Dispute, query: RangeQuery): boolean => {
   );
 };
 
-/** The payers of the payments that were refunded or disputed. */
+/** The payers of the refunded or disputed payments. */
 const payersOfPayments = async (table: Table, records: readonly (Refund | Dispute)[]) => {
   const items = await table.getMany(records.map(({ paymentId }) => paymentRecord.key(paymentId)));
   return payersOf(
@@ -240,7 +240,7 @@ const positionOf = (query: RangeQuery, csvPage: CsvPage | undefined, kind: Kind)
   return { limit, start: cursor === undefined ? undefined : decodeCursor(cursor, range) };
 };
 
-/** The partitions of the list, newest first: one per month, or only the payment's. */
+/** The list's monthly partitions, newest first, or only the payment's partition. */
 const partitionsOf = (query: RangeQuery, now: number, kind: Kind): readonly Pick<ListQuery, 'index' | 'partition'>[] =>
   query.payment_id === undefined
     ? monthsOf(query, now).map((month) => ({ index: 'project', partition: monthPartition(month, kind) }))

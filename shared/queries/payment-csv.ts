@@ -1,4 +1,4 @@
-/** @module The columns of payments in CSV. Values that are nested in JSON have their own columns, after the others. */
+/** @module The columns of payments in CSV. Values nested in JSON have their own columns, after the others. */
 
 import type { VisiblePayment } from '../payments/payment.ts';
 import { PAYMENT_COLUMNS, paymentView } from '../payments/payment-view.ts';

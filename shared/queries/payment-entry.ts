@@ -64,9 +64,7 @@ export interface ProjectedChange {
   readonly after: Payment;
 }
 
-/**
- * Writes the entries of changed payments, and replaces changed words. A payment that is not published yet has no entry.
- */
+/** Writes the entries of changed payments, and replaces changed words. An unpublished payment has no entry. */
 export const writePaymentEntries = async (table: Table, changes: readonly ProjectedChange[]): Promise<void> => {
   const newest = new Map<string, { readonly payment: VisiblePayment; readonly parts: readonly Part[] }>();
   for (const change of changes) {
@@ -89,8 +87,8 @@ export const writePaymentEntries = async (table: Table, changes: readonly Projec
 };
 
 /**
- * True if the part must be written: the entry for each new version, words if they changed. Words that include a saved
- * method's digits are always written, because the digits may change without the payment.
+ * True for the entry of each new version, and for changed words. Words with a saved method's digits are always written,
+ * because the digits may change without the payment.
  */
 const replaces = ({ before, after }: ProjectedChange, part: Part): boolean => {
   if (before === undefined || !isShown(before)) return true;

@@ -15,7 +15,7 @@ export type PageFound = Pick<Listed, 'rows' | 'hasMore' | 'next'>;
 const MAX_SKIPPED_ROWS = 5_000;
 const MAX_SKIPPED_IN_A_DAY = 10_000;
 
-/** How the day counters count a list: only these statuses, or every status if undefined. */
+/** The statuses in a list's day counters; every status if undefined. */
 interface CountedBy {
   readonly statuses: readonly string[] | undefined;
 }
@@ -89,7 +89,7 @@ interface PageParameters {
   readonly cursor?: string | undefined;
 }
 
-/** The start of the page: the cursor, or without a cursor the offset of the page number. */
+/** The cursor at which the page starts, or without a cursor the page number's offset. */
 export const positionOf = (
   { page, limit, cursor }: PageParameters,
   range: CursorRange,

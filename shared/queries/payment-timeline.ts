@@ -1,5 +1,5 @@
 /**
- * @module The timeline of a payment (`timeline.ts`). A version that changed a refund or dispute shows that refund or
+ * @module The timeline of a payment (`timeline.ts`). A version with a changed refund or dispute shows that refund or
  * dispute.
  */
 

@@ -18,7 +18,7 @@ export const subscriptionEntries = (subscription: VisibleSubscription): readonly
   wordEntry('SUB', subscription, { of: 'PEOPLE', owner: undefined, project: subscription.referenceCode }),
 ];
 
-/** Writes the entries of a changed subscription. A subscription that is hidden from readers has no entry. */
+/** Writes the entries of a changed subscription. A subscription hidden from readers has no entry. */
 export const writeSubscriptionEntry = async (table: Table, subscription: Subscription): Promise<void> => {
   if (isVisibleSubscription(subscription)) await putEntries(table, subscriptionEntries(subscription));
 };

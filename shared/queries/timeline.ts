@@ -183,7 +183,7 @@ interface Shape<C extends ChangeEntry> {
   readonly changeOf: (item: Item) => C;
 }
 
-/** Returns the entries that the caller may see. Only readers of the webhook log see log entries. */
+/** Returns the entries visible to the caller. Only readers of the webhook log see log entries. */
 export const timelineReply = async <C extends ChangeEntry>(
   { table, standings }: TimelineDeps,
   { record, caller, query }: TimelineRequest<Shown>,

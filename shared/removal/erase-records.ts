@@ -80,7 +80,7 @@ const isOf = (subject: Subject, { userId, guestEmail }: Pick<Owned, 'userId' | '
     ? userId === subject.userId
     : guestEmail !== undefined && normalizedEmail(guestEmail) === normalizedEmail(subject.email);
 
-/** True if the stored record contains the person's data that an erasure removes. */
+/** True if the stored record contains the person's erasable data. */
 export const isPersonsRecord = (subject: Subject, emails: readonly string[], item: Item): boolean => {
   const { userId, guestEmail, email } = item;
   const owned = { userId: textOf(userId), guestEmail: textOf(guestEmail) };

@@ -139,7 +139,7 @@ const blankedLog = (sought: Sought, item: Item): Readonly<Record<string, unknown
   return { ...next, payload: packedPayload(next.payload) };
 };
 
-/** The masked form of an address depends on its Unicode normalization, which is unknown here. */
+/** The masked form of an address depends on its Unicode normalization, unknown here. */
 const maskedForms = (email: string): readonly string[] =>
   ['NFC', 'NFD'].map((form) => comparableText(String(redact(email.normalize(form)))));
 

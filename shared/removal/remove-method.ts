@@ -47,7 +47,7 @@ export const removeMethod = async (
   ]);
   const attachedId = atProvider ? await detach(deps, method) : undefined;
   const store = ownedRecord(deps, paymentMethodShape);
-  // A method whose set-up never finished is not detached, so its provider would still charge it. Its alias stays, so
+  // A method with an unfinished set-up is not detached, so its provider would still charge it. Its alias stays, so
   // that no caller can use the method by the provider's id.
   const detachedId = attachedId ?? (method.setup ? undefined : method.providerMethodId);
   const steps = [

@@ -1,6 +1,6 @@
 /**
  * @module The due work of an erasure. It first erases the person's listed records, and then scans the whole table for
- * the rest. The job is done after a pass that changed nothing and began five minutes or more after the last change. By
+ * the rest. The job is done after a pass without changes, started five minutes or more after the last change. By
  * then, every function and delivery with older data has ended.
  */
 

@@ -31,7 +31,7 @@ const messageSchema = z.object({ detail: z.object({ provider_id: z.enum(PROVIDER
 const EARLY_RETRY_SECONDS = [60, 300, 1_800];
 /**
  * The retry of an event whose intent names no payment. Intents of this service always name their payment. An intent
- * that the provider made for an invoice is known once the invoice's own event has recorded the invoice, in less than a
+ * made by the provider for an invoice is known once the invoice's own event has recorded the invoice, in less than a
  * minute. Any other intent was made at the provider by hand.
  */
 const UNNAMED_RETRY_SECONDS = [60];

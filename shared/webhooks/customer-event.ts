@@ -46,7 +46,7 @@ export const applyCustomerEvent = async (
 const LONGEST = 512;
 
 /**
- * The fields that the report changes. Null or an empty string clears a field. A field stays unchanged if it is absent,
+ * The fields changed by the report. Null or an empty string clears a field. A field stays unchanged if it is absent,
  * longer than any provider allows, or equal to our value as the provider stores it. A reported name replaces first and
  * last name, by its parts if the provider stores parts.
  */

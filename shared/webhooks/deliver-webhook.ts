@@ -83,7 +83,7 @@ const keepBody = async ({ table, now }: DeliverDeps, delivery: Delivery): Promis
 
 const sourceIdOf = ({ content }: Delivery): string | undefined => ('body' in content ? undefined : content.eventId);
 
-/** The next attempt, by a new message after the wait that the target requested, or by the retry plan. */
+/** The next attempt, by a new message after the wait requested by the target, or by the retry plan. */
 interface Next extends Wait {
   readonly by: 'message' | 'plan';
   readonly seconds: number;

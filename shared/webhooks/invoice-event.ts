@@ -35,8 +35,8 @@ export const applyInvoice = async (context: SubscriptionEventContext, type: Invo
   if (subscription.providerSubscriptionId === undefined && news?.subscriptionId && isLive(subscription)) {
     return syncSubscription(context, news.subscriptionId);
   }
-  // A zero invoice does not prove a payment. Providers also send one for a trial, and for time that a plan change has
-  // already paid.
+  // A zero invoice does not prove a payment. Providers also send one for a trial, and for time already paid by a
+  // plan change.
   const isFree = news?.amountCents === 0 && news.reason !== 'cycle';
   if (isFree && subscription.totalCents > 0) return resultOf(context, 'ignored', 'asks for nothing');
   return applyOutcome(context, type, news);
@@ -137,7 +137,7 @@ const owesOthers = (subscription: Subscription, { invoiceId }: ProviderInvoice, 
   return owed.some((one) => one.invoiceId !== invoiceId) || (isPaid && status === 'past_due' && charge === undefined);
 };
 
-/** Records the payment of an invoice whose provider subscription has been replaced. */
+/** Records the payment of an invoice of a replaced provider subscription. */
 export const recordFormerInvoice = async (context: SubscriptionEventContext): Promise<EventResult> => {
   const { deps, subscription, event } = context;
   const news = event.object.invoice;
@@ -188,7 +188,7 @@ const wholeInvoice = async (
   return found.kind === 'done' ? found.value : undefined;
 };
 
-/** The change of the subscription that the invoice reports. Undefined if nothing changes. */
+/** The subscription's change reported by the invoice. Undefined if nothing changes. */
 const reportOf = (
   current: Subscription,
   invoice: ProviderInvoice | undefined,

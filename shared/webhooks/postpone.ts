@@ -31,7 +31,7 @@ const LONGEST_SECONDS = (5 * MINUTE_MS) / SECOND_MS;
 const MOST_TIMES = 10;
 const BUSY: readonly number[] = [429, 503];
 
-/** The wait in seconds that a busy target requests, within bounds. Undefined without such a request. */
+/** The wait in seconds requested by a busy target, within bounds. Undefined without such a request. */
 export const secondsAsked = (response: PostResponse, now: Instant): number | undefined => {
   if (response.kind !== 'answered' || !BUSY.includes(response.status)) return undefined;
   const seconds = retryAfterSeconds(response.retryAfter, now);

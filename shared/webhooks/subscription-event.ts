@@ -120,7 +120,7 @@ const cancelAtProvider = async (
 };
 
 /**
- * Records the payment of a charge that was in progress when the subscription ended, because no event names the charge
+ * Records the payment of a charge in progress when the subscription ended, because no event names the charge
  * once its invoice is void.
  * @returns undefined if the provider does not have the subscription
  */

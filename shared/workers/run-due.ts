@@ -23,7 +23,7 @@ import { runDueDelivery } from '../webhooks/waiting-delivery.ts';
 
 const RUN_LEASE_MS = 15 * MINUTE_MS;
 
-/** The shortest wait of work that is put back. */
+/** The shortest wait of work put back. */
 const PUT_BACK_MS = MINUTE_MS;
 
 export type RunDeps = Omit<DuePaymentDeps, 'isChargeOpen'> &

@@ -12,7 +12,7 @@ import type { Item, Table } from '../platform/table.ts';
 import { type Subscription, subscriptionOf } from '../subscriptions/record/subscription.ts';
 import { redemptionOfSubscription } from '../subscriptions/record/subscription-discount.ts';
 
-/** The uses that a change settles, either as paid or as given back. */
+/** The uses settled by a change, either as paid or as given back. */
 interface Decided {
   readonly paid: readonly Redemption[];
   readonly back: readonly Redemption[];

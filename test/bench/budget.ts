@@ -2,7 +2,7 @@
  * Budget of an endpoint's DynamoDB work while the caller waits. It limits requests, sequential levels, and write units
  * of the table with its `owner` and `project` indexes. `dueUnits` are the write units of the `due` index. Setting or
  * removing a due time writes one key; moving it writes two (the old key and the new key). `because` gives the reason
- * for a budget that the design does not contain.
+ * for a budget missing in the design.
  */
 export interface Budget {
   /** Id of the function. */

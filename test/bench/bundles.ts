@@ -40,7 +40,7 @@ const CONSTANTS = 1_024;
 
 const readers: ReadonlySet<string> = new Set(endpoints.filter(({ method }) => method === 'GET').map(({ id }) => id));
 
-/** The bundle's size plus the size of the largest adapter that the function may load. */
+/** The bundle's size plus the size of its largest loadable adapter. */
 const loadedBytes = ({ bytes, adapters }: Bundle): number => bytes + Math.max(0, ...adapters.values());
 
 const problemsOf = (bundle: Bundle): readonly string[] => {

@@ -39,7 +39,7 @@ const RARE_EVERY = 500;
 const RARE = 'customer.updated';
 /** Four queries and a count per partition, and one read of the page. An owner has 8 partitions, all owners 32. */
 const MOST_LOOKS = { own: 41, all: 161 };
-/** The maximum rows that the counts of all partitions read together. */
+/** The maximum rows read together by the counts of all partitions. */
 const ROWS_COUNTED = 2_000;
 
 interface List {
@@ -48,7 +48,7 @@ interface List {
   /** True for the log of all owners, as platform admins see it. */
   readonly all?: true;
   readonly holds: 'counted' | 'bounded';
-  /** The partitions of the list, and the rows that a page reads from each. */
+  /** The partitions of the list, and the rows of a page read from each. */
   readonly partitions: number;
   readonly depth?: number;
 }

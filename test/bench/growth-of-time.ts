@@ -5,7 +5,7 @@
 const SHORT = 2_500;
 const LONG = 25_000;
 const LONGEST = 250_000;
-/** The maximum growth of time for ten times the length: ten times, plus a margin for other work of the machine. */
+/** For ten times the length, at most ten times the time, plus a margin for other work of the machine. */
 const MOST_GROWTH = 12;
 /**
  * Linear work slows down once when it outgrows the processor's cache. Growth up to this factor is therefore measured
@@ -84,7 +84,7 @@ const growthInOneRound = async (run: Run, one: Text): Promise<string | undefined
   return growsTooFast(longest, beyond, (MOST_GROWTH / 10) * BEYOND) ? `${growth}, ${beyond} ms` : undefined;
 };
 
-/** The texts whose time grows faster than linearly, with the milliseconds at each length. */
+/** The texts with faster than linear growth of time, with the milliseconds at each length. */
 export const growthOf = async (run: Run, texts: readonly Text[] = TEXTS): Promise<readonly string[]> => {
   const measured: { readonly text: Text; readonly long: number }[] = [];
   for (const one of texts) {

@@ -81,7 +81,7 @@ const RANGE: Bound = { requests: 4, rows: 1_001 + PAGE };
 /** Counters, the page, and 10,001 rows in 1 MB responses. */
 const SORTED: Bound = { requests: 14, rows: ROWS_SORTED + 1 };
 
-/** The maximum days whose rows one request can sort. */
+/** The maximum days of rows sortable in one request. */
 const sortedDays = (many: number): number => Math.min(9, Math.floor((ROWS_SORTED * DAYS) / many));
 
 const listsOver = (from: number, sorted: number): readonly List[] => {

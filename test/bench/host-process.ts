@@ -8,7 +8,7 @@ import { ready, type StartedProcess, settingsOfProcess, startProcess } from './p
 
 /**
  * Runs the whole service in its own process on this machine, with its data in a file. The setting TABLE_ENGINE selects
- * another table engine: DYNOXIDE, or the URL of a running engine.
+ * DYNOXIDE or the URL of a running engine as the table engine.
  */
 export const DYNOXIDE = 'dynoxide';
 

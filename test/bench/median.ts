@@ -5,7 +5,7 @@ export const quantile = (values: readonly number[], part: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * part) - 1)] ?? 0;
 
 /**
- * The median ratio of values that were measured in the same round. A machine that slows down both values has no effect.
+ * The median ratio of values measured in the same round. A machine that slows down both values has no effect.
  */
 export const medianRatio = (values: readonly number[], bases: readonly number[]): number =>
   median(values.flatMap((value, round) => (bases[round] === undefined ? [] : [value / bases[round]])));

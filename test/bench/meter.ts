@@ -14,7 +14,7 @@ export interface TableCall {
   /** The kind of item or list, such as `PAY`, `RATE` or `owner index`. */
   readonly about: string;
   readonly units: CapacityUnits;
-  /** Rows that a query has read before its filter; 0 for other operations. */
+  /** Rows read by a query before its filter; 0 for other operations. */
   readonly rows: number;
 }
 export type Level = readonly TableCall[];
@@ -89,7 +89,7 @@ export const openMeter = async (engine: () => string): Promise<Meter> => {
   };
 };
 
-/** Catches and counts everything that a function writes to its outputs. */
+/** Catches and counts all output of a function. */
 const catchLogLines = (): { readonly end: () => number } => {
   const outputs = [process.stdout, process.stderr];
   let bytes = 0;

@@ -72,7 +72,7 @@ const summary = async (who: BenchUser, path: string, service: Service): Promise<
   await paid(service, who);
   return warmed(who, get(path, who));
 };
-/** One more payment than a page has, so that a second page exists. */
+/** One payment beyond a full page, so that a second page exists. */
 const PAYMENTS_LISTED = 4;
 const PAGE = { limit: '3' };
 
@@ -125,7 +125,7 @@ const ofHeld =
     return warmed(admin, ask(payment, admin), 200);
   };
 
-/** A merchant's key that has been used before. */
+/** A merchant's previously used key. */
 const warmKey = async (service: Service): Promise<Pick<BenchUser, 'headers'>> => {
   const key = await backendOf(service);
   await service.must(get('/admin/payments?limit=1', key));

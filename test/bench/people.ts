@@ -3,7 +3,7 @@ import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import type { Ask, Json, Service } from './service.ts';
 
-/** The request that a scenario measures. Its records already exist. */
+/** A scenario's measured request. Its records already exist. */
 export interface PreparedRequest {
   readonly ask: Ask;
   readonly status: number;
@@ -15,9 +15,9 @@ export interface PreparedRequest {
 
 export type Scenario = (service: Service) => Promise<PreparedRequest>;
 
-/** Seconds after which no membership is cached. */
+/** Seconds until no membership is cached. */
 export const UNCACHED = 301;
-/** Seconds after which no service key is cached. */
+/** Seconds until no service key is cached. */
 export const KEY_UNCACHED = 6;
 
 /** A payment of typical size, with two of four texts and two keys of metadata. */
@@ -47,7 +47,7 @@ export const person = async (service: Service, claims: Fields = {}): Promise<Ben
   return { userId: session.user_id, email, headers: { 'x-session-id': session.session_id } };
 };
 
-/** A service key with every scope that the benches need. It acts for the payer, or without a payer for the merchant. */
+/** A service key with every scope needed by the benches. It acts for the payer, or without a payer for the merchant. */
 export const backendOf = async (service: Service, payer?: BenchUser): Promise<Pick<BenchUser, 'headers'>> => {
   const admin = await person(service, { is_admin: true });
   const scopes = ['payments:read', 'payments:write', 'refunds:write'];
@@ -98,7 +98,7 @@ export const storeOrganization = async (service: Service, { userId }: BenchUser)
   return id;
 };
 
-/** A project that belongs to the user or to the named organization. */
+/** A project of the user or of the named organization. */
 export const projectOf = async (
   service: Service,
   { userId }: BenchUser,

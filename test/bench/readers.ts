@@ -1,5 +1,5 @@
 /**
- * @module Measures how processor time grows with the length of a text, for each function that reads external text:
+ * @module Measures how processor time grows with the length of a text, for each function reading external text:
  * requests, providers' webhooks and signatures, and redaction.
  */
 import * as z from 'zod';

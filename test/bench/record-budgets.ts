@@ -16,7 +16,7 @@ const GOES_WITH_IT =
 const USED = 'what uses it is looked for, before and after';
 const IS_DEFAULT = 'as an include: whether it is the default is one read more';
 
-/** The due time of an ended membership. Due work then handles subscriptions that the member's own methods pay for. */
+/** The due time of an ended membership. Due work then handles subscriptions paid by the member's own methods. */
 const ENDED = { dueUnits: 1, because: 'the end of the membership is written with it, and is due at once' };
 
 export const RECORD_BUDGETS = {

@@ -65,7 +65,7 @@ const HANGS_MS = 10_000;
 /** The maximum delay of other targets. It is less than the hang, but more than this machine's variation. */
 const TOLERATED_MS = 1_000;
 const MILLISECONDS = 1_000;
-/** The number of events after which every function is warm. */
+/** The number of events to warm every function. */
 const WARM = 300;
 
 const named = (name: string, count: number): readonly string[] =>

@@ -12,7 +12,7 @@ interface Sent {
   readonly sourceIp?: string;
 }
 
-/** A gateway event (payload 2.0) with the fields that the service reads. */
+/** A gateway event (payload 2.0) with the fields read by the service. */
 export const apiEvent = (sent: Sent = {}): APIGatewayProxyEventV2 => {
   const { method = 'POST', path = '/items', query = '', params, headers = {}, body, base64 = false } = sent;
   const { sourceIp = '203.0.113.7' } = sent;

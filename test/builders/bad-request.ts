@@ -9,7 +9,7 @@ export interface BadRequest {
   readonly body: string | Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** The session and payments that the requests name. The payments must not change. */
+/** The session and payments named in the requests. The payments must not change. */
 export interface RequestTarget {
   readonly session: string;
   readonly unconfirmedId: string;

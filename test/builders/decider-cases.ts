@@ -16,7 +16,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** @module Histories of merchant staff who are also payers, and of members who lend their cards to an organization. */
+/** @module Histories of paying merchant staff, and of members lending their cards to an organization. */
 
 const KEY = 'key_1';
 

@@ -29,7 +29,7 @@ const began = {
 const ran = { ...versionItem(1, { status: 'active' }), pk: `SUB#${SUBSCRIPTION}` };
 const holds = (...items: readonly HistoryItem[]): History => historyWith({ items });
 
-/** A subscription that began with the code changes to three of the monthly product, at this total. */
+/** A subscription started with the code changes to three of the monthly product, at this total. */
 const changedTo = (totalCents: number): History =>
   historyWith({
     items: [

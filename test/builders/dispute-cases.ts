@@ -21,7 +21,7 @@ const there = (fields: HistoryJson = {}): HistoryJson => ({
   ...{ currency: 'USD', reason: 'fraudulent', evidence_due_by: DUE, ...fields },
 });
 
-/** A payment whose record has these disputes, with one lost dispute at the provider. */
+/** A payment with these disputes in its record, and one lost dispute at the provider. */
 const counted = (disputes: readonly HistoryJson[]): History =>
   historyWith({
     items: [historyPayment({ disputes })],
@@ -52,7 +52,7 @@ const OPENED = { status: 'needs_response' };
 const LOST = { status: 'lost' };
 const WON = { status: 'won' };
 
-/** A refund that is claimed after the dispute reached this status. */
+/** A refund claimed after the dispute reached this status. */
 const refunded = (status: string, despite: boolean | undefined, fields: HistoryJson = {}): History =>
   historyWith({
     items: [

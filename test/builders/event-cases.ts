@@ -104,7 +104,7 @@ const joinedIn = (status: string): History =>
     ),
   });
 
-/** A payment with a succeeded refund of 6.00, and a dispute that was lost, won, reopened and changed. */
+/** A payment with a succeeded refund of 6.00, and a dispute lost, won, reopened and changed. */
 const moneyBack = (...names: readonly string[]): History =>
   historyWith({
     items: [
@@ -302,7 +302,7 @@ const failedOnce = (history: History): History => ({
   items: [...history.items, versionItem(1, { status: 'failed' })],
 });
 
-/** Further histories for invariants whose first cases are elsewhere, each with a description. */
+/** Further histories for invariants with first cases elsewhere, each with a description. */
 export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Case])[] = [
   [
     'two payments for one month, ten seconds apart',

@@ -78,7 +78,7 @@ const failedFirst = (failedAt: number, amount: number): History =>
   });
 
 /**
- * A capture that is refused after one second. One second later the service reads the hold, with or without a response.
+ * A capture refused after one second. One second later the service reads the hold, with or without a response.
  */
 const refusedThenRead = (isAnswered: boolean, status = 402, call = 'capture'): History =>
   historyWith({

@@ -97,7 +97,7 @@ const authenticate = async ({ sessionId, authorization }: Credentials): Promise<
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
 
-/** An endpoint's chain with an empty table and a use case that does nothing, to measure refused requests. */
+/** An endpoint's chain with an empty table and a no-op use case, to measure refused requests. */
 export const chainOf = (endpoint: Endpoint): ((sent: Sent) => Promise<number>) => {
   const now = () => NOON;
   const { table } = memoryTable({ now });

@@ -42,7 +42,7 @@ const WAYS: readonly ((address: string) => string)[] = [
 
 const NOT_HTTPS = ['http', 'ftp', 'file', 'gopher', 'ws', 'wss', 'ldap', 'data', 'javascript', 'blob'];
 
-/** URLs that are refused without a DNS query. */
+/** URLs refused without a DNS query. */
 export const HOSTILE_URLS: readonly string[] = [
   ...FORBIDDEN_V4.flatMap((address) => WAYS.map((way) => `https://${way(address)}/in`)),
   ...FORBIDDEN_V6.flatMap((address) => [`https://[${address}]/in`, `https://[${address.toUpperCase()}]:8443/in`]),

@@ -1,5 +1,5 @@
 /**
- * @module One stored payment, a clock that the test moves, and a provider with scripted responses. Calls without a
+ * @module One stored payment, a clock moved by the test, and a provider with scripted responses. Calls without a
  * script have an unknown outcome.
  */
 import type { Outcome } from '../../shared/core/outcome.ts';

@@ -71,7 +71,7 @@ const tried = (sent: HistoryJson, fields: HistoryJson = {}): History =>
 
 const MEMBERSHIP = { pk: 'MBR#mbr_1', sk: 'MBR', subscriptionId: SUBSCRIPTION, status: 'active' };
 
-/** A membership and one payment of a subscription whose plan took effect by a scheduled change. */
+/** A membership and one payment of a subscription after a scheduled plan change took effect. */
 const tierPaidBy = (payment: HistoryJson, fields: HistoryJson = {}): History =>
   historyWith({
     items: [

@@ -163,7 +163,7 @@ const month = (days: number): History =>
     ],
   });
 
-/** A payment that is confirmed 20 hours after its creation, and expires this many hours after its confirmation. */
+/** A payment confirmed 20 hours after its creation and expiring this many hours after its confirmation. */
 const expiredAfter = (hours: number): History =>
   historyWith({
     items: [

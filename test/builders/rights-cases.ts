@@ -95,7 +95,7 @@ const sending = (role: string): History => {
   };
 };
 
-/** Ben, with this role, resends a log entry that has expired but was listed before. */
+/** Ben, with this role, resends an expired but previously listed log entry. */
 const sendingExpired = (role: string): History => {
   const { exchanges, ...rest } = sending(role);
   const body = [{ id: ENTRY, payload: { data: { payment_id: PAYMENT } } }];
@@ -220,7 +220,7 @@ const guestConfirms = (guestId: string, guestRecord?: string): History =>
   done([historyPayment({ userId: undefined, guestId: 'guest_1' })], {
     ...{ person: GUS.name, guestId, guestRecord, method: 'POST', path: `/payments/confirm/${PAYMENT}` },
   });
-/** A read by a guest with a token of guest_1, which may be limited to one record. */
+/** A read by a guest with a token of guest_1, perhaps limited to one record. */
 const guestReads = (path: string, guestRecord?: string, body?: HistoryJson): History =>
   done([historyPayment({ userId: undefined, guestId: 'guest_1' }), REFUND], {
     ...{ person: GUS.name, guestId: 'guest_1', guestRecord, path, body },

@@ -42,11 +42,11 @@ interface Renewal {
   /** The end of the dunning or of the history, in days after the first failure. */
   readonly until: number;
   readonly end?: HistoryJson;
-  /** The day on which the method was changed, and the new method if the record names it. */
+  /** The day of the method's change, and the new method if the record names it. */
   readonly change?: { readonly day: number; readonly to?: string };
 }
 
-/** A service-billed subscription that is past due from day 0. */
+/** A service-billed subscription past due from day 0. */
 export const renewal = ({ days, code = 'insufficient_funds', until, end, change }: Renewal): History => {
   const start = historyWith({}).startedAt;
   return {

@@ -46,7 +46,7 @@ export const trial = (days: number, fields: Partial<Subscription> = {}): Subscri
 
 export const DUNNING = { days: [1, 3, 7, 14], finalAction: 'cancel' } as const;
 
-/** The fields that a test overrides in a valid body of POST /subscriptions. */
+/** The fields overridden by a test in a valid body of POST /subscriptions. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const subscriptionBody = (fields: Fields = {}): Fields => ({

@@ -202,7 +202,7 @@ describe('partial success of an AWS call', () => {
     expect(retried).toBe(first);
   });
 
-  test('does not repeat a transaction whose condition failed or that DynamoDB refuses', async () => {
+  test('does not repeat a transaction after a failed condition or DynamoDB’s refusal', async () => {
     const steps = [{ put: KEY }, { put: OTHER, if: [{ absent: true }] }] as const;
     stub.answer(canceled('ThrottlingError', 'ConditionalCheckFailed'));
     expect(await openPatient().transact(steps)).toMatchObject({ ok: false, failed: [1] });

@@ -10,7 +10,7 @@ import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
 /**
- * Compares every currency of an adapter's table with the simulator, which has a separate table. A mistake in either
+ * Compares every currency of an adapter's table with the simulator's separate table. A mistake in either
  * table shows as a different ledger amount or as a refusal on one side only.
  */
 interface Ledger {
@@ -136,7 +136,7 @@ describe('the currency of a Square location', () => {
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toBeUndefined();
   });
 
-  test('is unknown for a location that does not exist', async () => {
+  test('is unknown for a nonexistent location', async () => {
     const fresh = rig.reopen({ ...SQUARE.settings, LOCATION_ID: 'ELSEWHERE' });
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toMatchObject({
       kind: 'not known',

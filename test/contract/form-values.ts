@@ -1,4 +1,4 @@
-/** @module Parses a Stripe form to the value that its schema describes. A form contains only strings. */
+/** @module Parses a Stripe form to the value described by its schema. A form contains only strings. */
 
 import { check, type OpenApi, optionsOf, type SchemaNode, schemaPartsOf } from './openapi-check.ts';
 

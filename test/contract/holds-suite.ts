@@ -22,9 +22,9 @@ interface FaultedCall {
  */
 export interface HoldsSubject {
   readonly subject: ProviderSubject;
-  /** The number of days that the provider holds an amount. */
+  /** The provider's hold period in days. */
   readonly days: number;
-  /** The number of days for which the provider guarantees the capture, if any. */
+  /** The number of days with a guaranteed capture at the provider, if any. */
   readonly guaranteedDays?: number;
   readonly methods: { readonly captureDeclined: string; readonly endsInAnHour: string };
   /** Whether the method supports a hold. */
@@ -152,7 +152,7 @@ const holdsOf = async ({ ourId }: Manual): Promise<readonly Sums[]> => {
 
 const sums = (captured: number, released: number): readonly Sums[] => [{ authorized: HELD, captured, released }];
 
-/** Each fault, the outcome that the adapter must report, and whether the provider executed the call. */
+/** Each fault, the adapter's required outcome, and whether the provider executed the call. */
 const FAULTS = [
   ['timeout_before', 'timeout', false],
   ['timeout_after', 'timeout', true],
@@ -435,7 +435,7 @@ const testLostResponses = ({ subject, calls, captures }: HoldsSubject): void => 
   });
 };
 
-/** The payment's events that the service has received so far. Each is verified. */
+/** The payment's events received so far. Each is verified. */
 const eventsOf = async ({ ourId, intentId }: Manual, paymentId: string) => {
   const sent = await rig.delivered();
   for (const { headers, body, at } of sent) {
@@ -459,7 +459,7 @@ const testHoldEvents = ({ subject, days }: HoldsSubject): void => {
     events.flatMap(({ type }) => (type !== undefined && EVENTS.includes(type) ? [type] : []));
 
   describe(`the events of a hold at ${name}`, () => {
-    test('report the held amount under an id that the service already knew', async () => {
+    test('report the held amount under an id already known to the service', async () => {
       const held = await hold(succeeds);
       const events = await eventsOf(held, held.report.paymentId);
       expect(typesOf(events)).toEqual(['payment_intent.amount_capturable_updated']);
@@ -483,7 +483,7 @@ const testHoldEvents = ({ subject, days }: HoldsSubject): void => {
       expect(last?.object).toMatchObject({ amountCents, currency: 'USD' });
     });
 
-    test.each(['by a release', 'by hand at the provider', 'by the clock'])('report that it ended %s', async (how) => {
+    test.each(['by a release', 'by hand at the provider', 'by the clock'])('report its end %s', async (how) => {
       const held = await hold(succeeds);
       await rig.clock.advance(HOUR_MS);
       if (how === 'by a release') doneValue(await release(held));

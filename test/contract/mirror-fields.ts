@@ -5,9 +5,7 @@
 export interface ObjectFields {
   readonly read: string;
   readonly ignored: string;
-  /**
-   * Fields that are missing in the current published type, because they belong to earlier versions, events or lists.
-   */
+  /** Fields missing in the current published type, because they belong to earlier versions, events or lists. */
   readonly elsewhere?: string;
 }
 

@@ -1,4 +1,4 @@
-/** @module The fields of mirror-fields.ts that the adapters read, and the statuses that they report. */
+/** @module The fields of mirror-fields.ts read by the adapters, and the adapters' reported statuses. */
 import type Stripe from 'stripe';
 import type { ReportedStatus } from '../../shared/providers/payment-port.ts';
 import { readPayPalDispute, readPayPalRefund } from '../../shared/providers/paypal/refunds.ts';
@@ -32,7 +32,7 @@ import { readStripeInvoice, readStripeSubscription } from '../../shared/provider
 import { stripeSubscriptions } from '../../shared/providers/stripe/subscriptions.ts';
 import { pathsOfSchema, watched } from './read-paths.ts';
 
-/** The paths of an object's fields that its adapter reads. */
+/** The paths of an object's fields read by its adapter. */
 export const fieldsReadBy = async (key: string): Promise<readonly string[]> => {
   const readings = STRIPE_READINGS[key];
   const found = readings ? await pathsRead(readings) : (SCHEMAS[key] ?? []).flatMap((schema) => pathsOfSchema(schema));
@@ -41,7 +41,7 @@ export const fieldsReadBy = async (key: string): Promise<readonly string[]> => {
 };
 
 /**
- * Every status that the adapter can report for this value of the field. Other fields and our record vary.
+ * The adapter's possible statuses for this value of the field. Other fields and our record vary.
  * @param field the object and its field, such as `Stripe: Refund.status`
  */
 export const reportedStatuses = async (field: string, value: string): Promise<ReadonlySet<string>> =>
@@ -66,7 +66,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   'Square: PaymentRefund': ['processing_fee'],
 };
 
-/** Fields that the adapter reads in every event, although they belong to other objects or the interface's payload. */
+/** Fields read by the adapter in every event, although they belong to other objects or the interface's payload. */
 const EVENT_FIELDS = ['type', 'card', 'email', 'name', 'phone', 'latest_charge', 'last_payment_error'];
 
 const NOISE: Readonly<Record<string, readonly string[]>> = {
@@ -311,7 +311,7 @@ const paypalDispute = (status: string, outcome_code?: string) =>
     dispute_outcome: { outcome_code },
   });
 
-/** A subscription whose newest invoice is paid while an older invoice is open. */
+/** A subscription with a paid newest invoice and an open older invoice. */
 const owing = (status: string) => {
   const [subscription] = subscriptionsOf(status);
   const lastResponse = { headers: {} };

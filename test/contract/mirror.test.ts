@@ -107,7 +107,7 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
 
 describe('a mirrored object', () => {
   test.each(Object.entries(PUBLISHED))(
-    '%s has exactly the fields that the SDK declares, each read or ignored',
+    '%s has exactly the fields declared by the SDK, each read or ignored',
     (key, { fields }) => {
       const known = fieldsIn(key);
       const named = fieldsOf(known).filter((field) => !split(known.elsewhere).includes(field));

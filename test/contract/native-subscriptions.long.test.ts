@@ -43,7 +43,7 @@ interface Payer {
   readonly methodId: string;
 }
 
-/** A method whose set-up is complete. The payer authenticates if the provider requires it. */
+/** A method with a complete set-up. The payer authenticates if the provider requires it. */
 const attach = async (customerId: string, token: string): Promise<string> => {
   const input = { token, customerId, paymentMethodId: `pmt_${name()}`, idempotencyKey: `${name()}:attach` };
   const { methodId, setup } = doneValue(await rig.provider.attachMethod(input));
@@ -416,7 +416,7 @@ describe('a subscription', () => {
     expect(found?.kind).not.toBe('done');
   });
 
-  test('that does not exist is refused in every operation except cancellation', async () => {
+  test('is refused if absent, in every operation except cancellation', async () => {
     const absent = { subscriptionId: 'sub_absent', idempotencyKey: 'k' };
     const by = native();
     for (const call of [
@@ -579,7 +579,7 @@ describe('a replacement method', () => {
     expect(await paid()).toBe(2);
   });
 
-  test('ends the pause with a new period, which is charged immediately and once', async () => {
+  test('ends the pause with a new period, charged immediately and once', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
@@ -624,7 +624,7 @@ describe('a replacement method', () => {
     },
   );
 
-  test('does not pay an invoice whose payment was canceled, so the subscription ends unpaid', async () => {
+  test('does not pay an invoice with a canceled payment, so the subscription ends unpaid', async () => {
     const { subscriptionId, customerId, subscription } = await pastDue();
     const methodId = await attach(customerId, 'pm_card_visa');
     const { intentId } = (await find(subscriptionId)).latestInvoice ?? subscription.latestInvoice ?? {};
@@ -780,7 +780,7 @@ describe('another price', () => {
     expect(await paid()).toBe(1);
   });
 
-  test('is refused for an ended subscription and in a currency that the provider cannot express', async () => {
+  test('is refused for an ended subscription and in a currency inexpressible at the provider', async () => {
     const { subscriptionId, input } = await priced();
     doneValue(await native().cancel({ subscriptionId, idempotencyKey: 'c' }));
     expect(await native().changePrice(input)).toMatchObject({ kind: 'refused' });

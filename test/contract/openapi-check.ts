@@ -150,7 +150,7 @@ const checkObject = (api: OpenApi, schema: SchemaNode, { value, at }: Found): st
   return [...missing, ...wrong];
 };
 
-/** Fields of a value that its schema does not describe. A provider refuses or ignores such fields. */
+/** A value's fields outside its schema. A provider refuses or ignores such fields. */
 export const strangersIn = (api: OpenApi, schema: SchemaNode | undefined, { value, at }: Found): string[] => {
   const parts = schemaPartsOf(api, schema);
   const options = optionsOf(parts);
@@ -176,7 +176,7 @@ export const optionsOf = (parts: readonly SchemaNode[]): SchemaNode[] =>
 const optionFor = (api: OpenApi, options: readonly SchemaNode[], value: unknown): SchemaNode | undefined =>
   options.find((option) => check(api, option, { value, at: '' }).length === 0) ?? options[0];
 
-/** The schema and the schemas that it combines. */
+/** The schema and its `allOf` schemas. */
 export const schemaPartsOf = (api: OpenApi, schema: SchemaNode | undefined): SchemaNode[] => {
   if (schema?.$ref !== undefined) {
     return schemaPartsOf(api, api.components.schemas[schema.$ref.slice('#/components/schemas/'.length)]);
@@ -223,7 +223,7 @@ const parameterOf = (api: OpenApi, described: Parameter | { readonly $ref: strin
   return target ? [target] : [];
 };
 
-/** Query parameters that are missing, invalid or not in the document. */
+/** Missing, invalid and undocumented query parameters. */
 export const queryProblems = ({ api, method, path, query }: DescribedOperation, search: string): string[] => {
   const sent = new URLSearchParams(search);
   const missing = query.filter(({ name, required }) => required === true && !sent.has(name));

@@ -109,7 +109,7 @@ const charges = async () =>
   (await rig.control<{ charges: { status: string; authorized: number; captured: number }[] }>('GET', '/ledger'))
     .charges;
 
-describe('an order with a hold that the payer approves', () => {
+describe('an order with a hold approved by the payer', () => {
   test('waits for its authorization after the approval, and is then held without a capture', async () => {
     const made = await create();
     expect(sentTo('/orders')[0]).toMatchObject({ intent: 'AUTHORIZE' });
@@ -237,7 +237,7 @@ describe('an authorization at PayPal', () => {
     expect(doneValue(await holds().capture({ ...part, amountCents: 1_200 }))).toMatchObject({ amountCents: 1_200 });
   });
 
-  test('is unchanged by a declined capture, whose event triggers a read', async () => {
+  test('is unchanged by a declined capture, but read after its event', async () => {
     const report = doneValue(await confirm(await create('SIM-CAPTURE-DECLINED'), 'SIM-CAPTURE-DECLINED'));
     expect(await holds().capture(held(report))).toMatchObject({ kind: 'declined', attemptRef: report.attemptRef });
     const events = (await rig.delivered()).map(({ body }) => rig.provider.readEvent(JSON.parse(body)));

@@ -25,7 +25,7 @@ const DOCUMENTS = [
   'notifications_webhooks_v1.json',
 ];
 
-/** Operations and responses that the calls below cover. */
+/** Operations and responses covered by the calls below. */
 const COVERED: readonly string[] = [
   'DELETE /v3/vault/payment-tokens/{id} 204',
   'GET /v2/checkout/orders/{id} 200',
@@ -61,7 +61,7 @@ const COVERED: readonly string[] = [
   'POST /v3/vault/payment-tokens 422',
 ];
 
-/** The operation whose response has the same schema as an event's resource. */
+/** The operation with the schema of an event's resource as its response. */
 const RESOURCES: Readonly<Record<string, string>> = {
   authorization: '/v2/payments/authorizations/{authorization_id}',
   capture: '/v2/payments/captures/{capture_id}',
@@ -194,7 +194,7 @@ describe.skipIf(folder === undefined)(
       }
     };
 
-    /** Holds that are captured, declined, voided, refused or expired, confirmed directly and after an approval. */
+    /** Captured, declined, voided, refused and expired holds, confirmed directly and after an approval. */
     const held = async (): Promise<void> => {
       for (const method of ['SIM-CARD', 'SIM-NSF', 'SIM-DECLINED', 'SIM-PENDING-OK', 'SIM-CARD-3DS'])
         await hold(method);

@@ -6,7 +6,7 @@ import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { openRig, type ProviderRig, SHORT_DEADLINE_MS } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
-/** PayPal webhooks, which a call to PayPal verifies. Covers the call's outcomes and the events that need no call. */
+/** PayPal webhooks and their verification call to PayPal. Covers the call's outcomes and events without a call. */
 let rig: ProviderRig;
 beforeEach(async () => {
   rig = await openRig(PAYPAL);
@@ -137,7 +137,7 @@ describe('a forged PayPal event', () => {
 });
 
 describe('the PayPal verification service', () => {
-  // A call that was certainly not executed is retried once, immediately.
+  // A certainly unexecuted call is retried once, immediately.
   test.each([
     ['error_500', 1],
     ['rate_limit', 2],

@@ -10,12 +10,12 @@ import type { SimulatorDelivery } from './simulator-harness.ts';
 
 /**
  * The contract of every adapter, with each operation and outcome. Each adapter's test supplies its provider's test
- * values. The adapter must refuse the operations that its `can` denies, and the suite skips their other tests.
+ * values. The adapter must refuse the operations denied by its `can`, and the suite skips their other tests.
  */
 export interface ProviderSubject extends Bound {
   readonly name: string;
   readonly can: PaymentProvider['can'];
-  /** Fields that the provider does not store, so the service keeps its own values. */
+  /** Fields not stored at the provider, so the service keeps its own values. */
   readonly forgets: {
     readonly intents: boolean;
     readonly cancellations: boolean;
@@ -27,18 +27,18 @@ export interface ProviderSubject extends Bound {
     readonly succeeds: string;
     /** A card to attach. */
     readonly attaches: string;
-    /** A method that is saved after its payer's approval; undefined if the request names the method to save. */
+    /** A method saved after its payer's approval; undefined if the request names the method to save. */
     readonly approvedBy: string | undefined;
     readonly declines: Readonly<Record<string, DeclineCode>>;
-    /** Methods whose payment is processing first, and succeeds or fails a minute later. */
+    /** Methods with a minute of processing before their payment succeeds or fails. */
     readonly settlesLater: { readonly succeeded: string; readonly failed: string };
     /** A method that requires a customer action; undefined if the provider has no such state. */
     readonly asksCustomer: string | undefined;
-    /** Methods whose first call gets no response. */
+    /** Methods without a first response. */
     readonly lost: { readonly before: string; readonly after: string };
     readonly unknown: string;
     readonly declinesToAttach: string;
-    /** Methods that can be attached, pay this many times, and then decline. */
+    /** Attachable methods with this many payments before they decline. */
     readonly declinesLater: Readonly<Record<string, { readonly pays: number; readonly code: DeclineCode }>>;
   };
   /** Paths of the charge, customer and attach calls, for fault injection. */
@@ -813,7 +813,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
   });
 };
 
-/** The payment's events that the service processes, in sending order. */
+/** The payment's events processed by the service, in sending order. */
 const eventsAbout = async (intent: Intent) => {
   const sent = await rig.delivered();
   for (const event of sent) expect(await verify(event)).toBe('valid');

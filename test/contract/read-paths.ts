@@ -3,7 +3,7 @@ import type * as z from 'zod';
 
 /**
  * The object, and the paths read so far, such as `items.data[].quantity`. A path counts only if no path below it was
- * read. A parser that copies an object sees only the fields that it names, except in `metadata`.
+ * read. A copying parser sees only the fields named in it, except in `metadata`.
  */
 export const watched = <T extends object>(
   object: T,
@@ -23,7 +23,7 @@ export const watched = <T extends object>(
   return { object: watch(object, ''), paths: () => leavesOf([...paths]) };
 };
 
-/** A promise reads `then` of its value, which is not a field. */
+/** `then` is no field, but a promise reads it of its value. */
 const isField = (target: object, key: string | symbol): key is string =>
   typeof key === 'string' && key !== 'then' && !(Array.isArray(target) && key === 'length');
 

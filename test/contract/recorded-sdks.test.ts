@@ -1,6 +1,6 @@
 /**
  * @module Replays the recorded requests of the PayPal and Square SDKs, from the vendors' quick start guides. The
- * simulator must return every recorded response that the SDKs could read.
+ * simulator must return every recorded response readable by the SDKs.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SQUARE_VERSION } from '../../shared/providers/square/outcome.ts';

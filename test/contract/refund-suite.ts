@@ -31,7 +31,7 @@ export interface RefundSubject {
   };
   /** Refundable amounts in currencies other than USD, in ISO 4217 minor units. */
   readonly currencies: readonly (readonly [currency: string, amountCents: number, refundedCents: number])[];
-  /** An amount that the provider cannot express; undefined if it can express every chargeable amount. */
+  /** An amount inexpressible at the provider; undefined if it can express every chargeable amount. */
   readonly inexpressible?: { readonly currency: string; readonly paidCents: number; readonly refundCents: number };
   /** The final refund statuses of the provider. */
   readonly refundEnds: readonly RefundStatus[];
@@ -427,7 +427,7 @@ const testDisputes = ({ subject, methods, disputeStatuses }: RefundSubject): voi
   });
 };
 
-/** The refund and dispute events that the service has received so far. Each is verified. */
+/** The refund and dispute events received so far. Each is verified. */
 const moneyBackEvents = async () => {
   const sent = await rig.delivered();
   for (const { headers, body } of sent) {
@@ -507,7 +507,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
 const amounts = fc.integer({ min: 1, max: PAID });
 const which = fc.nat({ max: 3 });
 
-/** One step in the history of a paid payment. A step that the provider refuses changes nothing. */
+/** One step in the history of a paid payment. A step refused by the provider changes nothing. */
 const stepsOf = ({ refundEnds, disputeStatuses }: RefundSubject) =>
   fc.oneof(
     fc.record({ kind: fc.constant('ours' as const), amount: amounts }),
@@ -530,7 +530,7 @@ const stepsOf = ({ refundEnds, disputeStatuses }: RefundSubject) =>
   );
 type Step = ReturnType<typeof stepsOf> extends fc.Arbitrary<infer T> ? T : never;
 
-/** Calls a control route, which may refuse with 409. */
+/** Calls a control route, and accepts a 409. */
 const attempt = (path: string, body: object): Promise<unknown> =>
   rig.control('POST', path, body).catch((error: Error) => expect(error.message).toMatch(/: 409 /));
 

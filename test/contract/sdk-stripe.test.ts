@@ -198,7 +198,7 @@ describe('a flow from Stripe’s guides', () => {
     expect(await rig.stripe.refunds.create({ payment_intent: paid.id })).toMatchObject({ status: 'succeeded' });
   });
 
-  test('accepts a dispute, which is then lost permanently', async () => {
+  test('accepts a dispute and so loses it permanently', async () => {
     const paid = await chargedBy('pm_card_createDisputeProductNotReceived');
     const { data } = await rig.stripe.disputes.list({ charge: String(paid.latest_charge) });
     const id = String(data[0]?.id);

@@ -251,7 +251,7 @@ describe('an invoice in the simulated dashboard', () => {
     expect(invoice).toMatchObject({ subtotal: 1_000, total: 1_000, total_excluding_tax: 840, amount_due: 1_000 });
   });
 
-  test('is paid by a coupon of the full amount, which is then used up', async () => {
+  test('is paid by a coupon of the full amount, and uses it up', async () => {
     const free = await rig.stripe.coupons.create({ percent_off: 100, duration: 'once' });
     const subscription = await subscribe();
     await change(subscription, { discounts: [{ coupon: free.id }] });

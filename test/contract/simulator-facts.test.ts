@@ -1,4 +1,4 @@
-/** @module The facts that the adapters read must equal the ledger, for each test method and charge outcome. */
+/** @module The adapters' facts must equal the ledger, for each test method and charge outcome. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { MethodDetails, PaymentFacts } from '../../shared/core/payment-facts.ts';

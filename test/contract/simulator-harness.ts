@@ -89,7 +89,7 @@ export const SLOTS = {
 interface RigOptions {
   readonly file?: string;
   readonly clock?: FakeClock;
-  /** The real time in ms after which a client gives up. */
+  /** A client's timeout in ms of real time. */
   readonly timeoutMs?: number;
 }
 

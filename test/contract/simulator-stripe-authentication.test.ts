@@ -263,7 +263,7 @@ describe('an incomplete simulated subscription', () => {
     expect((await rig.stripe.subscriptions.list({ status: 'ended' })).data).toHaveLength(2);
   });
 
-  test('cancels its payment if a charge fails that was processing at the cancellation', async () => {
+  test('cancels its payment if a charge in processing at the cancellation fails', async () => {
     const subscription = await subscribe('pm_sim_processing_fail');
     await rig.stripe.subscriptions.cancel(subscription.id);
     expect((await intentOf(subscription)).status).toBe('processing');

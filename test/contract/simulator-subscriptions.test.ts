@@ -341,7 +341,7 @@ describe('a method of a simulated subscription', () => {
     expect(await rig.stripe.paymentIntents.retrieve(intent)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('is charged at renewal even if calls that name it time out', async () => {
+  test('is charged at renewal even if calls with its id time out', async () => {
     const subscription = await subscribe();
     const { id: method } = await attach(customerOf(subscription), 'pm_sim_timeout_before');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });

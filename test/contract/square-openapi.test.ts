@@ -81,7 +81,7 @@ describe.skipIf(folder === undefined)(
     const known = ({ intentId, method, captureMethod }: Made) =>
       ({ intentId, method, captureMethod, attemptRef: undefined, status: 'created' }) as const;
 
-    /** Holds that are captured in full or in part, released, declined, lost or expired. */
+    /** Fully captured, partly captured, released, declined, lost and expired holds. */
     const holds = async (): Promise<void> => {
       const { holds: port } = rig.provider;
       if (!port) throw new Error('Square holds amounts; absence is a bug');

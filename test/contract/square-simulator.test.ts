@@ -4,7 +4,7 @@ import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
-/** Behavior of the simulated Square that the adapter does not use. */
+/** Behavior of the simulated Square unused by the adapter. */
 let rig: ProviderRig;
 beforeEach(async () => {
   rig = await openRig(SQUARE);

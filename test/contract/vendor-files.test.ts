@@ -1,4 +1,4 @@
-/** @module Tests the check in vendor-files.ts with calls that the vendors' files forbid. */
+/** @module Tests the check in vendor-files.ts with calls forbidden by the vendor files. */
 import { describe, expect, test } from 'vitest';
 import { openRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';

@@ -1,6 +1,6 @@
 /**
- * @module Checks calls against the vendors' API descriptions, which are not part of this project. Every rig of the
- * contract tests checks its calls when it closes. Without the files, the check is skipped.
+ * @module Checks calls against the vendors' API descriptions from outside this project. Every rig of the contract
+ * tests checks its calls when it closes. Without the files, the check is skipped.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
   square: ['square/api.json'],
 };
 
-/** Fields and values that the vendors document but do not describe in their files. */
+/** Fields and values documented by the vendors but missing in their files. */
 const NOT_DESCRIBED: readonly RegExp[] = [
   /payment_source\.token\.type: "SETUP_TOKEN" is not one of BILLING_AGREEMENT/,
   /customer\.merchant_customer_id: is not in the document/,

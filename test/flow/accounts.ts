@@ -44,7 +44,7 @@ export const expectAccount = async (service: TestHost, user: User, paymentId: st
   return account;
 };
 
-/** The summary's totals of the user's succeeded payments: captured, refunded and lost amounts. */
+/** The summary's captured, refunded and lost totals of the user's succeeded payments. */
 const sumsBy = async (service: TestHost, user: User, group: string) => {
   const { body } = await service.get(`/payments/summary?group_by=${group}&interval=month`, user.options);
   const rows = body.data.filter(({ status = 'succeeded' }) => status === 'succeeded');

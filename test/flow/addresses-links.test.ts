@@ -9,7 +9,7 @@ import { company, createAddress, createCustomer, saveMethod } from './payers.ts'
 import type { AddressBody } from './routes.ts';
 import { command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** A deletion removes the address from every record that names it. Payments keep the address of their creation. */
+/** A deletion removes the address from every linked record. Payments keep the address of their creation. */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
 const remove = (path: string, options: RequestOptions) => service.request('DELETE', path, options);
@@ -39,7 +39,7 @@ describe('a deleted address', () => {
     expect([await usesOf(gone.id), await usesOf(kept.id)]).toEqual([[], [`PM#${other.id}`]]);
   });
 
-  test('is removed from the method that a payment saved with the address', async () => {
+  test('is removed from the method saved by a payment with the address', async () => {
     const user = await signIn(service);
     await createCustomer(service, user.options);
     const address = await createAddress(service, user.options);
@@ -165,7 +165,7 @@ describe('an address of an organization', () => {
     expect(await usesOf(address.id)).toEqual([]);
   });
 
-  test('appears on the organization’s records, which may also show a member’s own address', async () => {
+  test('appears on the organization’s records, as may a member’s own address', async () => {
     const { options } = acme.admin;
     const own = await createAddress(service, options, { organization_id: null });
     for (const { id } of [address, own]) {

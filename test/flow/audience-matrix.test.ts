@@ -9,7 +9,7 @@ import { nodesAt, SECRET } from './targets.ts';
 
 /**
  * The visible fields of shared records, by audience × route × field. Each payment is paid, refunded by an admin with
- * notes, and disputed with evidence. The test fails on a payer field that is not listed here.
+ * notes, and disputed with evidence. The test fails on a payer field not listed here.
  */
 const port = await freePort();
 const service = withHost({

@@ -1,5 +1,5 @@
 /**
- * @module Minimal calls of the generated client: one per operation, and one more per optional body. They are derived
+ * @module Minimal calls of the generated client, one per operation and one more per optional body. They are derived
  * from the API document, so no route is missing.
  */
 import * as z from 'zod';

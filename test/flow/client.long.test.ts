@@ -136,7 +136,7 @@ console.log(JSON.stringify({
 }));
 `;
 
-/** Each call sends only the fields that the API document requires. */
+/** Each call sends only the required fields of the API document. */
 const minimalProgram = (): string => {
   const calls = minimalCalls(JSON.parse(JSON.stringify(apiDocumentAt(''))), 'client');
   return `import { createPaymentsClient } from '${CLIENT}';

@@ -12,19 +12,19 @@ import { anotherMethod, patch, paymentsOf, readSubscription } from './subscriber
 
 /** Commands that may end after their response, their possible faults, and the required final state. */
 export interface CommandSubject {
-  /** The id of the record that the command changes. */
+  /** The id of the command's record. */
   readonly id: string;
   /** Sends the command. */
   readonly ask: (options: RequestOptions) => Promise<TestAnswer>;
   /** The events that report the command's end. */
   readonly ends: () => Promise<readonly string[]>;
-  /** The number of times that the command took effect at the provider. */
+  /** The number of the command's effects at the provider. */
   readonly effects: () => Promise<number>;
 }
 
 export interface CommandKind {
   readonly name: 'hold' | 'capture' | 'part capture' | 'release' | 'refund' | 'confirm' | 'change';
-  /** The events of success and failure. A failure that the response reports has no event. */
+  /** The events of success and failure. A failure reported in the response has no event. */
   readonly done: string;
   readonly failed: string;
   /** A part of the path of the call at the provider. */
@@ -280,7 +280,7 @@ const shortly = (answer: Ended['answer']): string =>
 
 /**
  * Expects 202 (pending), or 503 if the call certainly did not happen. Skips commands with several
- * calls, and partial captures, which take two calls at Square.
+ * calls, and partial captures because of two calls at Square.
  */
 export const expectFirst = ({ name, calls }: CommandKind, action: FaultAction, { status }: TestAnswer): void => {
   if (calls !== undefined || name === 'part capture') return;

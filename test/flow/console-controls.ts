@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import * as z from 'zod';
 import type { ConsoleVisit } from './console-steps.ts';
 
-/** Console controls that a phone shows in another place than a desktop. */
+/** Console controls in different places on a phone and a desktop. */
 
 const FIRST_DESK_PX = 800;
 
@@ -19,7 +19,7 @@ export const closeMenu = async (page: Page): Promise<void> => {
   if (isPhone(page)) await page.getByRole('button', { name: 'Close menu' }).click();
 };
 
-/** Opens a page by its navigation link, which may show a count of open tasks. */
+/** Opens a page by its navigation link, also with a count of open tasks. */
 export const goTo = async (page: Page, name: string): Promise<void> => {
   await openMenu(page);
   const inFull = new RegExp(`^${name}(\\s+\\d+ needs? attention)?$`);
@@ -45,7 +45,7 @@ export const chooseZone = async (page: Page, zone: string | { readonly label: st
   await closeMenu(page);
 };
 
-/** The search field of the head, which is behind a button on a phone. */
+/** The search field of the head, behind a button on a phone. */
 export const searchField = async (page: Page): Promise<Locator> => {
   const open = page.getByRole('button', { name: 'Open search' });
   if (isPhone(page) && (await open.isVisible())) await open.click();

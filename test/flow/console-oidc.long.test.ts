@@ -41,11 +41,11 @@ describe('the sign-in of the console by OpenID Connect', () => {
     await choose(name);
     await visit.page.getByRole('banner').waitFor();
   };
-  /** Everything that the tab stores outside its memory. */
+  /** Everything stored by the tab outside its memory. */
   const kept = (page: Page): Promise<string> =>
     page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie, location.href])');
 
-  /** Records the addresses to which the issuer redirects the browser. */
+  /** Records the target addresses of the issuer's redirects. */
   const watchReturns = (): string[] => {
     const returns: string[] = [];
     visit.page.on('request', (request) => {

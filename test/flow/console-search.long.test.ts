@@ -18,7 +18,7 @@ import { withHost } from './host.ts';
 import { paidPayment, signInAdmin } from './refunders.ts';
 import type { ParsedJson, PaymentBody } from './routes.ts';
 
-/** A search hit. Fields that its kind lacks are null. */
+/** A search hit. Fields missing in its kind are null. */
 const hit = (fields: { readonly kind: string; readonly id: string } & ParsedJson) => ({
   label: fields.id,
   status: null,

@@ -52,7 +52,7 @@ describe('the console session', () => {
     expect(page.url()).toBe(addressOf('/payments'));
   };
 
-  test('is not replaced by a session in the URL, which is then removed from the URL', async () => {
+  test('is not replaced by a session in the URL, but removes it from the URL', async () => {
     const { page, open } = visit;
     await enterAs('demo-owner');
     await open('/payments?status=failed#session_id=demo-member');
@@ -77,7 +77,7 @@ describe('the console session', () => {
     await expectIgnored();
   });
 
-  test('does not start from a link that the tab did not request', async () => {
+  test('does not start from a link unrequested by the tab', async () => {
     await visit.open('/payments#session_id=demo-member');
     await expectIgnored();
     await visit.open('/payments?state=#session_id=demo-member');
@@ -115,7 +115,7 @@ describe('the console session', () => {
     expect(await choice.count()).toBe(0);
   });
 
-  test('names the search fields that its user may use', async () => {
+  test('names its user’s allowed search fields', async () => {
     const { page, open } = visit;
     const placeholder = async (): Promise<string | null> => {
       await open('/payments');

@@ -106,7 +106,7 @@ describe('the console of the staff', () => {
       expect(/no delivery failed/.test(well)).toBe(webhooks !== undefined);
     });
 
-    test('hides pages that the role may not read, and names the missing scope', async () => {
+    test('hides pages forbidden to the role, and names the missing scope', async () => {
       const { page, open } = visit;
       for (const name of missing) {
         expect([name, await page.getByRole('link', { name, exact: true }).count()]).toEqual([name, 0]);

@@ -103,7 +103,7 @@ export const expectNoSidewaysScroll = async (page: Page): Promise<void> => {
   expect(width).toBeLessThanOrEqual(shown);
 };
 
-/** Expects that no table cell is too narrow for its content, which would overlap the next cell. */
+/** Expects that no table cell is too narrow, because its content would overlap the next cell. */
 export const expectCellsWideEnough = async (page: Page): Promise<void> => {
   const tooNarrow = `[...document.querySelectorAll('td')]
     .filter((cell) => cell.scrollWidth > cell.clientWidth + 1)

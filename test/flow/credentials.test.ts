@@ -4,7 +4,7 @@ import { methodBody } from '../builders/payer.ts';
 import { createIntent, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 
-/** Credentials are read leniently. An empty one is absent, and a guest token opens records that a session cannot. */
+/** Credentials are read leniently. An empty one is absent, and a guest token opens records closed to a session. */
 const service = withHost({ frozen: true });
 
 const guestPayment = async () => {
@@ -95,7 +95,7 @@ describe('a guest token beside a session', () => {
     expect(await service.get(`${path}?token=${guest_token}`, user.options)).toMatchObject({ status: 200 });
   });
 
-  test('has no effect on records that the session finds', async () => {
+  test('has no effect on records found by the session', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const { guest_token } = await guestPayment();

@@ -80,7 +80,7 @@ describe('customer.updated', () => {
     },
   );
 
-  test('keeps the fields that the event does not name', async () => {
+  test('keeps the fields missing in the event', async () => {
     const { user, customer, at } = await known();
     await sendEvent('customer.updated', { ...at, name: 'Grace' });
     expect(await readCustomer(user, customer.id)).toMatchObject({

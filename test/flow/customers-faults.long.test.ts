@@ -105,7 +105,7 @@ describe('a customer at a failing provider', () => {
     expect(await customerAtProvider(service, customer.provider_customer_id)).toMatchObject(before);
   });
 
-  test('can still change data that the provider does not store', async () => {
+  test('can still change data not stored at the provider', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada Byron' });
     await service.fault({ action: 'error_500', path: '/v1/customers' });

@@ -13,7 +13,7 @@ describe('checks of discount codes', () => {
     return answers;
   };
 
-  test('are limited to 20 per minute per user, including creates that are refused for their code', async () => {
+  test('are limited to 20 per minute per user, including creates refused for their code', async () => {
     await putCode(service, 'LIMITED');
     const user = await signIn(service);
     const check = () => service.post('/discounts/check', { ...body, code: 'LIMITED' }, user.options);

@@ -79,7 +79,7 @@ describe('a code at a billing provider', () => {
   });
 });
 
-describe('a code on a subscription that the service bills', () => {
+describe('a code on a subscription billed by the service', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
   test('reduces three periods from 31 January, although the second is declined at first', async () => {

@@ -24,7 +24,7 @@ const firstNamed = async ({ id }: Disputed) => {
 
 const PAYPAL = PAYING_METHODS.find(([provider]) => provider === 'provider_b') ?? PAYING_METHODS[0];
 
-/** Opens a dispute and advances a day. `reportWon` advances another day, and sends the event that it was won. */
+/** Opens a dispute and advances a day. `reportWon` advances another day, and sends the event of its win. */
 const openDispute = async () => {
   const disputed = await disputedPayment(service, PAYPAL);
   const resource = await firstNamed(disputed);

@@ -8,7 +8,7 @@ import { paidPayment } from './refunders.ts';
 
 const service = withHost({ frozen: true });
 
-/** The items by which the summary counts new payers. */
+/** The summary's items for counting new payers. */
 const payers = async () => (await itemsOf(service, 'PAYER#')).map(({ pk }) => pk);
 
 test('an erasure removes a guest’s address hash from the items of new payers, but keeps a user’s id', async () => {

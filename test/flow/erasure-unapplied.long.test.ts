@@ -37,7 +37,7 @@ describe.each(PAYING_METHODS)('a refund at %s whose event is applied after its p
   });
 });
 
-describe('a payment that failed here but was confirmed at Stripe', () => {
+describe('a payment failed here but confirmed at Stripe', () => {
   test('is found to be held after its payer is erased', async () => {
     const { service } = stoppable();
     const admin = await platformAdmin(service);

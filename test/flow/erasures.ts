@@ -212,7 +212,7 @@ interface GuestLife {
   readonly payments: readonly [PaymentBody, ...PaymentBody[]];
 }
 
-/** A guest who pays and saves a method and an address. */
+/** A paying guest with a saved method and address. */
 export const guestLife = async (service: TestHost, plant: Planter): Promise<GuestLife> => {
   const email = plant.email();
   const guest = { email, name: plant.name(), phone: plant.phone() };

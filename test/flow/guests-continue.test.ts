@@ -23,7 +23,7 @@ const newEmail = (): string => {
 };
 const as = (email: string): Fields => ({ guest_data: { email, name: 'Gus' } });
 
-/** The routes on which guests create records, each with guest_data alone. */
+/** The create routes for guests, each with guest_data alone. */
 const guestOf = (service: TestHost, email: string) => {
   const create = async (path: string, body: Fields) => {
     const answer = await service.post(path, { ...body, ...as(email) });

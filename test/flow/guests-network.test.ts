@@ -46,7 +46,7 @@ describe('a create of a guest with guest_data alone', () => {
     return answer.body;
   };
 
-  /** The ids of the proving record, and the create that names the record. An address has no id at a provider. */
+  /** The ids of the proving record, and the create naming the record. An address has no id at a provider. */
   const proofOf = async (proof: (typeof PROOFS)[number], guest_data: Fields) => {
     switch (proof) {
       case 'customer': {
@@ -165,7 +165,7 @@ describe('a create of a guest with guest_data alone', () => {
     await expectReach({ record: body, older, method });
   });
 
-  test('adds its record to those that the earlier token of its guest_id opens', async () => {
+  test('adds its record to the records of its guest_id’s earlier token', async () => {
     const guest_data = newGuest();
     const method = await made('/payment-methods', methodBody({ guest_data }));
     const options = { guestToken: method.guest_token };

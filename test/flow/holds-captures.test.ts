@@ -167,7 +167,7 @@ describe.each(HOLDING)('a capture at $slot', (holding) => {
     expect(await capture(service, id, admin.options)).toMatchObject({ status: 200 });
   });
 
-  test('stores the end of a hold that was released on the dashboard', async () => {
+  test('stores the end of a hold released on the dashboard', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     const { id } = await heldPayment(service, user, { holding });
     await service.control('POST', `/simulator/payments/${id}/release`);

@@ -109,7 +109,7 @@ describe('a capture without an amount', () => {
   });
 });
 
-describe('the expiry of an authorization that was renewed at PayPal', () => {
+describe('the expiry of an authorization renewed at PayPal', () => {
   test('does not end the hold of the newer authorization', async () => {
     const { user, admin } = await people();
     const { id, provider_intent_id: order_id } = await heldPayment(service, user, { holding: AT_PAYPAL });
@@ -180,7 +180,7 @@ describe('the cancellation of a payment’s order at Square, during or after its
     expect(await capture(service, id, admin.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('does not end a confirmation whose outcome is unknown, so no hold is missed', async () => {
+  test('does not end a confirmation with an unknown outcome, so no hold is missed', async () => {
     const { user, admin } = await people();
     const { id } = await createIntent(service, user, manualBody(AT_SQUARE));
     await service.fault({

@@ -66,7 +66,7 @@ describe.each(HOLDING)('a command on a hold at $slot', (holding) => {
     ]);
   });
 
-  test('is sent again with its key if it is a capture that the bank declined', async () => {
+  test('is sent again with its key if it is a capture declined by the bank', async () => {
     const { user, admin } = await people();
     const { id } = await heldPayment(service, user, { holding: { ...holding, method: holding.captureDeclined } });
     const keyed = { ...admin.options, idempotencyKey: `declined-${id}` };

@@ -85,7 +85,7 @@ describe('the requests to the provider for an automatic payment', () => {
   });
 });
 
-describe('a held payment of a customer who is deleted with history', () => {
+describe('a held payment of a customer deleted with history', () => {
   test('stays and can be captured, because money is held', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     const customer = await createCustomer(service, user.options);

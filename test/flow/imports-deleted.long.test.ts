@@ -31,7 +31,7 @@ const ready = async () => {
   };
 };
 
-test('an import stores no record for an organization that is deleted before any of its calls', async () => {
+test('an import stores no record for an organization deleted before any of its calls', async () => {
   const { service, watch, overtaken } = stoppable();
   const first = await ready();
   const calls = await watch(async () => {

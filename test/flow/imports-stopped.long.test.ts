@@ -8,7 +8,7 @@ import { saveReadyMethod } from './payers.ts';
 import { withStops } from './stops.ts';
 import { subscriptionEventsOf } from './subscribers.ts';
 
-/** Imports that are interrupted between two calls, and imports during a change at Stripe. */
+/** Imports interrupted between two calls, and imports during a change at Stripe. */
 const stoppable = withStops(PATIENT);
 
 const MINUTES = 60_000;
@@ -41,7 +41,7 @@ const chargesOf = async ({ service, row }: Prepared) => {
   return charges.filter(({ payment_intent, status }) => own.includes(payment_intent) && status === 'succeeded');
 };
 
-/** The payment intent of the invoice that opened the period in which the import ran. */
+/** The payment intent of the opening invoice of the import's period. */
 const openingOf = async (prepared: Prepared): Promise<string | null | undefined> => {
   const subscription = (await recordsOf(prepared)).find(({ sk }) => sk === 'SUB');
   const { invoices } = await prepared.service.ledger();

@@ -19,7 +19,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** With a frozen clock, each event has the second in which the subscription was created. */
+/** With a frozen clock, each event has the second of the subscription's creation. */
 const service = withHost({ frozen: true });
 
 const seconds = (): number => Math.floor(service.now() / 1_000);

@@ -5,7 +5,7 @@ import { createIntent, eventsOf, logEntriesOf, PATIENT, read, signIn } from './f
 import type { PaymentBody } from './routes.ts';
 import { withStops } from './stops.ts';
 
-/** A provider's event whose processing loses one call, before or after the call takes effect. */
+/** Processing of a provider's event with one lost call, before or after the call takes effect. */
 const stoppable = withStops(PATIENT);
 
 const sendEvent = async (payment: PaymentBody): Promise<number> => {

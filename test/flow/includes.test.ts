@@ -33,7 +33,7 @@ const shownTo = async (options: RequestOptions, paymentId: string, query: string
   expect(status, JSON.stringify(body)).toBe(200);
   return body.data;
 };
-/** Stores a method on a payment or subscription whose caller could not name that method. */
+/** Stores a method on a payment or subscription, although its caller could not name it. */
 const giveMethod = async (host: TestHost, item: ParsedJson, paymentMethodId: string): Promise<void> =>
   changeTable(host, { put: { ...item, paymentMethodId } });
 

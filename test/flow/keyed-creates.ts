@@ -22,7 +22,7 @@ interface CreateKind {
   readonly calls: readonly string[];
   /** The retry delay, in seconds, of a concurrent request under the same key. */
   readonly retryAfter: string;
-  /** The seconds for which a failed provider call blocks the Idempotency-Key. */
+  /** A failed provider call blocks the Idempotency-Key for these seconds. */
   readonly blockedSeconds: number;
   /** The records that the user sees. */
   readonly listed: (service: TestHost, user: User) => Promise<readonly string[]>;

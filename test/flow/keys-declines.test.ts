@@ -150,7 +150,7 @@ describe('X-Payer-Address', () => {
 describe('the service with KEY_DECLINES_PER_HOUR=0', () => {
   const free = withHost({ frozen: true, env: { ...env, KEY_DECLINES_PER_HOUR: '0' } });
 
-  test('limits the declines per network that a key names, but not per key', async () => {
+  test('limits the declines per network named by a key, but not per key', async () => {
     const key = await createKey(free, await newAdmin(free));
     const ask = (options: RequestOptions) => saveAsGuest(options, DECLINED_SAVE, free);
     expect(await statusesOf(32, () => ask(asMerchant(key)))).toEqual({ 402: 32 });

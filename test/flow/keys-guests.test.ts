@@ -87,7 +87,7 @@ describe('a key that acts for a guest', () => {
     expect(canceled).toMatchObject({ status: 200 });
   });
 
-  test('acts for a guest that it knows only from a payment or an address', async () => {
+  test('acts for a guest known only from a payment or an address', async () => {
     const key = await newKey();
     const { body: payment } = await service.post('/payments/intents', guestIntentBody(), asMerchant(key));
     const paid = await confirm(service, payment.id, {

@@ -233,7 +233,7 @@ describe('rotating a service key', () => {
     expect(await acceptedOf([key, newest])).toEqual([true, true]);
   });
 
-  test('is refused for a day under an Idempotency-Key that was used with another body', async () => {
+  test('is refused for a day under an Idempotency-Key used with another body', async () => {
     const admin = await newAdmin(service);
     const first = await createKey(service, admin);
     const rotate = (body: object) =>

@@ -23,7 +23,7 @@ const ROWS: readonly Row[] = SCOPE_ROWS.map((row) => {
   return { ...row, route };
 });
 
-/** The scope with which the merchant reads the record in the path. */
+/** The merchant's scope for reading the record in the path. */
 const readScopeOf = ({ path }: Row): string => {
   if (/^\/(payments|refunds)/.test(path)) return 'payments:read';
   if (/^\/(subscriptions|memberships)/.test(path)) return 'subscriptions:read';
@@ -235,7 +235,7 @@ const expectedOfStaff = (row: Row, role: string): Expected => {
   return refusalOfStaff(row, may(readScopeOf(row)));
 };
 
-/** The staff's refusal: the missing scope if their role may read the record, else the response to a user. */
+/** Staff get the missing scope if their role may read the record, else the response to a user. */
 const refusalOfStaff = (row: Row, reads: boolean): Expected => {
   if (row.how === 'get') return foreign(row);
   if (reads) return scopeRequired(row.merchant ?? row.payer);

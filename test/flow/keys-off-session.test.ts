@@ -30,7 +30,7 @@ describe('an off_session confirmation', () => {
     expect(confirmed).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('is declined if the bank requires the payer, who may then confirm the payment', async () => {
+  test('is declined if the bank requires the payer, but the payer may then confirm', async () => {
     const user = await signIn(service);
     const key = await createKey(service, await newAdmin(service));
     const fields = { provider_payment_method_token: THREE_D_SECURE };

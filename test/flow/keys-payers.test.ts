@@ -13,7 +13,7 @@ import { actingFor, asMerchant, createKey, forOrganization, forUser, newAdmin } 
 import { type Company, company, guestWithMethod, removeMember, saveMethod } from './payers.ts';
 import { payer } from './subscribers.ts';
 
-/** The payers for whom a service key acts, and the rights of the key for each payer. */
+/** A service key's payers, and the rights of the key for each payer. */
 const service = withHost({ frozen: true });
 
 const NO_MEMBER = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };

@@ -90,7 +90,7 @@ const askEveryRoute = async (key: TestKey, user: User): Promise<void> => {
   for (const secret of WRONG_FORMS(key.secret)) await ask('GET', '/admin/payments', { bearer: secret });
 };
 
-/** Routes that read, write and move money, also during faults of providers and the identity service. */
+/** Reads, writes and moves of money, also during faults of providers and the identity service. */
 const askInTrouble = async (key: TestKey, user: User): Promise<void> => {
   const options = forUser(key, user);
   const made = await ask('POST', '/payments/intents', { ...options, body: paidIntentBody() });

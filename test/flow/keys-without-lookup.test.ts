@@ -70,7 +70,7 @@ describe('the service without an identity service', () => {
     expect(charged).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('matches the user of a token with the user that a key names, by id', async () => {
+  test('matches by id the user of a token with the user named by a key', async () => {
     const key = await keyOfAdmin();
     const user = await signIn(service, { user_id: 'shop-user-1' });
     const made = await service.post('/payments/intents', intentBody(), forSaid(key, 'shop-user-1'));
@@ -90,7 +90,7 @@ describe('the service without an identity service', () => {
     },
   );
 
-  test('refuses an e-mail address that is malformed or comes without a user', async () => {
+  test('refuses an e-mail address if malformed or without a user', async () => {
     const key = await keyOfAdmin();
     const create = async (actFor: string | undefined, email: string) => {
       const headers = { 'x-act-for-email': email, ...(actFor !== undefined && { 'x-act-for': actFor }) };
@@ -121,7 +121,7 @@ describe('the service without an identity service', () => {
     expect(listed.body).toMatchObject([{ provider_customer_id: customers[0]?.id, user_id: id }]);
   });
 
-  test('adds a member by the id that a key sends, and lists the member without a name', async () => {
+  test('adds a member by the id sent with a key, and lists the member without a name', async () => {
     const key = await keyOfAdmin();
     const owner = forSaid(key, 'owner-1', 'owner@example.com');
     const { body: made } = await service.post('/organizations', { name: 'Acme' }, owner);

@@ -1,4 +1,4 @@
-/** @module The routes whose body has optional fields. requests-lenient.long.test.ts sends a request to each. */
+/** @module The routes with optional body fields. requests-lenient.long.test.ts sends a request to each. */
 
 import { documentedEndpoints } from '../../functions/api/catalogue.ts';
 import { optionalFieldsOf } from '../builders/optional-fields.ts';

@@ -171,7 +171,7 @@ describe('a plan change on a lent method', () => {
     }
   });
 
-  test('that the lender scheduled cannot be replaced by the merchant', async () => {
+  test('scheduled by the lender cannot be replaced by the merchant', async () => {
     const one = await lent();
     await scheduleByLender(one);
     const merchant = await newAdmin(service);
@@ -195,7 +195,7 @@ describe('a plan change on a lent method', () => {
     expect(await read(one)).toMatchObject({ scheduled_change: { total_cents: 1_500 } });
   });
 
-  test('is allowed to another admin who has set their own method', async () => {
+  test('is allowed to another admin with their own method set', async () => {
     const one = await lent();
     const { acme, id } = one;
     const card = await saveMethod(service, acme.admin.options, { organization_id: null });

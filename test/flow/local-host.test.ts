@@ -838,7 +838,7 @@ describe('a host that cannot start', () => {
     });
   });
 
-  test('names a data folder that holds only data of the former engine, and leaves the folder unchanged', async () => {
+  test('names a data folder with data of the former engine alone, and leaves the folder unchanged', async () => {
     const dataDir = await temporaryFolder();
     await writeFile(join(dataDir, 'dynamodb.db'), 'former');
     await expect(startTestHost({ dataDir, catalogue: fakeCatalogue() })).rejects.toThrow(

@@ -130,7 +130,7 @@ test('a function with declared rights can use them', async () => {
   expect(result).toEqual([2, true, undefined]);
 });
 
-test('a function finds only the provider slots whose keys it may read', async () => {
+test('a function finds only the provider slots of its readable keys', async () => {
   const { result } = await run(['secrets:provider_b'], () =>
     Promise.all(
       (['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const).map(

@@ -5,7 +5,7 @@ import { ALL_SCOPES } from './keys.ts';
 import { LENIENT_BODIES, LENIENT_IDS } from './lenient-bodies.ts';
 import { SCOPE_ROWS, STAFF_SCOPES } from './matrix/scope-table.ts';
 
-/** Only `npm run test:long` sends the requests of these tables, but `npm test` notices a route that they lack. */
+/** Only `npm run test:long` sends the requests of these tables, but `npm test` notices a missing route. */
 describe('the table of scopes', () => {
   test('has one row for every route that requires a credential', () => {
     const open = endpoints.filter(({ auth }) => auth === 'public' || auth === 'provider-signature');
@@ -25,7 +25,7 @@ describe('the table of scopes', () => {
 });
 
 describe('the table of lenient bodies', () => {
-  test('names every route whose body has optional fields', () => {
+  test('names every route with optional body fields', () => {
     expect(LENIENT_IDS.toSorted()).toEqual(LENIENT_BODIES.map(({ id }) => id).toSorted());
   });
 });

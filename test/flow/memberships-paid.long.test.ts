@@ -7,7 +7,7 @@ import { changeTo, PLAN_PLACES, type PlanHolder, plan, subscribed } from './plan
 import type { ParsedJson } from './routes.ts';
 import { command, patch, payer, paymentsOf, readSubscription, subscriber, trySubscribe } from './subscribers.ts';
 
-/** A tier becomes active only after its payment, for every command that can grant a tier. */
+/** A tier becomes active only after its payment, for every tier-granting command. */
 
 const FAILING = {
   provider_a: {
@@ -73,7 +73,7 @@ describe.each(PLAN_PLACES)('an unpaid tier at %s', (_, place) => {
     expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 200 });
   };
 
-  /** A free subscription without a product, whose method fails from now on. */
+  /** A free subscription without a product. Its method fails from now on. */
   const free = async (outcome: (typeof OUTCOMES)[number]): Promise<PlanHolder> => {
     const price = { subtotal_cents: 0, total_cents: 0, currency: 'USD', billing_interval: 'monthly' };
     const of = await subscribed(service, place, price);

@@ -83,7 +83,7 @@ describe('a removed or downgraded member', () => {
 
 describe('a response stored under an Idempotency-Key', () => {
   const bytesOf = ({ body }: TestAnswer): string => JSON.stringify(body);
-  /** A payment that the member created and canceled, and the cancel request. */
+  /** A payment created and canceled by the member, and the cancel request. */
   const canceled = async () => {
     const seat = await seatedMember();
     const payment = await createIntent(service, seat.member, { organization_id: seat.id });

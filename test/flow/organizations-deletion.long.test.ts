@@ -43,7 +43,7 @@ const leftOf = async (service: TestHost, id: string): Promise<Record<string, num
   }
   return counts;
 };
-/** Kinds that may stay: counters, sums, logs, idempotency keys and provider events. */
+/** Allowed leftovers: counters, sums, logs, idempotency keys and provider events. */
 const WITHOUT_MEANING = new Set(['COUNT', 'SUM', 'LOG', 'IDEM', 'EVT']);
 
 /** A payment that stays, its entry in the list of all payments, and the item that counts its payer as new. */
@@ -186,7 +186,7 @@ describe('the deletion of an organization', () => {
     expect(await atProvider(service)).toEqual({ customers: 0, attached: 0 });
   });
 
-  test('ends a payment attempt that has not reached the provider, so it is not sent again', async () => {
+  test('ends a payment attempt unknown to the provider, so it is not sent again', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);

@@ -22,7 +22,7 @@ const service = withHost({ frozen: true, env: OWN_BILLING });
 const ACTIONS = ['refund', 'capture', 'release', 'free price', 'no proration', 'downgrade now'] as const;
 type Action = (typeof ACTIONS)[number];
 
-/** The staff roles that may decide on another's payment, by action. */
+/** The deciding staff roles for another's payment, by action. */
 const STAFF: Readonly<Record<Action, readonly DecidingParty[]>> = {
   refund: ['support', 'finance'],
   capture: ['finance', 'operations'],
@@ -164,7 +164,7 @@ describe('a merchant who pays', () => {
     }
   });
 
-  test('gains no right by a key of their own, which may change the product but not the price', async () => {
+  test('gains no right by their own key, and may change the product with it but not the price', async () => {
     const admin = await newDecider(service, { is_admin: true });
     const key = await createKey(service, admin);
     const { subscription, refundable, released } = await paidBy(service, admin, 'the person');

@@ -67,7 +67,7 @@ describe('a payment link', () => {
     expect(await link.read()).toMatchObject({ status: 'spent', payments: { open: 3, succeeded: 0 } });
   });
 
-  test('accepts a discount code, but refuses a code that another start used up', async () => {
+  test('accepts a discount code, but refuses a code used up by another start', async () => {
     await putCode(service, 'ONCE', { max_redemptions: 1 });
     const link = await createLink(service, { subtotal_cents: 2_000, total_cents: undefined });
     const answers = await Promise.all(
@@ -188,7 +188,7 @@ describe('a payment link', () => {
     expect(await check('')).toMatchObject({ status: 401 });
   });
 
-  test('requires an Idempotency-Key that is hard to guess', async () => {
+  test('requires a hard-to-guess Idempotency-Key', async () => {
     const link = await createLink(service);
     const body = { email: 'a@example.com', name: 'A' };
     const without: ParsedJson = await service.post('/pay/start', body, withToken(link.token));

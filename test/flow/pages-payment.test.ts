@@ -52,7 +52,7 @@ describe('the page of a payment', () => {
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
-  test('lets a browser pay with the client secret that it shows', async () => {
+  test('lets a browser pay with the shown client secret', async () => {
     const payment = await createIntent(service, await signIn(service));
     const token = await pageToken(service, payment.id);
     const { client_secret: clientSecret } = await pageOf(service, token);

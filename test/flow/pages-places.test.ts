@@ -74,7 +74,7 @@ describe.each(SLOTS)('200 concurrent starts on a link with five places at %s', (
   });
 });
 
-describe('a start that is interrupted at any call', () => {
+describe('a start interrupted at any call', () => {
   const stoppable = withStops({ ...PATIENT, PLACE_HOLD_MINUTES: '600' });
 
   test('neither loses a place nor takes two', { timeout: 600_000 }, async () => {

@@ -27,7 +27,7 @@ describe.each(BILLERS)('the page of a subscription billed by %s', (_, env) => {
     return { who, id: made.id, token: await pageToken(service, made.id), end: made.current_period_end };
   };
 
-  /** A subscriber whose renewal has just failed. */
+  /** A subscriber just after a failed renewal. */
   const pastDue = async () => {
     const { who, id, end } = await active();
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');

@@ -42,7 +42,7 @@ interface Renewal {
   readonly first?: (stage: PeriodStage, of: Held) => Promise<unknown>;
   /** The paid price of the period. */
   readonly price: number;
-  /** The amount that was refunded after the payment. */
+  /** The amount refunded after the payment. */
   readonly back?: number;
   readonly elsewhere?: number;
 }

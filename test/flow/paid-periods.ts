@@ -11,7 +11,7 @@ import { paymentsOf, readSubscription } from './subscribers.ts';
 
 /** A payment of the period. */
 export interface PaymentOfPeriod {
-  /** The amount that is refunded, being refunded, disputed or lost. */
+  /** The amount refunded, being refunded, disputed or lost. */
   readonly missing: number;
   /** Epoch ms. The payment covers the time from here to the end of the period. */
   readonly since: number;
@@ -21,7 +21,7 @@ export interface PaidBy {
   /** The paid price of the whole period, if no amount is missing. */
   readonly price: number;
   readonly payments: readonly PaymentOfPeriod[];
-  /** The amount from the payer's balance or paid outside the provider, which no payment record contains. */
+  /** The amount from the payer's balance or paid outside the provider, missing in all payment records. */
   readonly elsewhere?: number;
 }
 
@@ -117,7 +117,7 @@ const opening = (missing: number) => async (stage: PeriodStage, of: Held) => ({
   payments: [{ missing, since: await startOf(stage, of) }],
 });
 
-/** A history with only the opening payment, whose amount `missing` is refunded, disputed or lost. */
+/** A history with only the opening payment, with its amount `missing` refunded, disputed or lost. */
 const way = (
   name: string,
   missing: number,

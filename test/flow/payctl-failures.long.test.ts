@@ -8,7 +8,7 @@ import { payctlOf } from './payctl.ts';
 
 const READERS = ['workers.publish-changes', 'workers.project-changes'];
 
-/** A host whose stream readers fail temporarily. */
+/** A host with temporarily failing stream readers. */
 const breakable = () => {
   let broken = false;
   const load: Catalogue['load'] = async (id) => {

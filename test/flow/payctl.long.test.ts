@@ -458,7 +458,7 @@ describe('payctl drift', () => {
       const fixed = FIXED[name];
       if (fixed) expect(await read(service, id, user.options)).toMatchObject({ status: fixed });
     }
-    // payctl stamps its fixes with its own running clock, which is ahead of the frozen host clock.
+    // payctl stamps its fixes with its own running clock, ahead of the frozen host clock.
     const since = new Date(service.now() + HOUR_MS).toISOString();
     expect(await payctl(['drift', '--since', since])).toMatchObject({ exitCode: 0, json: { checked: 0 } });
   });

@@ -24,7 +24,7 @@ export const createCustomer = (service: TestHost, options: RequestOptions, field
 export const saveMethod = (service: TestHost, options: RequestOptions, fields: Fields = {}) =>
   made(service.post('/payment-methods', methodBody(fields), options));
 
-/** A saved method whose set-up is complete. The payer authenticates if the provider requires it. */
+/** A saved method with complete set-up. The payer authenticates if the provider requires it. */
 export const saveReadyMethod = async (service: TestHost, options: RequestOptions, fields: Fields = {}) => {
   const method = await saveMethod(service, options, fields);
   if (method.setup_status === 'succeeded') return method;

@@ -4,7 +4,7 @@ import { confirm, createIntent, PATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** The provider calls that a payer waits for. Facts of a payment add no calls. */
+/** The provider calls awaited by a payer. Facts of a payment add no calls. */
 const service = withHost({ frozen: true, env: PATIENT });
 beforeEach(() => service.clearProviderRequests());
 
@@ -41,7 +41,7 @@ const CASES: readonly (readonly [provider: string, method: string, calls: readon
   ['provider_c', 'bnon:bank-nonce-ok', SQUARE],
 ];
 
-describe('the provider calls that a payer waits for', () => {
+describe('the provider calls awaited by a payer', () => {
   test.each(CASES)('at %s with %s include no extra reads', async (provider_id, payment_method_id, expected) => {
     const user = await signIn(service);
     const { id } = await createIntent(service, user, { provider_id, payment_method_id });

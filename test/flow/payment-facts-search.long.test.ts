@@ -85,7 +85,7 @@ describe('GET /admin/payments', () => {
     expect(await found({ decline_code: 'insufficient_funds', search: '1111' })).toEqual(other('SIM-NSF'));
   });
 
-  test('drops the decline of a payment that another card pays later', async () => {
+  test('drops the decline of a payment paid later by another card', async () => {
     const retried = others['pm_card_chargeDeclinedLostCard'] ?? '';
     const paid = await confirm(service, retried, {
       ...user.options,

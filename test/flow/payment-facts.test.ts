@@ -24,7 +24,7 @@ import { refund, signInAdmin } from './refunders.ts';
  */
 const service = withHost({ frozen: true, env: PATIENT });
 
-/** A fee that no other number in a response contains. */
+/** A fee contained in no other number in a response. */
 const FEE = 987_123;
 const SETTLEMENT = { feeCents: FEE, netCents: 1, currency: 'USD' };
 

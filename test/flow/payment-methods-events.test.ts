@@ -25,7 +25,7 @@ const sendEvent = async (type: string, object: object, event: Partial<TestProvid
   await service.settle();
 };
 
-/** A method that is some minutes old, after its creation events. */
+/** A method some minutes old, after its creation events. */
 const known = async (fields = {}): Promise<{ user: User; method: MethodBody; at: { id: string } }> => {
   const user = await signIn(service);
   const method = await saveMethod(service, user.options, fields);

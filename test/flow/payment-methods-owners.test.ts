@@ -137,7 +137,7 @@ describe('the billing address of a payment method', () => {
   test('stays linked if the provider fails, and a repeated request sends it again', async () => {
     const user = await signIn(service);
     const [method, address] = [await saveMethod(service, user.options), await createAddress(service, user.options)];
-    // A call that was not executed is retried once, immediately.
+    // An unexecuted call is retried once, immediately.
     for (const [action, times] of [
       ['error_500', 1],
       ['reset', 1],

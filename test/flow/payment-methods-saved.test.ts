@@ -55,7 +55,7 @@ const expectSavedOnce = async (paymentId: string, options: RequestOptions, query
 };
 
 describe('a payment with setup_future_usage', () => {
-  test('has a customer, which is created if the user has none', async () => {
+  test('has a customer, created if the user has none', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     const { body: customers } = await service.get('/customers', user.options);

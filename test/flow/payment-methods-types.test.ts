@@ -18,7 +18,7 @@ const asBank = (token: string) => methodBody({ provider_payment_method_token: to
 const attached = async (): Promise<string[]> =>
   (await service.ledger()).payment_methods.filter(({ customer }) => customer !== null).map(({ id }) => id);
 
-describe('a token whose type differs from the request', () => {
+describe('a token of another type than requested', () => {
   test.each(['pm_card_visa', 'tok_visa', 'pm_card_authenticationRequiredOnSetup'])(
     '%s is refused, not stored, and detached again',
     async (token) => {

@@ -28,7 +28,7 @@ const pay = async (payment: PaymentBody, method: MethodBody, options: RequestOpt
   return read(service, payment.id, options);
 };
 
-describe.each(METHODS)('a payment at %s that was created before its payer had a customer', (provider_id, token) => {
+describe.each(METHODS)('a payment at %s created before its payer had a customer', (provider_id, token) => {
   const saved = { provider_id, provider_payment_method_token: token };
 
   test('gets the customer of the saved method that a confirm charges', async () => {

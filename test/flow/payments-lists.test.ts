@@ -341,7 +341,7 @@ describe('GET of one payment', () => {
   });
 });
 
-/** The fields that are shown without a credential. */
+/** The fields shown without a credential. */
 const SMALL = [
   'id',
   'status',

@@ -25,7 +25,7 @@ const changedAtProvider = async (paying: Paying) => {
 const UNKNOWN_TO_US = { refunded_cents: 0, disputed: false };
 const AS_AT_THE_PROVIDER = { refunded_cents: 500, disputed: true };
 
-/** The calls that read refunds and disputes. PayPal returns refunds in the order, which also holds the status. */
+/** The calls reading refunds and disputes. PayPal returns refunds in the order, next to the status. */
 const READS = {
   provider_a: ['/v1/refunds', '/v1/disputes'],
   provider_b: ['/v1/customer/disputes'],

@@ -15,7 +15,7 @@ import {
 } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** Updates with a lost response. An update that the provider applied stays, and only the recorded amount is charged. */
+/** Updates with a lost response. An update applied by the provider stays, and only the recorded amount is charged. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(async () => {
   await service.clearFaults();
@@ -171,7 +171,7 @@ describe.each([
   });
 });
 
-test('a PayPal order whose amount differs from the record is not captured, with or without an event', async () => {
+test('a PayPal order with another amount than the record is not captured, with or without an event', async () => {
   const user = await signIn(service);
   const [reported, unreported] = [await overtakenByALateUpdate(user), await overtakenByALateUpdate(user)];
   await service.authenticate(reported);
@@ -186,7 +186,7 @@ test('a PayPal order whose amount differs from the record is not captured, with 
 });
 
 /**
- * A payment that was updated to 5,000 and 7,000. The first update reaches PayPal again while the payer's approval is
+ * A payment updated to 5,000 and 7,000. The first update reaches PayPal again while the payer's approval is
  * pending.
  */
 const overtakenByALateUpdate = async (user: User): Promise<string> => {

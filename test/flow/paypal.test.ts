@@ -251,7 +251,7 @@ describe('an approval at PayPal', () => {
     expect(await confirm(service, again.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('saves a card that the create named and the payer then authenticated', async () => {
+  test('saves a card named by the create and then authenticated by the payer', async () => {
     const user = await signIn(service);
     const fields = { ...PAYPAL, payment_method_id: 'SIM-CARD-3DS', setup_future_usage: 'off_session' };
     const { id } = await createIntent(service, user, fields);

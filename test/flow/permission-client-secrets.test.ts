@@ -28,7 +28,7 @@ const confirmBySecret = ({
     body: new URLSearchParams({ client_secret }).toString(),
   });
 
-/** A seed with which a fault of probability 0.5 spares the first call and hits the following calls. */
+/** A seed for a fault of probability 0.5 to spare the first call and hit the following calls. */
 const sparingFirst = (struck: number): number => {
   let seed = 1;
   const strikesRest = () => Array.from({ length: struck }, (_, n) => draw(seed, n + 1)).every((value) => value < 0.5);
@@ -46,7 +46,7 @@ const strike = (strikes: Strikes, choice = {}) => service.fault({ provider: 'pro
 
 const strikeLater = (strikes: Strikes) => strike(strikes, { probability: 0.5, seed: sparingFirst(strikes.times) });
 
-/** A payment whose intent names no customer, and a card that its organization saved later. */
+/** A payment without a customer in its intent, and a card saved later by its organization. */
 const ofOrganization = async ({ acme }: Lent) => {
   const payment: PaymentBody = await createIntent(service, acme.owner, { organization_id: acme.id });
   const sent = { organization_id: acme.id, provider_payment_method_token: 'pm_card_visa' };
@@ -69,7 +69,7 @@ const lend = async (token = 'pm_card_visa'): Promise<Lent> => {
   return { acme, lender, saved };
 };
 
-/** The ways in which the lender's saved card is stored or tried without a charge. */
+/** The ways to store or try the lender's saved card without a charge. */
 const ENDINGS: readonly {
   readonly ending: string;
   readonly token?: string;

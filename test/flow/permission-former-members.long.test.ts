@@ -27,7 +27,7 @@ const SLOTS = {
 } as const;
 type Slot = keyof typeof SLOTS;
 
-/** Methods that can be saved but decline every charge. */
+/** Savable methods declining every charge. */
 const DECLINED: Readonly<Record<Slot, string>> = {
   provider_a: 'pm_card_chargeCustomerFail',
   provider_b: 'SIM-FAIL-LATER',
@@ -226,7 +226,7 @@ const endSilently = async (service: TestHost, organizationId: string, userId: st
   await changeTable(service, { remove: { pk, sk } });
 };
 
-describe('a service-billed subscription that was not informed of a removed membership', () => {
+describe('a service-billed subscription not informed of a removed membership', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
   test.each([
@@ -258,7 +258,7 @@ describe('a service-billed subscription whose lender leaves between membership r
   const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
   const CONFIRM = 'POST /v1/payment_intents/:id/confirm';
 
-  /** Prepares a charge of a member's own card that is due within a day, either the first charge or a retry. */
+  /** Prepares a charge, due within a day, of a member's own card, either the first charge or a retry. */
   const beforeCharge = async (token: string, days: number) => {
     const { service } = stoppable();
     const [owner, admin] = [await newPerson(service), await newPerson(service)];

@@ -11,7 +11,7 @@ import { takenSince } from './use/charges.ts';
 
 /**
  * The usage rule also covers a payment's stored method, even if the payment stores only its provider id. Examples are a
- * token that was later saved, or a saved card that a browser tried.
+ * token saved later, or a saved card tried in a browser.
  */
 const service = withHost({ frozen: true });
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
 const save = (token: string) =>
   saveMethod(service, acme.billing.options, { ...PERSONAL, provider_payment_method_token: token });
 
-/** A card that a browser sent to Stripe. Its id is not the id of a saved method yet. */
+/** A card sent to Stripe by a browser. Its id is not the id of a saved method yet. */
 const newCard = async (token = 'tok_visa'): Promise<string> => {
   const { body } = await service.request('POST', '/_local/providers/stripe/v1/payment_methods', {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
@@ -37,7 +37,7 @@ const newCard = async (token = 'tok_visa'): Promise<string> => {
   return body.id;
 };
 
-/** Clears the journal. @returns a function that reads the later charges and attempts */
+/** Clears the journal. @returns a reader of the later charges and attempts */
 const begin = async () => {
   await service.settle();
   await service.clearProviderRequests();
@@ -56,7 +56,7 @@ const withCustomerOf = async (payment: PaymentBody, saved: MethodBody): Promise<
   await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), providerCustomerId } });
 };
 
-describe('a payment’s token that a member later saves as their own method', () => {
+describe('a payment’s token later saved as a member’s own method', () => {
   const held = async () => {
     const card = await newCard();
     const payment = await createIntent(service, acme.billing, { organization_id: acme.id, payment_method_id: card });
@@ -113,7 +113,7 @@ describe('a payment’s token that a member later saves as their own method', ()
   });
 });
 
-describe('a member’s saved card that was tried in the browser', () => {
+describe('a member’s saved card tried in the browser', () => {
   const sync = ({ provider_payment_id: id }: { readonly provider_payment_id: string }) =>
     service.post(`/payments/sync/${id}`, {}, acme.owner.options);
 
@@ -163,7 +163,7 @@ describe('a member’s saved card that was tried in the browser', () => {
   });
 });
 
-describe('an update after a browser decline whose event is pending', () => {
+describe('an update after a browser decline with a pending event', () => {
   const DECLINED = 'tok_chargeDeclinedInsufficientFunds';
 
   const failedInBrowser = async (fields: object = {}) => {
@@ -191,7 +191,7 @@ describe('an update after a browser decline whose event is pending', () => {
     expect((await done()).taken).toMatchObject([{ method }]);
   };
 
-  test('charges the saved card that it names', async () => {
+  test('charges the named saved card', async () => {
     const saved = await save('pm_card_visa');
     const { payment, update } = await failedInBrowser();
     expect(await update({ payment_method_id: saved.id })).toMatchObject({ payment_method_id: saved.id });
@@ -238,7 +238,7 @@ describe('an unsaved card of the payer’s own customer at Stripe', () => {
       ],
     },
   };
-  /** A payer with a customer at Stripe, to which the merchant can attach a card. */
+  /** A payer with a customer at Stripe. The merchant can attach a card to it. */
   const holding = async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
@@ -272,7 +272,7 @@ describe('an unsaved card of the payer’s own customer at Stripe', () => {
     expect(await confirm(service, paid.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('does not block a new card, or a repeated create whose card was attached since', async () => {
+  test('does not block a new card, or a repeated create with a card attached since', async () => {
     const { user, card, attach } = await holding();
     const options = { ...user.options, idempotencyKey: 'a-card-that-is-attached-later' };
     const create = () => service.post('/payments/intents', intentBody({ payment_method_id: card }), options);

@@ -17,7 +17,7 @@ const service = withHost({ frozen: true, port, env: nodesAt(port, { all: { EVENT
 
 const REUSED = { status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
 
-/** Every create whose owner defaults to the session's organization. */
+/** Every create with the session's organization as default owner. */
 const CREATES = [
   ['/payments/intents', intentBody()],
   ['/customers', customerBody()],

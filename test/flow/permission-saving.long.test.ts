@@ -7,7 +7,7 @@ import { type Company, company, createCustomer, methodAtProvider, removeMember, 
 import type { MethodBody, PaymentBody } from './routes.ts';
 import { takenSince } from './use/charges.ts';
 
-/** A method that a payment saves is attached only to a customer of the payment's owner. */
+/** A method saved by a payment is attached only to a customer of the payment's owner. */
 const service = withHost({ frozen: true });
 
 const TOKENS = { provider_a: 'pm_card_mastercard', provider_b: 'SIM-OK', provider_c: 'cnon:card-nonce-ok' } as const;

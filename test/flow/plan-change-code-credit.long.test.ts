@@ -104,7 +104,7 @@ describe.each(PLAN_PLACES)('the credit with a discount code at %s', (_, place) =
   const productOf = ({ subtotal, tax }: List, fields: Readonly<Record<string, unknown>> = {}) =>
     plan(service, subtotal + tax, { subtotal_cents: subtotal, tax_cents: tax, ...fields });
 
-  /** A subscriber with a discount code, whose reduced opening payment is then partly refunded. */
+  /** A subscriber with a discount code, after a partial refund of the reduced opening payment. */
   const held = async (code: Code, refund: (typeof REFUNDS)[number]) => {
     codes += 1;
     const name = `CREDIT-${codes}`;

@@ -17,7 +17,7 @@ describe.each(PLAN_PLACES)('the credit for an unused period at %s', (where, plac
     return { start: Date.parse(now.current_period_start), end: Date.parse(now.current_period_end) };
   };
 
-  /** The amount that the payer has paid over all payments of the subscription, minus refunds and losses. */
+  /** The amount paid over all payments of the subscription, minus refunds and losses. */
   const keptOf = async ({ who, id }: Held): Promise<number> =>
     (await paymentsOf(service, who, id))
       .filter(({ status }) => status === 'succeeded')

@@ -7,7 +7,7 @@ import { anotherMethod, OWN_BILLING, patch, paymentsOf, readSubscription } from 
 
 const CHARGES = { provider: 'provider_a', path: '/v1/payment_intents' } as const;
 
-describe('an interval change whose payment becomes known after the renewal', () => {
+describe('an interval change with its payment known only after the renewal', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
   /** The change's charge has an unknown outcome for a day. The renewal is then declined. */
@@ -80,7 +80,7 @@ describe('an immediate plan change while Stripe collects the current period', ()
   });
 });
 
-describe('a Stripe-billed interval change whose payment becomes known late', () => {
+describe('a Stripe-billed interval change with its payment known late', () => {
   const service = withHost({ frozen: true });
 
   test('stops the collection of the renewal at Stripe', async () => {

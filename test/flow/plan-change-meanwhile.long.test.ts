@@ -19,7 +19,7 @@ const ready = async (service: TestHost) => {
   return { of, dearer: await plan(service, 9_000) };
 };
 
-test('a plan change credits no amount that was refunded before its claim', async () => {
+test('a plan change credits no amount refunded before its claim', async () => {
   const { service, watch, overtaken } = stoppable();
   const first = await ready(service);
   const calls = await watch(async () =>

@@ -15,7 +15,7 @@ import {
 import type { PaymentBody } from './routes.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
-/** Tokens that pay the first charge and decline the next. */
+/** Tokens paying the first charge and declining the next. */
 const LATER_DECLINE = {
   provider_a: 'pm_sim_ok_1_then_decline',
   provider_b: 'SIM-OK-1-THEN-DECLINE',
@@ -151,7 +151,7 @@ describe.each([
 
 describe.each(PLAN_PLACES)('a plan change with an unknown payment outcome at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
-  /** The provider call that charges. */
+  /** The charging provider call. */
   const CHARGE = {
     provider_a: '/v1/payment_intents',
     provider_b: '/capture',

@@ -85,11 +85,11 @@ describe('a plan change', () => {
     await giveBack(stage, id);
     await native.advance(45 * DAY_SECONDS);
     const product_id = await plan(native, 30_000, longer);
-    // 1500 of the 12000 came from the payment that was refunded later.
+    // 1500 of the 12000 came from the payment refunded later.
     expect((await preview(native, of, { product_id })).body).toMatchObject({ unused_cents: 5_250 });
   });
 
-  test('does not credit a difference that the merchant waived', async () => {
+  test('does not credit a difference waived by the merchant', async () => {
     const of = await atHalf(1_000);
     const admin = await signIn(native, { is_admin: true });
     const merchant = { ...of, who: { ...of.who, options: admin.options } };

@@ -6,7 +6,7 @@ import { changeTo, PLAN_PLACES, plan, preview, subscribed } from './plan-changes
 import type { ParsedJson } from './routes.ts';
 import { OWN_BILLING, paymentsOf } from './subscribers.ts';
 
-/** Currencies that a provider charges in units above one minor unit, with chargeable prices. */
+/** Currencies charged by a provider in units above one minor unit, with chargeable prices. */
 const UNITS = [
   ['KWD', 10, 0],
   ['KWD at Stripe, billed here', 10, 1],

@@ -51,7 +51,7 @@ describe('a renewal during an unclear plan change', () => {
     ]);
   });
 
-  test('waits at most a day, and still applies a change that is found paid later', async () => {
+  test('waits at most a day, and still applies a change found paid later', async () => {
     const { of } = await unclear();
     await service.advance(DAY_SECONDS + 4 * HOUR_SECONDS);
     await recover();

@@ -22,7 +22,7 @@ export const plan = async (service: TestHost, cents: number, fields: Fields = {}
   return id;
 };
 
-/** A provider with its settings, its customer fields, and a method that needs no authentication. */
+/** A provider with its settings, its customer fields, and a method without authentication. */
 export const PLAN_PLACES = [
   ['Stripe, which bills', { slot: 'provider_a', token: 'pm_card_visa', settings: {} }],
   [
@@ -48,7 +48,7 @@ export const subscribed = async (
   return { who, id: first.id, first };
 };
 
-/** The price fields that a product replaces. */
+/** The price fields replaced by a product. */
 const NO_PRICE = {
   subtotal_cents: undefined,
   total_cents: undefined,

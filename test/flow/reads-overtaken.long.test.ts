@@ -38,7 +38,7 @@ const subscribedUnheard = async () => {
 };
 
 describe('a subscription at its provider', () => {
-  test('keeps a cancellation that is scheduled during a read of its state', async () => {
+  test('keeps a cancellation scheduled during a read of its state', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id, current_period_end } = await subscribe(service, who);

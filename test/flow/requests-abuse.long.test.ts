@@ -302,7 +302,7 @@ describe('member additions', () => {
 describe('saves of payment methods', () => {
   const save = (options: RequestOptions, fields: object = {}) =>
     service.post('/payment-methods', methodBody({ provider_payment_method_token: DECLINED_TOKEN, ...fields }), options);
-  /** A token that the provider does not know, so each attempt causes a provider call. */
+  /** A token unknown to the provider, so each attempt causes a provider call. */
   const DECLINED_TOKEN = 'pm_unknown';
 
   test('are limited to 20 per hour per user', async () => {

@@ -179,7 +179,7 @@ afterAll(() => {
   vi.restoreAllMocks();
 });
 
-/** The canaries in a text, except the kinds that are allowed there. */
+/** The canaries in a text, except the kinds allowed there. */
 const foundIn = (text: string, belongs: readonly Kind[] = []): string[] =>
   [...canaries]
     .filter(([value, { kind }]) => !belongs.includes(kind) && text.includes(value))

@@ -11,7 +11,7 @@ import { confirm, createPaidIntent, signIn, type User } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
-/** A platform admin who owns records of every kind. */
+/** A platform admin owning records of every kind. */
 const ADMIN = { is_admin: true };
 
 describe('a query', () => {

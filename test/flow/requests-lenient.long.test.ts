@@ -238,7 +238,7 @@ const RECORDS: Readonly<Record<ReferenceKind, Fields>> = {
   discounts: discountBody(),
 };
 
-/** Fields whose values differ per record. Null and "" are still compared. */
+/** Fields with different values per record. Null and "" are still compared. */
 const VOLATILE =
   /^(?:available_on|capture_before|email|prefix|receipt_url|url)$|(^|_)(id|at|by|start|end|date|secret|token)$/;
 
@@ -274,7 +274,7 @@ const send = async (method: string, { path, body, options, readAt }: Sent) => {
 const nameOf = ({ path }: OptionalField): string => path.join('.');
 
 /**
- * The fields that are absent from the body, at the top level or in one of its objects. A session needs no guest_data.
+ * The fields absent from the body, at the top level or in one of its objects. A session needs no guest_data.
  */
 const fieldsFor = (fields: readonly OptionalField[], body: Fields): readonly OptionalField[] =>
   fields.filter(

@@ -109,7 +109,7 @@ describe('payctl restore-check', () => {
     expect(detailOf(json, 'erasures')).toBe('all 0 are requested again, 0 of them done');
   });
 
-  test('counts an erasure that was requested through the API', async () => {
+  test('counts an erasure requested through the API', async () => {
     await drill.restart({ DUE_WORK: 'off' });
     const { userId } = await signInForYear(drill.service());
     const { id } = await requestErasure(drill.service(), admin.options, { user_id: userId });

@@ -96,7 +96,7 @@ describe('the drill of docs/restore.md', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('runs every command with the exit code that the page states', () => {
+  test('runs every command with the exit code stated on the page', () => {
     expect(new Set(STEPS.map(({ args: [command] }) => command))).toEqual(
       new Set(['restore-check', 'drift', 'cancel-lost', 'orphans', 'repeat-erasures', 'restore-done']),
     );

@@ -15,7 +15,7 @@ const service = withHost({ frozen: true, env: OWN_BILLING });
 
 interface Update {
   readonly options: RequestOptions;
-  /** The routes that read the record and that accept it back. */
+  /** The routes reading the record and accepting it back. */
   readonly read: string;
   readonly write: string;
 }
@@ -172,7 +172,7 @@ describe('a read-only field', () => {
     expect(next_action.url).toEqual(expect.any(String));
   });
 
-  test('is refused with a status that has changed since the read', async () => {
+  test('is refused with a status changed since the read', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     const before = (await service.get(`/subscriptions/${id}`, who.options)).body;
@@ -211,7 +211,7 @@ describe('a read-only field', () => {
   });
 });
 
-describe('a record that a client sends back', () => {
+describe('a record sent back by a client', () => {
   test('charges nothing again, and keeps another member’s method', async () => {
     const { id: organization_id, owner, admin: lender } = await company(service);
     const billed = await payer(service, lender.options, { fields: {} });

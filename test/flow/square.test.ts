@@ -17,7 +17,7 @@ import {
 import { withHost } from './host.ts';
 import { saveMethod } from './payers.ts';
 
-/** Specific to Square: a payment starts as an order, only the service charges it, and its provider id comes late. */
+/** At Square a payment starts as an order, only the service charges it, and its provider id comes late. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const OK = 'cnon:card-nonce-ok';

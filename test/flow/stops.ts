@@ -49,7 +49,7 @@ interface Watch {
 }
 
 /**
- * Calls that do not count: irregular reads of the cache epoch and table name, and the projection's writes of history,
+ * Uncounted calls are irregular reads of the cache epoch and table name, and the projection's writes of history,
  * list entries and sums.
  */
 const NOT_COUNTED = [

@@ -9,7 +9,7 @@ import { createCustomer, saveReadyMethod } from './payers.ts';
 /** Helpers for tests of subscriptions. A refused call fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Settings with which the service bills all subscriptions. */
+/** Settings for the service to bill all subscriptions. */
 export const OWN_BILLING = { PROVIDER_A_SUBSCRIPTIONS: 'service' } as const;
 
 /** The two billers of a subscription at Stripe, with the host's settings. */
@@ -18,7 +18,7 @@ export const BILLERS = [
   ['the service', OWN_BILLING],
 ] as const;
 
-/** A user with a customer and a saved method, and the subscription fields that name them. */
+/** A user with a customer and a saved method, and the subscription fields naming them. */
 export interface Subscriber {
   readonly options: RequestOptions;
   readonly names: { readonly customer_id: string; readonly payment_method_id: string; readonly provider_id: string };

@@ -29,7 +29,7 @@ describe.each(BILLERS)('a late authentication by the payer of a subscription bil
   const paid = async (): Promise<number> =>
     (await service.ledger()).charges.filter(({ status }) => status === 'succeeded').length;
 
-  /** A renewal whose payer has started the authentication. */
+  /** A renewal with authentication started by its payer. */
   const authenticating = async (who: Subscriber, made: ParsedJson) => {
     await service.authenticate(made.latest_payment_id);
     await service.settle();
@@ -76,7 +76,7 @@ describe.each(BILLERS)('a late authentication by the payer of a subscription bil
   });
 
   if (Object.keys(env).length === 0) {
-    test('causes no charge after a cancel whose call to void the invoice failed', async () => {
+    test('causes no charge after a cancel with a failed call to void the invoice', async () => {
       const who = await subscriber(service, ALWAYS);
       const made = await subscribe(service, who);
       const open = await authenticating(who, made);

@@ -136,7 +136,7 @@ describe('a method detached in Stripe’s dashboard without a successor', () => 
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: after });
   });
 
-  test('voids the invoices that were already open', async () => {
+  test('voids the already open invoices', async () => {
     const who = await subscriber(service, 'pm_sim_ok_1_then_decline');
     const made = await subscribe(service, who, { billing_interval: 'daily' });
     await service.advance(2 * DAY_SECONDS);

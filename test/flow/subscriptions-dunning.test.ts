@@ -22,7 +22,7 @@ const service = withHost({ frozen: true, env: OWN_BILLING });
 
 const at = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY_MS).toISOString();
 
-/** A subscriber whose renewal has just failed. */
+/** A subscriber just after a failed renewal. */
 const pastDue = async (): Promise<{
   who: Subscriber;
   id: string;

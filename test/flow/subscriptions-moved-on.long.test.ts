@@ -45,7 +45,7 @@ const resume: Act = (who, id) => command(service, who, { id, name: 'resume' });
 const reactivate: Act = (who, id) => command(service, who, { id, name: 'reactivate' });
 const changeMethod: Act = async (who, id) =>
   patch(service, who, { id, body: { payment_method_id: await anotherMethod(service, who) } });
-/** A method that is saved before the concurrent commands start. */
+/** A method saved before the concurrent commands start. */
 const changeTo =
   (method: string): Act =>
   (who, id) =>

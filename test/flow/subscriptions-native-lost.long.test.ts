@@ -14,7 +14,7 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** A billing provider whose responses are lost makes no charge without a subscription record. */
+/** A billing provider with lost responses makes no charge without a subscription record. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -41,7 +41,7 @@ const subscribedUnheard = async () => {
   return { who, id };
 };
 
-describe('a creation without a response whose method was then deleted', () => {
+describe('a creation without a response, with its method then deleted', () => {
   test('is found at the provider, and its collection is paused there', async () => {
     const { who, id } = await subscribedUnheard();
     const pk = `PM#${who.names.payment_method_id}`;
@@ -364,7 +364,7 @@ describe('a returning payer', () => {
     expect(await succeeded(who, id)).toBe(1);
   });
 
-  test('has every charge recorded, even a processing renewal that is canceled', async () => {
+  test('has every charge recorded, even a canceled processing renewal', async () => {
     const { who, id } = await renewing();
     await command(service, who, { id, name: 'cancel', body: NOW });
     await service.advance(2 * HOUR_SECONDS);

@@ -34,7 +34,7 @@ const atDashboard = async (service: TestHost, id: string, wish: ParsedJson): Pro
 const newestInvoice = async (service: TestHost, providerId: string) =>
   present((await service.ledger()).invoices.filter(({ subscription }) => subscription === providerId).at(-1));
 
-/** Makes a change whose event is lost, after the earlier events have arrived. */
+/** Makes a change with a lost event, after the earlier events have arrived. */
 const unheard = async (service: TestHost, change: () => Promise<unknown>): Promise<void> => {
   await service.settle();
   await service.advance(HOUR_SECONDS);

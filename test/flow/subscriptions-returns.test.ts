@@ -17,7 +17,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** Reactivation and resumption, with requests during an open charge, and with records that were deleted. */
+/** Reactivation and resumption, with requests during an open charge, and with deleted records. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.clearFaults();

@@ -12,7 +12,7 @@ beforeAll(async () => {
   await stoppable().service.webhookMode('drop');
 });
 
-test('an interrupted first charge that is immediately disputed is published with its dispute', async () => {
+test('an interrupted and immediately disputed first charge is published with its dispute', async () => {
   const { service, watch, stopped } = stoppable();
   const [observer, who] = [await subscriber(service), await subscriber(service)];
   const calls = await watch(() => trySubscribe(service, observer));

@@ -15,7 +15,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** An organization's provider-billed subscription, and a member who takes over its payment. */
+/** An organization's provider-billed subscription, and a member taking over its payment. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -61,7 +61,7 @@ const there = async ({ made }: Changing) => {
   return { statuses: subscriptions.map(({ status }) => status), paid: paid.length };
 };
 
-/** The subscription's payments that the organization sees as paid. */
+/** The subscription's payments seen as paid by the organization. */
 const paidHere = async ({ who, made }: Changing): Promise<number> => {
   const query = new URLSearchParams({ organization_id: made.organization_id, status: 'succeeded' });
   const { body } = await service.get(`/payments?${query}`, who.options);

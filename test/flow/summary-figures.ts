@@ -220,7 +220,7 @@ const lookDaily = async (shop: Shop, days: number): Promise<void> => {
   }
 };
 
-/** Erases a user and a guest who have both paid. */
+/** Erases a paying user and a paying guest. */
 export const erasePeople = async (shop: Shop): Promise<void> => {
   const { service, admin, payers } = shop;
   for (const payment of await everyOf(shop, '/admin/payments')) payers.set(payment.id, payerOf(payment));

@@ -221,7 +221,7 @@ describe('the summary of payments', () => {
     expect(await shown()).toEqual([{ period: dayOf(at), ...gbp }]);
   });
 
-  test('moves a payment and its refunds once to the method that the provider reports later', async () => {
+  test('moves a payment and its refunds once to the method reported later by the provider', async () => {
     const made = await paid({ total_cents: 800, currency: 'NOK' });
     await service.post(`/payments/${made.id}/refunds`, { amount_cents: 200 }, admin.options);
     const period = dayOf(new Date(service.now()).toISOString());

@@ -23,7 +23,7 @@ export const nodesAt = (port: number, nodes: Readonly<Record<string, Partial<Nod
   ),
 });
 
-/** The webhooks that a sink received (all, or those of one event), oldest first. */
+/** A sink's received webhooks (all, or those of one event), oldest first. */
 export const deliveredTo = async (service: TestHost, sink: string, event?: string): Promise<SinkRequest[]> => {
   const all = await service.sink(sink);
   return event === undefined ? all : all.filter(({ headers }) => headers['webhook-event'] === event);

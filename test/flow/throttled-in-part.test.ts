@@ -13,7 +13,7 @@ const throttle = (call: Call, times: number) => service.control('POST', '/thrott
 const left = () => service.control('GET', '/throttling');
 
 beforeEach(async () => {
-  // A retry has a random delay, which is zero here.
+  // The random delay of a retry is zero here.
   vi.spyOn(Math, 'random').mockReturnValue(0);
   await service.control('DELETE', '/throttling');
 });

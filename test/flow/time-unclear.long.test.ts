@@ -33,7 +33,7 @@ const withoutWebhooks = async (): Promise<void> => {
   });
 };
 
-/** Injects a fault into calls about this payment whose path ends like this. */
+/** Injects a fault into calls about this payment with this end of the path. */
 const strike = (payment: PaymentBody, path: string, fault: { readonly action: string; readonly times?: number }) =>
   service.fault({ provider: 'provider_a', path: `${payment.provider_payment_id}${path}`, ...fault });
 

@@ -40,7 +40,7 @@ const freePort = (): Promise<string> =>
     });
   });
 
-/** Programs that the script started end with the script. */
+/** Programs started by the script end with the script. */
 const END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n`;
 
 const inBash = async (script: string, folder: string, temporary: string): Promise<string> => {

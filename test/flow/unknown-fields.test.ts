@@ -245,7 +245,7 @@ const ids = takesBody.map(({ id }) => id);
 
 const writes = new Map<string, Promise<Write>>();
 
-/** Refused requests change nothing, so all cases of a route share one valid request, which is sent last. */
+/** Refused requests change nothing, so all cases of a route share one valid request, sent last. */
 const writeOf = (id: string): Promise<Write> => {
   const write = writes.get(id) ?? WRITES[id]?.();
   if (!write) throw new Error(`${id} has no case here`);

@@ -9,7 +9,7 @@ import { AT_PAYPAL, AT_SQUARE, AT_STRIPE, type Holding, holdsAtProvider, manualB
 import type { TestHost } from './host.ts';
 import type { ParsedJson, PaymentBody } from './routes.ts';
 
-/** Holds of 10.00 that the service does not know, and the provider's events about them. */
+/** Holds of 10.00 unknown to the service, and the provider's events about them. */
 export type HoldEvent = 'authorized' | 'captured' | 'canceled';
 
 interface SentByProvider {
@@ -19,7 +19,7 @@ interface SentByProvider {
 
 interface UnseenHolds {
   readonly slot: string;
-  /** Creates a payment with a hold at the provider, whose response and events never reached the service. */
+  /** Creates a payment with a hold at the provider. The response and events never reached the service. */
   readonly hold: (service: TestHost, user: User) => Promise<ParsedJson>;
   /** Captures 6.00 in the provider's dashboard. */
   readonly takePart: (service: TestHost, payment: PaymentBody) => Promise<unknown>;

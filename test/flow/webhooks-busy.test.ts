@@ -6,14 +6,14 @@ import { withHost } from './host.ts';
 import { createCustomer } from './payers.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
-/** A host with the default retries, and a target that is always busy. */
+/** A host with the default retries, and an always busy target. */
 const port = await freePort();
 const service = withHost({ frozen: true, port, env: { ...nodesAt(port, { target: {} }) } });
 
 const HALF_MINUTES = Array.from({ length: 13 }, (_, at) => 30 * (at + 1));
 
 test.each(['0', '1', '29'])(
-  'a target that is always busy gets 14 attempts per event, 30 s apart, with Retry-After: %s',
+  'an always busy target gets 14 attempts per event, 30 s apart, with Retry-After: %s',
   async (header) => {
     await service.control('POST', '/sink/target/behaviour', { status: 429, headers: { 'Retry-After': header } });
     const dead = async (): Promise<number> => (await service.queues())['webhook-delivery-dlq']?.visible ?? 0;

@@ -317,7 +317,7 @@ describe('a test webhook', () => {
   });
 
   test.each(['payment.succeeded', 'subscription.updated', 'membership.activated', 'customer.updated'])(
-    'contains the records that a platform admin names, and only sample records for other callers: %s',
+    'contains the records named by a platform admin, and only sample records for other callers: %s',
     async (event) => {
       await service.advance(60);
       await send(admin.options, { event, test_data: NAMED });

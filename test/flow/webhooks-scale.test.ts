@@ -5,7 +5,7 @@ import { type HangingTarget, openHangingTarget } from './hanging-target.ts';
 import { type SinkRequest, type TestHost, withHost } from './host.ts';
 import { deliveredTo, nodesAt, SECRET, verified, webhookIdOf } from './targets.ts';
 
-/** Many concurrent deliveries: a sample by default, and the promised full load with `npm run test:long`. */
+/** Many concurrent deliveries, a sample by default and the promised full load with `npm run test:long`. */
 const scale = inject('scale');
 const DELIVERIES = scale === 1 ? 20 : 100 * scale;
 

@@ -24,7 +24,7 @@ const SOURCES = [
 
 type Hook = (file: string) => Promise<unknown>;
 
-/** These modules contain data that the build computes. */
+/** These modules contain data computed by the build. */
 const DATA = [
   'functions/api/catalogue.ts',
   'functions/api/document.ts',

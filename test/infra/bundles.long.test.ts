@@ -77,7 +77,7 @@ describe('the bundles of the functions', () => {
   });
 
   test.each(all)(
-    'contain for $id only the clients of AWS services and providers that its rights require',
+    'contain for $id only the clients of AWS services and providers required by its rights',
     async ({ id, uses, consumes }) => {
       const parts = partsOf(id);
       expect(parts).toContain('shared/core');

@@ -166,7 +166,7 @@ describe('the checks of the account', () => {
     expect(lines[0]).toContain('request 1,000');
   });
 
-  test('refuse a prod stage whose account limit is too low for its payment path, even without bulkheads', () => {
+  test('refuse a prod stage with an account limit too low for its payment path, even without bulkheads', () => {
     const off = { ...READY, BULKHEADS: 'off' };
     const closed = { ...off, FUNCTION_URLS: 'off' };
     expect(check(closed, account({ concurrency: 250 })).refused).toBe(false);

@@ -124,7 +124,7 @@ describe('an idle stage', () => {
     expect(costs).toContain(`Without the dashboard it is $${(sum() - DASHBOARD).toFixed(2)}.`);
   });
 
-  test('sends only custom metrics that the page prices', () => {
+  test('sends only custom metrics priced on the page', () => {
     expect(new Set(metricGroups())).toEqual(new Set([POLLED_GROUP]));
     const perEvent = ofType('AWS::Logs::MetricFilter').flatMap(({ Properties }) => Properties.MetricTransformations);
     expect(perEvent.filter(({ DefaultValue }) => DefaultValue !== undefined)).toEqual([]);
@@ -135,7 +135,7 @@ describe('an idle stage', () => {
     expect(sectionOf('When idle')).toContain(`the stage costs $${more} more`);
   });
 
-  test('has only resources that the page prices', () => {
+  test('has only resources priced on the page', () => {
     const known = new Set([...FREE_WHEN_IDLE, ...PRICED.flatMap(({ types }) => types)]);
     const types = new Set(stage.resources.map(({ Type }) => Type));
     expect([...types].filter((type) => !known.has(type))).toEqual([]);

@@ -5,7 +5,7 @@ import { synthesize } from './synthesized.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** The maximum of CloudFormation's DescribeStackResources, which has no next page. */
+/** The maximum of CloudFormation's unpaged DescribeStackResources. */
 const MOST_DESCRIBED = 100;
 
 /** The stacks whose resources `payctl` describes. */

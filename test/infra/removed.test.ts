@@ -161,7 +161,7 @@ describe('the rate limits of routes missing from a build', () => {
   const deletedRoutes = () =>
     gateway.commandCalls(DeleteRouteSettingsCommand).map(({ args }) => args[0].input.RouteKey);
 
-  test('are the only limits that are deleted before the deployment', async () => {
+  test('are the only limits deleted before the deployment', async () => {
     const { routes, routeSettings } = readBuiltStage(synthesized.outDir);
     expect([...routeSettings].filter((route) => !routes.has(route))).toEqual([]);
     deployRoutes('POST /old', ...routes.keys());

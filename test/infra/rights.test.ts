@@ -164,12 +164,12 @@ describe('the role of a function', () => {
   });
 
   test('fits in one policy of 6,144 characters', () => {
-    // The templates contain references, which are longer than the resulting ARNs.
+    // The templates' references are longer than the resulting ARNs.
     const sizes = ofType('AWS::IAM::ManagedPolicy').map(({ Properties }) => JSON.stringify(Properties.PolicyDocument));
     expect(Math.max(...sizes.map(({ length }) => length))).toBeLessThan(6_144);
   });
 
-  test('has exactly one policy, which is a managed policy', () => {
+  test('has exactly one policy, a managed policy', () => {
     const types = new Set(resources.map(({ Type }) => Type).filter((type) => type.startsWith('AWS::IAM::')));
     expect([...types].sort()).toEqual(['AWS::IAM::ManagedPolicy', 'AWS::IAM::Role']);
     expect(ofType('AWS::IAM::ManagedPolicy')).toHaveLength(ofType('AWS::IAM::Role').length);

@@ -9,7 +9,7 @@ import { readDeploymentSettings } from '../../infra/deploy/stage/settings.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 
-/** A template value, which is text or an intrinsic function of CloudFormation. */
+/** A template value, either text or an intrinsic function of CloudFormation. */
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
 
 export interface Resource {

@@ -25,7 +25,7 @@ export const expectUpdates = (one: StageTemplates, other: StageTemplates, remove
   expect(updateProblemsOf({ before: other, after: one, removes })).toEqual([]);
 };
 
-/** Removes, renames and adds the endpoint in a stage that has only its group. */
+/** Removes, renames and adds the endpoint in a stage with only its group. */
 export const expectEndpointUpdates = (endpoint: Endpoint, members: readonly Endpoint[]): void => {
   const whole = groupStage(members);
   const rest = members.filter((member) => member !== endpoint);

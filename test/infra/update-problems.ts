@@ -6,7 +6,7 @@ import type { Value } from './synthesized.ts';
 interface Update {
   readonly before: StageTemplates;
   readonly after: StageTemplates;
-  /** The prefixes of the logical ids of kept resources that the update removes intentionally. */
+  /** The prefixes of the logical ids of kept resources intentionally removed by the update. */
   readonly removes?: readonly string[];
 }
 
@@ -110,7 +110,7 @@ const lostResources = ({ before, after, removes = [] }: Update): readonly string
 const propertyOf = ({ Properties }: TemplateResource, name: string): string | undefined =>
   JSON.stringify(Properties?.[name]);
 
-/** The properties that name a resource. Each name is unique per resource type. */
+/** The naming properties of resources. Each name is unique per resource type. */
 const NAMES: Readonly<Record<string, string>> = {
   'AWS::CloudWatch::Alarm': 'AlarmName',
   'AWS::CloudWatch::Dashboard': 'DashboardName',
@@ -154,7 +154,7 @@ const takenNames = ({ before, after }: Update): readonly string[] => {
   });
 };
 
-/** Removed stacks with data or shared values. `deploy` deletes stacks that the build no longer has. */
+/** Removed stacks with data or shared values. `deploy` deletes stacks no longer in the build. */
 const vanishedStacks = ({ before, after }: Update): readonly string[] =>
   before
     .filter(({ name }) => !after.some((stack) => stack.name === name))

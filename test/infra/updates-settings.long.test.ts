@@ -162,7 +162,7 @@ describe('updateProblemsOf', () => {
     ).toEqual([`payments-prod-front imports ${importedName}, which no stack exports`]);
   });
 
-  test('reports a parameter that no earlier stack writes', () => {
+  test('reports a parameter written by no earlier stack', () => {
     const after = withTemplate(stage, '-data', (template) => ({
       ...template,
       Resources: withoutEntry(

@@ -65,7 +65,7 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-/** Creates a record that is missing in the demo data. */
+/** Creates a record missing in the demo data. */
 const send = async (method: string, path: string, body: object): Promise<void> => {
   const headers = { 'x-session-id': 'demo-admin', 'content-type': 'application/json', 'idempotency-key': randomUUID() };
   const answer = await fetch(`${base}${path}`, { method, headers, body: JSON.stringify(body) });

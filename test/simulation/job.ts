@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { AskedHistory, JobSettings, SeedResult } from './jobs.ts';
 import { loadSimulation } from './load.ts';
 
-/** A process of `jobs.ts`. Runs each history that its parent sends, and reports the result. */
+/** A process of `jobs.ts`. Runs each history sent by its parent, and reports the result. */
 const { bug, off }: JobSettings = JSON.parse(argv[2] ?? '{}');
 enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/simulation', import.meta.url)));
 const histories: AskedHistory[] = [];

@@ -64,7 +64,7 @@ export async function* resultsOf(options: JobsOptions): AsyncGenerator<SeedResul
     child?.kill();
   };
   const broken = Promise.withResolvers<never>();
-  // Nothing awaits the failures of processes that are killed early.
+  // Nothing awaits the failures of processes killed early.
   broken.promise.catch(() => undefined);
   try {
     for (let job = 0; job < options.jobs; job += 1) work().catch(broken.reject);

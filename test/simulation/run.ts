@@ -227,5 +227,5 @@ const run = (): Promise<boolean> => {
   return runSeeds(first, values.seed === undefined ? first + values.seeds - 1 : first);
 };
 
-// `exit` would cut off output that a pipe has not read yet.
+// `exit` would cut off output not yet read by a pipe.
 process.exitCode = (await run()) ? 0 : 1;

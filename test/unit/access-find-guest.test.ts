@@ -21,7 +21,7 @@ const foundBy = async (fields: Readonly<Record<string, unknown>>) => {
 describe('a guest_id', () => {
   const OWNED = { guestId: GUEST, guestEmail: EMAIL };
 
-  test('finds the guest of a record that a service key created', async () => {
+  test('finds the guest of a record created by a service key', async () => {
     expect(await foundBy(OWNED)).toEqual({ email: EMAIL });
   });
 

@@ -165,7 +165,7 @@ describe('a record that a request names', () => {
     });
   });
 
-  test('is refused with advice if it is a method that the caller may not charge', () => {
+  test('is refused with advice if it is a method not chargeable by the caller', () => {
     expect(refusalOf(() => requireMayCharge([], { userId: 'user_1' })).message).toBe(
       'The payment method belongs to another owner; use a payment method of the payer',
     );

@@ -160,7 +160,7 @@ describe('serviceKeys', () => {
     expect(calls.reads).toBe(3);
   });
 
-  test('finds a key that was created after a failed lookup', async () => {
+  test('finds a key created after a failed lookup', async () => {
     const { ask, clock, table } = await open();
     expect(await ask()).toBeUndefined();
     await table.put(recordItem(serviceKeyShape, key()));

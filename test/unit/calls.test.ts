@@ -12,7 +12,7 @@ import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** An invented record: a gift card with a balance at the provider. */
+/** An invented gift card with a balance at the provider. */
 interface Card {
   readonly status: 'loading' | 'loaded' | 'empty';
 }
@@ -296,7 +296,7 @@ describe('a claimed creation', () => {
     expect(await create(outcome)).toEqual({ end: [later, given], sent: 1 });
   });
 
-  test('fails with the error that its last step throws', async () => {
+  test('fails with the error of its last step', async () => {
     const fail = async () => {
       throw new DomainError('PROVIDER_TIMEOUT');
     };

@@ -160,7 +160,7 @@ describe('the routes of the catalogue', () => {
   );
 });
 
-/** POST routes whose repetition has no further effect. */
+/** POST routes without a further effect on repetition. */
 const NATURAL_POSTS = {
   'admin.clear-cache': 'a cache that is cleared again is clear',
   'admin.import': 'a record that has the provider’s id is known',
@@ -194,7 +194,7 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
       expect(spec.auth === 'provider-signature' || Object.hasOwn(NATURAL_POSTS, spec.id)).toBe(true);
     } else {
       expect(writes).toBe(true);
-      // The status 202 means that the record is a job that continues after the response.
+      // The status 202 means that the record is a job continuing after the response.
       if (spec.idempotent === 'create') expect([201, 202]).toContain(spec.status);
       if (spec.status === 200) expect(['stored', 'noted']).toContain(spec.idempotent);
     }

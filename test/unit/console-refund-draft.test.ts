@@ -41,7 +41,7 @@ describe('the unknown outcome of a refund', () => {
     expect(isOutcomeUnknown(new Problem('unreachable', { status: 0 }), wasUnknown)).toBe(true);
   });
 
-  test('is resolved by a refusal of the provider that names the failed refund', () => {
+  test('is resolved by a provider’s refusal naming the failed refund', () => {
     const refused = new Problem('The provider refused the refund', {
       status: 502,
       code: 'PROVIDER_ERROR',
@@ -58,7 +58,7 @@ describe('the unknown outcome of a refund', () => {
     expect(isRepeatable(sent, NOON + hours * HOUR_MS)).toBe(isAllowed);
   });
 
-  test('is resolved only by a refusal that comes after the lookup of the idempotency key', () => {
+  test('is resolved only by a refusal after the lookup of the idempotency key', () => {
     const decided = ERROR_CODES.filter((code) => !isUnknown(code, true));
     expect(decided).toEqual(['VALIDATION_ERROR', 'REFUND_EXCEEDS_PAYMENT', 'INVALID_STATE', 'PAYMENT_DISPUTED']);
   });

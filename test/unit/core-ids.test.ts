@@ -16,7 +16,7 @@ import {
 
 const kinds = Object.keys(ID_PREFIX) as readonly IdKind[];
 const kind = fc.constantFrom(...kinds);
-/** Bytes whose hex form begins with a letter, so the id is not drawn again. */
+/** Bytes with a hex form beginning with a letter, so the id is not drawn again. */
 const bytes = fc.uint8Array({ minLength: 12, maxLength: 12 }).map((all) => all.with(0, (all[0] ?? 0) | 0xa0));
 const parts = fc.array(fc.string(), { minLength: 1, maxLength: 4 });
 
@@ -78,7 +78,7 @@ describe('an id', () => {
     expect(keyedId('a secret', 'payment', 'scope')).toBe('pay_93c0f911cc4f7745757daa16');
   });
 
-  test('is an unkeyed hash only for kinds whose ids give no access', () => {
+  test('is an unkeyed hash only for kinds without access by their ids', () => {
     expect(kinds.filter(isPlainKind).toSorted()).toEqual(
       ['dispute', 'log', 'member', 'membership', 'message', 'order', 'refund'].toSorted(),
     );

@@ -322,7 +322,7 @@ describe('a request with an Idempotency-Key', () => {
     expect([first, second].map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, 'true']);
   });
 
-  test('gets a stored response in the form that the repeat requests', async () => {
+  test('gets a stored response in the form requested by the repeat', async () => {
     const ask = serve();
     await ask(keyed());
     expect((await ask({ ...keyed(), query: 'envelope=true' })).body).toEqual({ success: true, data: { made: 1 } });

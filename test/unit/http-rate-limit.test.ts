@@ -200,7 +200,7 @@ describe('a place in a rate window', () => {
   });
 });
 
-describe('a request that was already refused', () => {
+describe('an already refused request', () => {
   const counting = (error: unknown) => {
     const { table } = memoryTable({ now: () => NOON });
     const deps = { table: { ...table, update: () => Promise.reject(error) }, now: () => NOON, log: logLines().log };

@@ -82,7 +82,7 @@ describe('payctl cancel-lost', () => {
     expect(report).toMatchObject({ exitCode: 1, json: { found: 2, canceled: 1 } });
   });
 
-  test('never cancels a subscription that a record follows or that due work will find', async () => {
+  test('never cancels a subscription followed by a record or found later by due work', async () => {
     const followed = subscription({ id: idOf(1), status: 'active', providerSubscriptionId: 'sub_1' });
     const creating = subscription({ id: idOf(2), status: 'creating' });
     const { report, canceled } = await run({ here: [followed, creating], ask: async () => true });
@@ -90,7 +90,7 @@ describe('payctl cancel-lost', () => {
     await expect(run({ here: [followed], only: ['sub_1'] })).rejects.toThrow(/^sub_1 is not a lost subscription/);
   });
 
-  test('asks before it cancels a subscription whose record names another provider id', async () => {
+  test('asks before it cancels a subscription with another provider id in its record', async () => {
     const other = subscription({ id: idOf(1), status: 'canceled', providerSubscriptionId: 'sub_0' });
     const { asked } = await run({ here: [other] });
     expect(asked[0]).toContain(`${idOf(1)} does not follow it`);

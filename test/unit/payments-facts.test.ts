@@ -209,7 +209,7 @@ describe('the event of an outcome', () => {
     expect(JSON.stringify(event)).not.toMatch(/expiry|2030|fee|2397/);
   });
 
-  test('shows null for a method that is still unknown', () => {
+  test('shows null for a still unknown method', () => {
     expect(dataOf(ended('failed', {}))).toMatchObject([{ payload: { data: { payment_method_details: null } } }]);
   });
 });

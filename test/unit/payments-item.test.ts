@@ -187,7 +187,7 @@ describe('the payment store', () => {
     expect((await store.load(payment().id))?.status).toBe('succeeded');
   });
 
-  test('writes nothing for a status change that the transition table lacks', async () => {
+  test('writes nothing for a status change missing in the transition table', async () => {
     const { store, memory } = await stored();
     const before = await memory.table.get(paymentKey(payment().id));
     const unpaid = advancePayment(payment(), { to: 'succeeded', now: NOON + 1, cause: 'cancel' });

@@ -18,7 +18,7 @@ const GUEST = { userId: undefined, guestId: 'guest_1', guestEmail: 'gus@example.
 
 type Counters = Map<string, Map<string, number>>;
 
-/** The effect of the steps on the table: one history entry per version, and added numbers. */
+/** Applies the steps to the table, with one history entry per version and added numbers. */
 const apply = (counters: Counters, history: Set<string>, steps: readonly TransactionStep[]): void => {
   for (const step of steps) {
     if ('put' in step) {

@@ -1,4 +1,4 @@
-/** @module The list of all refunds, which are stored in one partition per month. */
+/** @module The list of all refunds, stored in one partition per month. */
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { type Refund, refundShape } from '../../shared/payments/refunds/refund.ts';

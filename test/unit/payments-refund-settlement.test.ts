@@ -121,14 +121,14 @@ describe('the settlement of a refund', () => {
     expect(await stored()).not.toHaveProperty('due_at');
   });
 
-  test('that a read finds replaces the settlement that an event reported', async () => {
+  test('found by a read replaces the settlement reported by an event', async () => {
     const { deps, paid, stored } = await setUp(refunded({ settlement: GIVEN_BACK, factsAt: undefined }));
     const settlement = { ...GIVEN_BACK, feeCents: 0, netCents: -500 };
     await recordReportedRefund(deps, { payment: paid, report: reported({ settlement }) });
     expect(await stored()).toMatchObject({ settlement });
   });
 
-  test('is not stored for a refund that has already failed, and the refund keeps its failure reason', async () => {
+  test('is not stored for an already failed refund, and the refund keeps its failure reason', async () => {
     const failed = refunded({ status: 'failed', failureCode: 'lost_or_stolen_card', factsAt: undefined });
     const { deps, paid, stored } = await setUp(failed);
     for (const status of ['succeeded', 'pending', 'failed'] as const) {

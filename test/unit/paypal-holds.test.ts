@@ -134,7 +134,7 @@ describe('a PayPal order with an authorization', () => {
       expect(read(order(authorizations))).toMatchObject({ status: 'requires_capture', paymentId: 'A2' });
   });
 
-  test('has a hold that is guaranteed no longer than it lasts', () => {
+  test('has a hold guaranteed no longer than it lasts', () => {
     const report = read(order([authorization('CREATED', { expiration_time: '2030-01-01T01:00:00Z' })]));
     expect(report.hold).toMatchObject({
       captureBefore: '2030-01-01T01:00:00.000Z',
@@ -163,7 +163,7 @@ describe('a PayPal order with an authorization', () => {
 
 describe('a PayPal order without an authorization', () => {
   test.each(['CREATED', 'APPROVED', 'PAYER_ACTION_REQUIRED'])(
-    'with the order status %s does not undo a hold that an event has reported',
+    'with the order status %s does not undo a hold reported by an event',
     (status) => {
       const report = read(order([], [], status), 'requires_capture');
       expect(report).toMatchObject({ status: 'requires_capture', amountCents: 2_500 });

@@ -53,7 +53,7 @@ describe('the next read of a subscription after a plan change', () => {
   });
 });
 
-describe('the tier of a change during a free trial that the billing provider added', () => {
+describe('the tier of a change during a free trial added by the billing provider', () => {
   const inFreeTrial = (change: Partial<PlanChange>): Subscription => {
     const known = changing({ status: 'trialing', trialEnd: iso(NOON + 10 * DAY_MS), activeSince: CLAIMED_AT });
     const { plan } = known.change ?? {};

@@ -50,7 +50,7 @@ const longReadsOf = async (task: () => Promise<unknown>): Promise<readonly strin
 };
 
 describe('the detector of reads of long texts', () => {
-  test('reports every method that reads a long text', async () => {
+  test('reports every method reading a long text', async () => {
     const long = 'x'.repeat(LONGEST_READ + 1);
     expect(await longReadsOf(async () => long.trim().normalize())).toEqual(['trim', 'normalize']);
     expect(await longReadsOf(async () => /y/.test(long))).toContain('test');

@@ -12,7 +12,7 @@ type Schema = z.core.$ZodType;
 const checksOf = (schema: z.ZodString): readonly string[] =>
   (schema.def.checks ?? []).map((check) => check._zod.def.check);
 
-/** Kinds of schemas whose work does not depend on the length of the input. */
+/** Kinds of schemas with work independent of the length of the input. */
 const PLAIN = [z.ZodEnum, z.ZodLiteral, z.ZodNumber, z.ZodBoolean, z.ZodNever, z.ZodUnknown];
 
 /** The problems of the strings, lists and objects of a schema, by their paths. */

@@ -26,7 +26,7 @@ describe('the payer of a discount use', () => {
   });
 });
 
-describe('the discount uses that a payment’s change marks as paid or returned', () => {
+describe('the discount uses marked as paid or returned by a payment’s change', () => {
   const created = payment({ status: 'created', ...held('one') });
 
   test.each([
@@ -42,7 +42,7 @@ describe('the discount uses that a payment’s change marks as paid or returned'
   });
 });
 
-describe('the discount uses that a subscription’s change marks as paid or returned', () => {
+describe('the discount uses marked as paid or returned by a subscription’s change', () => {
   const full = { subtotalCents: 1_900, taxCents: 0, discountCents: 0, totalCents: 1_900 };
   const made = subscription({ discount: { ...use('one'), full } });
   const pending = { ...made, status: 'past_due' as const };

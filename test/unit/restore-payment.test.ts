@@ -11,7 +11,7 @@ import {
 const NOW = Date.parse('2026-11-26T12:00:00Z');
 const PAYMENT = 'pay_0123456789abcdef01234567';
 
-/** A PayPal order that names our payment. */
+/** A PayPal order naming our payment. */
 const order = (amountCents: number): Restorable => {
   const restorable = asRestorable({
     slot: 'provider_b',
@@ -63,7 +63,7 @@ describe('restoredPayment', () => {
   });
 });
 
-/** The record versions of a payment that is captured or released at the provider and then refunded. */
+/** The record versions of a payment captured or released at the provider and then refunded. */
 const changesFrom = (first: VisiblePayment): readonly VisiblePayment[] => {
   const { refund, ...held } = { ...first, status: 'requires_capture', authorizedCents: 1_900 } as const;
   const taken = { ...held, cause: 'event', status: 'succeeded' } as const;

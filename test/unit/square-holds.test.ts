@@ -12,7 +12,7 @@ interface Sent {
 }
 type Reply = readonly [status: number, body: object] | object;
 
-/** The adapter, which gets these responses in the order of its calls, and the calls. */
+/** The adapter with these responses in the order of its calls, and the calls. */
 const answeredBy = (...replies: readonly Reply[]) => {
   const sent: Sent[] = [];
   const left = [...replies];

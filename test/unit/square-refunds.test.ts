@@ -7,7 +7,7 @@ import { REFUND_EXCEEDS } from '../../shared/providers/refund-port.ts';
 import { squareKey } from '../../shared/providers/square/outcome.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
 
-/** @module Refunds and disputes by Square's adapter, which gets prepared responses. */
+/** @module Refunds and disputes by Square's adapter with prepared responses. */
 type Answer = readonly [status: number, body: unknown];
 interface Sent {
   readonly method: string | undefined;

@@ -420,7 +420,7 @@ describe('the settlement of a charge by its payment', () => {
   });
 });
 
-describe('a charge that is no longer retried', () => {
+describe('a charge no longer retried', () => {
   test('stays open until its outcome is known, and keeps its planned lookup', () => {
     const was = renewing({ lapsed: 2 });
     expect(abandonCharge(was, NEXT + DAY_MS)).toEqual({ charge: { ...was.charge, abandoned: true }, lapsed: 2 });

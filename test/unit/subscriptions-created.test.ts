@@ -77,7 +77,7 @@ test('a reactivation still unsent after the time for resends is dropped, and an 
   expect(charge).toBeUndefined();
 });
 
-test('a reactivation that the provider refuses during due work is dropped, and an event reports it', async () => {
+test('a reactivation refused by the provider during due work is dropped, and an event reports it', async () => {
   const { deps, load } = await stage(REFUSED);
   await runDueSubscription(deps, ended.id);
   expect(await load()).toMatchObject({ status: 'canceled', version: 4, reason: 'reactivate_failed', lapsed: 1 });

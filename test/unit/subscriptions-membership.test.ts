@@ -7,7 +7,7 @@ import { subscription } from '../builders/subscription.ts';
 
 const day = (days: number): string => iso(NOON + days * DAY_MS);
 
-/** A subscription that is active since noon and paid until day 31. */
+/** A subscription active since noon and paid until day 31. */
 const paid = (fields: Partial<Subscription> = {}): Subscription =>
   subscription({
     status: 'active',

@@ -44,7 +44,7 @@ describe('the billing after an outage', () => {
 
 describe('a period that begins now', () => {
   const LATE = NOON + 100 * DAY_MS + HOUR_MS;
-  /** A subscription whose first month was paid at noon, and which was then paused or canceled. */
+  /** A subscription with its first month paid at noon, and then paused or canceled. */
   const ended = (fields: Partial<Subscription>): Subscription => ({
     ...recordPaid(startFirstPeriod(subscription(), 'create', NOON), NOON),
     ...{ canceledAt: iso(NOON + DAY_MS), ...fields },

@@ -17,7 +17,7 @@ const NEXT_END = END + 30 * DAY_MS;
 const seconds = epochSeconds;
 const first = { anchor: iso(NOON), period: 0, start: NOON, end: END };
 
-/** A paid month that the provider bills. Without an event, the provider is read an hour after the month's end. */
+/** A paid month billed by the provider. Without an event, the provider is read an hour after the month's end. */
 const running = (fields: Partial<Subscription> = {}): Subscription =>
   subscription({
     ...{

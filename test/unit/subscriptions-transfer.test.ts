@@ -215,7 +215,7 @@ describe('the successor of a transfer', () => {
     expect(inputOf('create')).toMatchObject({ isBridge: false });
   });
 
-  test('is free until the end of a later period that the former subscription has paid in the meantime', async () => {
+  test('is free until the end of a later period paid in the meantime by the former subscription', async () => {
     const renewed = {
       latestInvoice: invoice({ periodStart: epochSeconds(MONTH_END), periodEnd: epochSeconds(later) }),
     };

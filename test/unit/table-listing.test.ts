@@ -10,7 +10,7 @@ interface Row {
   readonly wanted: boolean;
 }
 
-/** The number of rows that the engine reads from a partition per unlimited request. */
+/** The number of rows read by the engine from a partition per unlimited request. */
 const PAGE_ROWS = 250;
 
 const tableOf = (partitions: ReadonlyMap<string, readonly Row[]>): { table: Table; reads: () => number } => {

@@ -171,7 +171,7 @@ describe('a delivery of a provider’s event as received', () => {
     });
   });
 
-  test('is stored during a long delay, and ends with a replay that its target accepts', async () => {
+  test('is stored during a long delay, and ends with a replay accepted by its target', async () => {
     const made = await raws({ ...OK, status: 500 }, [3_600]);
     expect(await made.deliver()).toBe('done');
     expect(await made.waiting()).toMatchObject({ due: 'DUE#DLV', postponed: { times: 0, attempts: 1 }, ...RECEIVED });

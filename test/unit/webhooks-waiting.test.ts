@@ -58,7 +58,7 @@ describe('a waiting delivery', () => {
     expect(await table.get(KEY)).toMatchObject({ due: 'DUE#DLV' });
   });
 
-  test('stops waiting after a replay that its target accepted', async () => {
+  test('stops waiting after a replay accepted by its target', async () => {
     const { table, sent, deps } = await rig();
     await waitLong({ table, now: () => NOON }, DELIVERY, wait(5, HOUR_MS));
     await endWait(table, DELIVERY);

@@ -26,7 +26,7 @@ export interface ServiceAlarmProps {
    * normal, so it sends only the alarm.
    */
   readonly watches: 'state' | 'occurrence';
-  /** `silence` is for work that must happen regularly: missing data raises the alarm. */
+  /** `silence` is for work that must happen regularly. Missing data then raises the alarm. */
   readonly alarmsOn?: 'much' | 'silence';
 }
 
@@ -59,7 +59,7 @@ export interface Sampled {
   readonly asked: IMetric;
   /** Failures of different kinds, added up. */
   readonly failed: readonly IMetric[];
-  /** Calls by this service itself, which are subtracted from `asked`. */
+  /** Calls by this service itself, subtracted from `asked`. */
   readonly left?: IMetric | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { PaymentSlot, ProviderSlot } from '../../../shared/core/settings.ts
 import type { DeploymentSettings } from '../stage/settings.ts';
 import type { Alarms } from './alarm.ts';
 
-/** The resources that hold data, as references for other stacks. */
+/** The resources with data, as references for other stacks. */
 export interface KeptResources {
   /** The table in use, possibly a restored table. */
   readonly table: { readonly name: string; readonly arn: string; readonly streamArn: string };
@@ -26,7 +26,7 @@ export interface QueueReference {
   readonly url: string;
 }
 
-/** The resources and settings that the functions of one stack may use. */
+/** The resources and settings available to the functions of one stack. */
 export interface ServiceContext {
   readonly kept: KeptResources;
   /** The folder of the bundles, with one folder per id. */

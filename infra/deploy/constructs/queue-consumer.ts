@@ -126,7 +126,7 @@ const FAILURE_PERIOD = Duration.minutes(5);
 
 export interface ConsumerMetrics {
   readonly calls: Metric;
-  /** Calls that failed as a whole, and failed messages within calls. */
+  /** Completely failed calls, and failed messages within calls. */
   readonly failures: readonly Metric[];
 }
 
@@ -186,7 +186,7 @@ export class QueueConsumer extends Construct {
       target: lambda,
       eventSourceArn: queue.queueArn,
       batchSize: trigger.batchSize,
-      // Always set, because CloudFormation may keep a `false` that is removed from the template.
+      // Always set, because CloudFormation may keep a `false` removed from the template.
       enabled: trigger.isPaused !== true,
       // With more pollers than instances, throttled receives would exhaust the messages' retries.
       maxConcurrency: reserved ?? trigger.maxConcurrency,

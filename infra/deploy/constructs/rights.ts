@@ -67,7 +67,7 @@ const onKeys = (right: KeyedRight, { kept: { table } }: ServiceContext): PolicyS
 };
 
 /**
- * A function that can write a service key can grant itself any scope, so other functions are denied that write. A
+ * A function with write access to service keys can grant itself any scope, so other functions are denied that access. A
  * function without table rights needs no denial.
  */
 export const denialsOf = (uses: readonly Right[], { kept: { table } }: ServiceContext): readonly PolicyStatement[] =>
@@ -143,10 +143,7 @@ const receivingSlotOf = (right: `signatures:${PaymentSlot}`): PaymentSlot => {
   return slot;
 };
 
-/**
- * The ARN of the only secret that an event receiver may read. PayPal's events are verified by an API call, which needs
- * PayPal's keys.
- */
+/** The ARN of an event receiver's only readable secret. An API call with PayPal's keys verifies PayPal's events. */
 const secretForEvents = (slot: PaymentSlot, { kept, settings }: ServiceContext): string =>
   verifiesWithKeys(settings.adapters[slot]) ? kept.providerSecretArn(slot) : kept.signatureSecretArn(slot);
 

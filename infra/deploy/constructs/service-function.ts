@@ -64,7 +64,7 @@ export class ServiceFunction extends Construct {
       memorySize: spec.memoryMb,
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       role: roles ? roles.roleFor(spec.uses) : functionRole(this, own),
-      // Always set, because CloudFormation may keep a value that is removed from the template.
+      // Always set, because CloudFormation may keep a value removed from the template.
       tracing: context.settings.tracing ? Tracing.ACTIVE : Tracing.PASS_THROUGH,
       deadLetterQueue: context.undone,
       logGroup,

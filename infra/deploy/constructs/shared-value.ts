@@ -20,6 +20,6 @@ export const writeShared = (scope: Construct, at: SharedName, value: string): vo
   new StringParameter(scope, `Shared${constructId(at.name)}`, { parameterName: parameterName(at), stringValue: value });
 };
 
-/** Reads a value of a stack that was deployed earlier. A stack has one template parameter per value. */
+/** Reads a value of a stack deployed earlier. A stack has one template parameter per value. */
 export const readShared = (scope: Construct, at: SharedName): string =>
   StringParameter.valueForStringParameter(scope, parameterName(at));

@@ -52,8 +52,8 @@ export const streamMetrics = ({
 };
 
 /**
- * A function that reads changes from the table's stream, in order per item. A record that fails ten times is stored in
- * a bucket and raises an alarm.
+ * A function that reads changes from the table's stream, in order per item. After ten failures, a record is stored in a
+ * bucket and raises an alarm.
  */
 export class StreamConsumer extends Construct {
   readonly trigger: StreamTrigger;
@@ -117,7 +117,7 @@ export class StreamConsumer extends Construct {
   }
 }
 
-/** Passes on insertions and changes of the trigger's records, and the removals that it declares. */
+/** Passes on insertions and changes of the trigger's records, and the trigger's declared removals. */
 const filtersOf = ({ sortKeys, removalsOf }: StreamTrigger) => [
   filterOf(['INSERT', 'MODIFY'], sortKeys),
   ...(removalsOf ? [filterOf(['REMOVE'], removalsOf)] : []),

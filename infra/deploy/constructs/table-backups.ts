@@ -87,7 +87,7 @@ const jobsOf = (stage: Stage, metricName: string, period?: Duration): Metric =>
   });
 
 export interface BackupCounts {
-  /** Backups that failed, expired before their start or were aborted, and failed copies. */
+  /** Failed or aborted backups, backups expired before their start, and failed copies. */
   readonly failed: MathExpression;
   readonly completed: Metric;
 }

@@ -11,8 +11,8 @@ import { ServiceStack } from './service-stack.ts';
 import { STAGE_THROTTLE, THROTTLED_REQUESTS, type Throttle, throttleOf } from './throttling.ts';
 
 /**
- * Logs the route's key and the caller's address, which is needed to trace an attack. It never logs the path or query,
- * because they contain ids, e-mail addresses and tokens.
+ * Logs the route's key and, to trace attacks, the caller's address. It never logs the path or query, because they
+ * contain ids, e-mail addresses and tokens.
  */
 const ACCESS_LOG = {
   requestId: '$context.requestId',

@@ -14,14 +14,14 @@ import { apiIn, baseUrlIn, functionValue, keptIn, queuesIn, undoneIn } from './r
 import { ServiceStack } from './service-stack.ts';
 
 /**
- * The stack of the receivers of provider events, whose URLs must not change. It also has the endpoints for operators
- * and those that send to a queue. It is deployed after the queues.
+ * The stack of the receivers of provider events. Their URLs must not change. The stack also has the endpoints for
+ * operators and those sending to a queue. It is deployed after the queues.
  */
 export const OPERATOR_ROUTES = 'api-webhooks';
 
 /**
  * The folders of this stack's endpoints. All other folders are in the stack `api`. In version 0.2.0, these folders had
- * stacks that were deployed after `api-webhooks`, or no stacks. So a rollback to 0.2.0 creates no duplicate route.
+ * stacks deployed after `api-webhooks`, or no stacks. So a rollback to 0.2.0 creates no duplicate route.
  */
 const OPERATOR_FOLDERS: readonly string[] = ['webhooks', 'admin', 'api', 'console', 'payment-links'];
 

@@ -34,7 +34,7 @@ export interface ServiceMetrics {
   readonly ofProvider: (name: MetricName, slot: ProviderSlot, how: Sampling) => Metric;
   /** One metric for each function with its own URL. */
   readonly ofUrls: (name: UrlMetric, period?: Duration) => readonly Metric[];
-  /** Events that an attempt left unpublished, plus failed attempts. */
+  /** Events left unpublished by an attempt, plus failed attempts. */
   readonly publishFailures: Line;
   /** The highest rate of any provider, as a percentage. */
   readonly declineRate: Line;

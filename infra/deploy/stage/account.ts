@@ -26,7 +26,7 @@ export interface AccountFacts {
   readonly quotas: Readonly<Record<QuotaName, number | undefined>>;
   /** The value names in each secret of the stage; undefined before the first deployment. */
   readonly secrets: StoredSecrets | undefined;
-  /** Facts that could not be read, with reasons. */
+  /** Unreadable facts, with reasons. */
   readonly unread: readonly string[];
 }
 

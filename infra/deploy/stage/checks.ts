@@ -24,11 +24,11 @@ interface Check {
   readonly name: string;
   /** When the check applies, as a phrase. */
   readonly applies: string;
-  /** The condition that the check tests, as a phrase. */
+  /** The tested condition, as a phrase. */
   readonly asks: string;
   /** How the operator fixes a finding. */
   readonly remedy: string;
-  /** The stages in which a finding stops the deployment. Elsewhere it is a warning. */
+  /** In these stages, a finding stops the deployment. Elsewhere it is a warning. */
   readonly refuses: readonly Stage[];
   /** @returns one sentence per finding. */
   readonly find: (facts: CheckedFacts) => readonly string[];
@@ -39,7 +39,7 @@ const PROD: readonly Stage[] = ['prod'];
 const EVERY_STAGE: readonly Stage[] = ['dev', 'staging', 'prod'];
 const NO_STAGE: readonly Stage[] = [];
 
-/** The values that an adapter needs to make calls and to verify events. */
+/** An adapter's required values for calls and for event verification. */
 interface Needs {
   /** Settings and secrets for calls. */
   readonly settings: readonly string[];
@@ -64,7 +64,7 @@ export const NEEDS_OF: Readonly<Record<AdapterName, Needs>> = {
 const QUOTA_OF_INTEGRATIONS = 300;
 const RESOURCES_OF_A_STACK = 500;
 /**
- * A renewal makes two calls to its provider and publishes about five events: three by the service, two for the
+ * A renewal makes two calls to its provider and publishes about five events, three by the service and two for the
  * provider's webhooks.
  */
 const EVENTS_PER_CALL = 2.5;
@@ -294,7 +294,7 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
-/** The events from due work: calls per second, times events per call. */
+/** Calls per second of due work, times events per call. */
 const eventsPerSecond = (facts: CheckedFacts): number =>
   Math.ceil(
     inUse(facts, PAYMENT_SLOTS).reduce(

@@ -12,7 +12,7 @@ import type { Stage } from './settings.ts';
 import { compareStack, type StackChange } from './stack-changes.ts';
 import { parseTemplate, type StackTemplate } from './template.ts';
 
-/** A stack whose first creation failed. It must be deleted before it can be created again. */
+/** A stack after a failed first creation. It must be deleted before it can be created again. */
 export interface FailedStack {
   readonly name: string;
   readonly id: string;

@@ -14,7 +14,7 @@ export interface Account {
   readonly region: string;
 }
 
-/** A reason to stop that the operator can fix. Its message is one line. */
+/** A reason to stop, for the operator to fix. Its message is one line. */
 export class AccountError extends Error {}
 
 const TIMEOUTS = { connectionTimeout: 2_000, requestTimeout: 5_000 };

@@ -10,7 +10,7 @@ import { apiDocumentAt } from '../../../functions/api/document.ts';
 import { consoleEntry, consoleFiles } from '../../../functions/console/bundle.ts';
 import { payPageEntry, payPageFiles } from '../../../functions/pay-page/bundle.ts';
 
-/** Replaces an import of one of these files with the built module of this name, which has the same exports. */
+/** Replaces an import of one of these files with the built module of this name, with the same exports. */
 export const madeModules: Plugin = {
   name: 'made-modules',
   setup: ({ onResolve, onLoad }) => {

@@ -57,7 +57,7 @@ export const describeMovedRoutes = ({ routes }: MovedRoutes): readonly string[] 
       `${stack} gets routes of former stacks (${length}); they answer 404 while it is deployed, for some minutes`,
   );
 
-/** @param removed the deployed stacks that are not in the build */
+/** @param removed the deployed stacks missing from the build */
 export const findMovedRoutes = async (
   client: CloudFormationClient,
   removed: readonly Pick<RemovedStack, 'id' | 'name'>[],

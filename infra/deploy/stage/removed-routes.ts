@@ -29,7 +29,7 @@ export const deleteOtherRouteSettings = async (
   const deployed = await unlessMissing(gateway.send(new GetStageCommand({ ApiId, StageName: STAGE_NAME })));
   const removed = Object.keys(deployed?.RouteSettings ?? {}).filter((route) => !wanted.has(route));
   for (const RouteKey of removed) {
-    // A repeated deletion finds nothing, which is no error.
+    // Finding nothing in a repeated deletion is no error.
     await unlessMissing(gateway.send(new DeleteRouteSettingsCommand({ ApiId, StageName: STAGE_NAME, RouteKey })));
   }
   return removed;

@@ -1,6 +1,6 @@
 /**
- * @module The deployed stacks of a stage that are not in the new build, because a setting or a version removed them.
- * CDK leaves such a stack running, with its routes and functions.
+ * @module A stage's deployed stacks missing from the new build, because a setting or a version removed them. CDK leaves
+ * such a stack running, with its routes and functions.
  */
 
 import {
@@ -27,7 +27,7 @@ export interface RemovedStack {
   readonly lost: readonly string[];
 }
 
-/** Resource types that may hold payment data, or messages about payments. */
+/** Resource types with possible payment data, or messages about payments. */
 export const DATA_TYPES: Readonly<Record<string, string>> = {
   'AWS::DynamoDB::Table': 'table',
   'AWS::KMS::Key': 'key',

@@ -34,7 +34,7 @@ export interface Bulkheads {
   readonly workers: number;
 }
 
-/** A table that the service uses in place of its stack's table. */
+/** A table used in place of the stack's own table. */
 export interface TableInUse {
   readonly name: string;
   readonly arn: string;
@@ -63,7 +63,7 @@ export interface DeploymentSettings {
   readonly functionUrls: boolean;
   /** True if the functions send traces to X-Ray. */
   readonly tracing: boolean;
-  /** Ids of the endpoints that are kept warm. */
+  /** Ids of the endpoints kept warm. */
   readonly provisioned: readonly string[];
   /** True if a new version of the payment path first gets a tenth of the requests. */
   readonly canary: boolean;
@@ -97,7 +97,7 @@ const SLOTS = ['PROVIDER_A', 'PROVIDER_B', 'PROVIDER_C', 'PROVIDER_D'] as const;
 const ofSlots = (fields: readonly string[]): readonly string[] =>
   SLOTS.flatMap((slot) => fields.map((field) => (field === '' ? slot : `${slot}_${field}`)));
 
-/** Settings that are passed to the functions unchanged. */
+/** Settings passed to the functions unchanged. */
 export const PLAIN_SETTINGS: readonly string[] = [
   'STAGE',
   'PUBLIC_BASE_URL',
@@ -170,7 +170,7 @@ export const PLAIN_SETTINGS: readonly string[] = [
   ]),
 ];
 
-/** Settings that a deployed function reads from Secrets Manager. They are never in a template. */
+/** Settings read by deployed functions from Secrets Manager. They are never in a template. */
 export const SECRET_SETTINGS: readonly string[] = [
   'GUEST_TOKEN_SECRET',
   'ID_SECRET',
@@ -178,7 +178,7 @@ export const SECRET_SETTINGS: readonly string[] = [
   ...ofSlots(secretFields()),
 ];
 
-/** Settings that the stacks compute, so the operator does not set them. */
+/** Settings computed by the stacks, not set by the operator. */
 export const STACK_SETTINGS: readonly string[] = [
   'TABLE_NAME',
   'EVENT_BUS_NAME',

@@ -1,13 +1,13 @@
 /**
- * @module The rights in a template, and how they differ from the deployed rights. `cdk diff` does not suffice: it
- * leaves out the statements of a managed policy that a role names, and all rights of functions are in such policies.
+ * @module The rights in a template, and how they differ from the deployed rights. `cdk diff` does not suffice, because
+ * it omits the statements of a managed policy named by a role. All rights of functions are in such policies.
  */
 
 import { inTemplateWords, type StackTemplate, type StackTemplateResource } from './template.ts';
 
-/** One action on one resource that a holder may or may not perform. */
+/** One action on one resource, allowed or denied to a holder. */
 export interface TemplateRight {
-  /** The logical id of a role or of a resource with its own policy, or a service that may invoke a function. */
+  /** The logical id of a role or of a resource with its own policy, or a service allowed to invoke a function. */
   readonly holder: string;
   readonly effect: 'allow' | 'deny';
   readonly action: string;
@@ -49,7 +49,7 @@ const rightsOf = (template: StackTemplate): readonly TemplateRight[] =>
     ...(resource.Type === 'AWS::Lambda::Permission' ? [invocationOf(resource, template)] : []),
   ]);
 
-/** The identities that have the policy; the policy itself if none has it. */
+/** The policy's identities; the policy itself if it has none. */
 const holdersOf = (
   policy: string,
   { Properties }: StackTemplateResource,

@@ -5,7 +5,7 @@ import { answerAws, type Operations } from '../machine/aws-protocol.ts';
 import { withBrowserScripts } from './browser-scripts.ts';
 import { type Controls, createControl } from './control-routes.ts';
 
-/** Everything under /_local: the stand-ins for AWS, the identity service and the providers, and the control routes. */
+/** The stand-ins for AWS, the identity service and the providers, and the control routes, all under /_local. */
 export interface LocalParts extends Controls {
   readonly operations: Operations;
   readonly simulator: Simulator;

@@ -4,7 +4,7 @@ import { type ClosedPart, disabledParts, readOutbound } from './disabled-parts.t
 
 /** The host's report on its start, so that tools need not guess from their own environment. */
 export interface StartReport {
-  /** The environment of the functions. It omits every secret that has a value. */
+  /** The environment of the functions. It omits every non-empty secret. */
   readonly settings: Readonly<Record<string, string>>;
   readonly closed: readonly ClosedPart[];
   /** Names of the outbound webhook targets. URLs are omitted, because they may contain credentials. */

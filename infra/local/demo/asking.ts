@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 /** The host and service for the demo data. */
 export interface DemoSite {
-  /** Base URL of the host, which has its control routes under /_local. */
+  /** Base URL of the host. Its control routes are under /_local. */
   readonly baseUrl: string;
   /** Base URL of the service's routes. */
   readonly serviceUrl: string;
@@ -103,7 +103,7 @@ interface Request {
 
 /** The status of a declined charge, which the demo data expect. */
 const DECLINED = 402;
-/** The status of a retry whose first attempt was stored but got no response. The write is done. */
+/** The status of a retry after a stored first attempt without a response. The write is done. */
 const CONFLICT = 409;
 /** A provider may respond too late on a busy machine. Retries of a creation use the same key. */
 const TRIES = 3;

@@ -1,6 +1,6 @@
 /**
- * @module Records that a stream consumer gave up on: one file per consumer, with one JSON line per record. A successful
- * redo removes the record.
+ * @module Stores the records given up by stream consumers, in one file per consumer with one JSON line per record. A
+ * successful redo removes the record.
  */
 
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';

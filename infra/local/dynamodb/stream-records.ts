@@ -28,7 +28,7 @@ export const streamAnswerSchema = z.object({
 
 export const sequenceOf = (record: StreamRecord): string => record.dynamodb?.SequenceNumber ?? '';
 
-/** True for insertions and changes under the trigger's sort keys, and for the removals that it declares. */
+/** True for insertions and changes under the trigger's sort keys, and for the trigger's declared removals. */
 export const isWanted = (trigger: StreamTrigger, record: StreamRecord): boolean => {
   const { eventName, dynamodb } = record;
   const sortKey = dynamodb?.Keys?.['sk']?.S ?? '';

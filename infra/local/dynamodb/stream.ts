@@ -34,7 +34,7 @@ export interface StreamsOptions {
   readonly state: State;
   readonly clock: Pick<Clock, 'now' | 'wake'>;
   readonly invoke: Invoke;
-  /** Stores the records that a consumer gave up on. */
+  /** Stores the records given up by a consumer. */
   readonly failures: Pick<Failures, 'keep'>;
   readonly log: (line: string) => void;
 }

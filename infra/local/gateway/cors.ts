@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { CORS } from '../../../shared/http/cors.ts';
 
 /**
- * CORS as in an HTTP API: responds to preflights and adds headers for allowed origins. Pages on this machine, such as a
+ * Responds to preflights and adds headers for allowed origins, as an HTTP API does. Pages on this machine, such as a
  * development server on another port, are always allowed.
  */
 export type Cors = ReturnType<typeof createCors>;

@@ -100,7 +100,7 @@ const decoded = (text: string): string => {
 };
 
 /**
- * Content types that an HTTP API passes on as text. All other bodies are base64, including forms and bodies without a
+ * Content types passed on as text by an HTTP API. All other bodies are base64, including forms and bodies without a
  * type.
  */
 const isTextType = (contentType: string | undefined): boolean => {

@@ -25,7 +25,7 @@ const DEFAULT_ROUTE = 'api.default';
 const DEFAULT_TIMEOUT_SECONDS = 10;
 /**
  * Maximum concurrent requests; further requests wait. All functions share one thread here. With hundreds of requests,
- * calls between functions would miss deadlines that they meet on AWS.
+ * calls between functions would miss deadlines, unlike on AWS.
  */
 const RUNNING_AT_ONCE = 32;
 

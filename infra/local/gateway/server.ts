@@ -1,4 +1,4 @@
-/** @module The host's only listener: for the service's routes, the stand-ins under /_local, and the reference page. */
+/** @module The host's only listener, for the service's routes, the stand-ins under /_local, and the reference page. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';

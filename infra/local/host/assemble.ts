@@ -50,7 +50,7 @@ export interface HostInputs {
   readonly basePath: string;
   readonly catalogue: Catalogue;
   readonly database: Database;
-  /** For tests: wraps the functions' connection to the table. */
+  /** Wraps the functions' connection to the table, for tests. */
   readonly between: (connection: Connection) => Connection;
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Settings;

@@ -59,7 +59,7 @@ export interface HostOptions {
   /** A folder, or `:memory:`. */
   readonly dataDir: string;
   /**
-   * For demo data: a new data folder's clock starts this many days ago, and outside requests wait until the door opens.
+   * For demo data, a new data folder's clock starts this many days ago, and outside requests wait until the door opens.
    */
   readonly daysAgo?: number;
   /** The present for `daysAgo`, epoch ms; real time by default. */
@@ -73,7 +73,7 @@ export interface HostOptions {
   readonly onLoss?: (line: string) => void;
   /** Replaces the service's own functions. */
   readonly catalogue?: Catalogue;
-  /** For tests: wraps the functions' connection to the table. */
+  /** Wraps the functions' connection to the table, for tests. */
   readonly between?: (connection: Connection) => Connection;
   /** Replaces the embedded table, for tests and benchmarks. */
   readonly openDatabase?: (site: DatabaseSite) => Promise<Database>;

@@ -23,7 +23,7 @@ interface OpenIdOptions {
   readonly idToken: (claims: Readonly<Record<string, unknown>>) => Promise<string>;
 }
 
-/** The rights that a code or a refresh token grants. */
+/** The rights granted by a code or a refresh token. */
 interface Grant {
   readonly person: OpenIdPerson;
   readonly clientId: string;

@@ -154,7 +154,7 @@ const offsetOf = (at: number): number => {
   return offsetMs < 0 && offsetMs > -JOINING_MS ? 0 : offsetMs;
 };
 
-/** Keeps the time: real time plus an offset, or a fixed time while the clock is frozen or moving. */
+/** Keeps real time plus an offset, or a fixed time while the clock is frozen or moving. */
 const keepTime = ({ kept, keep }: ClockOptions) => {
   let offsetMs = kept ? Math.max(kept.offsetMs, kept.reached - Date.now()) : 0;
   let frozenAt = kept?.frozenAt ?? undefined;
@@ -195,8 +195,8 @@ const keepTime = ({ kept, keep }: ClockOptions) => {
 };
 
 /**
- * Waits until all sources are quiet: in one whole pass, every source is idle and none reports new work. Checking idle
- * sources alone is not enough, because a later source may pass work to an earlier one during the pass.
+ * Waits for one whole pass in which every source is idle and none reports new work. Checking idle sources alone is not
+ * enough, because a later source may pass work to an earlier one during the pass.
  */
 const watchQuiet = (works: readonly TimedWork[]) => {
   let stirs = 0;
@@ -216,14 +216,14 @@ const watchQuiet = (works: readonly TimedWork[]) => {
         setImmediate(resolve);
       });
     });
-  /** Starts all due work once. @returns the names of the sources that are still working. */
+  /** Starts all due work once. @returns the names of the sources still working. */
   const pass = async (): Promise<readonly string[]> => {
     const noisy: string[] = [];
     for (const work of works) await work.runDue();
     for (const work of works) if (!(await work.idle())) noisy.push(work.name);
     return noisy;
   };
-  /** @returns the sources that are still working at the deadline; empty when all is quiet. */
+  /** @returns the sources still working at the deadline; empty when all is quiet. */
   const wait = async (timeoutMs: number): Promise<readonly string[]> => {
     const deadline = performance.now() + timeoutMs;
     for (;;) {

@@ -20,7 +20,7 @@ import { StartError } from './start-error.ts';
 
 /** The folder in which a host keeps its data. */
 export interface DataFolder {
-  /** True for a temporary folder, which is created on first use and removed when the host stops. */
+  /** True for a temporary folder, created on first use and removed when the host stops. */
   readonly temporary: boolean;
   readonly folder: string;
   readonly state: State;

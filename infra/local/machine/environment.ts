@@ -102,8 +102,8 @@ export const awsEndpoint = (baseUrl: string): string => `${baseUrl}/_local/aws`;
 export const queueUrl = (baseUrl: string, queue: string): string => `${awsEndpoint(baseUrl)}/${ACCOUNT}/${queue}`;
 
 /**
- * The environment of the functions: local defaults, overridden by the operator's environment, overridden by this host's
- * addresses. The operator's AWS settings are omitted, so no function can reach a real account.
+ * The functions' environment. The operator's environment overrides local defaults, and this host's addresses override
+ * both. The operator's AWS settings are omitted, so no function can reach a real account.
  */
 export const functionEnvironment = (operator: Env, wiring: Wiring): Record<string, string> => ({
   ...defaults(wiring, operator),

@@ -54,7 +54,7 @@ const adapterOf = (env: Environment, slot: ProviderSlot): AdapterName | undefine
 export const modeOf = (env: Environment, slot: ProviderSlot): SlotMode =>
   readSetting(hostSlotFields.MODE, env[settingOf(slot, 'MODE')]) === 'sandbox' ? 'sandbox' : 'simulated';
 
-/** Defaults for slot settings that the operator leaves out. */
+/** Defaults for slot settings omitted by the operator. */
 export const slotDefaults = (
   operator: Environment,
   site: { readonly baseUrl: string; readonly basePath: string },

@@ -25,7 +25,7 @@ const messageSchema = z.object({
   held: z.number(),
   /** Position in the receive order. */
   turn: z.number(),
-  /** The queue that moved the message here; null for a message that was sent here directly. */
+  /** The message's previous queue; null for a message sent here directly. */
   source: z.string().nullable(),
 });
 export type Message = z.infer<typeof messageSchema>;

@@ -1,6 +1,6 @@
 /**
- * @module A local SQS: standard queues with dead-letter queues, timed by the host's clock. Every queue of the catalogue
- * has a poller that invokes its handler. Only messages that the handler reports as failed return to the queue.
+ * @module A local SQS with standard queues and dead-letter queues, timed by the host's clock. Every queue of the
+ * catalogue has a poller that invokes its handler. Only messages reported as failed by the handler return to the queue.
  */
 
 import { createHash } from 'node:crypto';
@@ -216,7 +216,7 @@ const attributesSchema = z.record(
   z.object({ DataType: z.string(), StringValue: z.string().optional(), BinaryValue: z.string().optional() }),
 );
 
-/** Converts a message to the form that a Lambda function receives. */
+/** Converts a message to the form received by a Lambda function. */
 const recordOf = (queue: string, message: Message) => ({
   messageId: message.id,
   receiptHandle: receiptOf(message),

@@ -163,7 +163,7 @@ const changing = ({ store, clock, queues }: SqsOptions, queueOf: QueueOf): Opera
       );
     }
     store.setVisible(id, visibleAt);
-    // Skip messages that the poller holds; only the poller handles them.
+    // Skip messages held by the poller; only the poller handles them.
     if (message.held === 0) queues.look(message.queue);
     clock.wake();
   };

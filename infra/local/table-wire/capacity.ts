@@ -10,7 +10,7 @@ import { ALL_INDEXES, type TableIndex } from '../table/schema.ts';
  */
 export interface ConsumedUnits {
   readonly table: number;
-  /** Units per index, only for the indexes that the request used. */
+  /** Units per index, only for indexes used by the request. */
   readonly indexes: Readonly<Record<string, number>>;
 }
 

@@ -4,7 +4,7 @@ import type { Item } from '../../../shared/platform/connection.ts';
 import type { Key } from '../../../shared/platform/keys.ts';
 import { itemOfText } from './item-text.ts';
 
-/** The table's stream: all wanted item changes in order, each with the item before and after. */
+/** The table's stream of all wanted item changes in order, each with the item before and after. */
 export interface ChangeLog {
   append(key: Key, before: string | undefined, after: string | undefined): void;
   /** @returns the changes after this number, oldest first; 0 returns all */

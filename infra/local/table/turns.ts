@@ -80,7 +80,7 @@ export const createTurns = (database: DatabaseSync, { sync, onFailedWrite }: Tur
 const openDurability = (sync: Sync | undefined, onFailedWrite: OnFailedWrite | undefined) => {
   /** Callers covered by the running sync. */
   let covered: Waiting[] = [];
-  /** Callers whose turns were committed after the running sync started, and readers that came after them. */
+  /** Callers with turns committed after the start of the running sync, and later readers. */
   let next: Waiting[] = [];
   let running: Promise<void> | undefined;
   /** A failed sync leaves the disk's content unknown, so no later sync counts. */

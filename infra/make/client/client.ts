@@ -89,7 +89,7 @@ const attempt = async (fetch: Fetch, request: Request): Promise<Outcome> => {
 /**
  * The delay before a retry; undefined for no retry. A request without a key is retried only if the service refused it
  * temporarily. A request with a key has its effect once, so it is also retried after a lost response or a failure. A
- * retry may collide with the first attempt that is still running (409).
+ * retry may collide with the still running first attempt (409).
  */
 const waitAfter = (outcome: Outcome, request: Request, tried: number): number | undefined => {
   const waitMs = request.signal.aborted ? undefined : wantedWait(outcome, request, tried);
@@ -106,7 +106,7 @@ const wantedWait = (outcome: Outcome, request: Request, tried: number): number |
   return isKeyed && outcome.status >= 500 ? (askedMs ?? backoffMs) : undefined;
 };
 
-/** Parses the header, which is seconds or a date. */
+/** Parses the header's seconds or date. */
 const retryAfterMs = (header: string | null): number | undefined => {
   if (header === null) return undefined;
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();

@@ -12,7 +12,7 @@ import { typedDocument } from './typed-document.ts';
 export const CLIENT_FOLDER = resolve(import.meta.dirname, '../../../dist/client');
 
 /**
- * Writes the API's typed client as a package: the document's types and openapi-fetch bound to them. The types are
+ * Writes the API's typed client as a package with the document's types and openapi-fetch bound to them. The types are
  * generated, so they always match the served API. Replaces the old content of the folder.
  */
 export const writeClient = async (folder: string): Promise<void> => {

@@ -8,7 +8,7 @@ const SCHEMAS = '#/components/schemas/';
 const ANY_ERROR = 'Error';
 /** Name of the union of all errors. The name Error would hide JavaScript's own class. */
 const ALL_ERRORS = 'ApiError';
-/** The schema in which operators store their own fields. */
+/** The schema for operators' own fields. */
 const OPEN_RECORD = 'ReferenceRecord';
 
 const parameterSchema = z.object({ name: z.string().optional(), $ref: z.string().optional() });
@@ -41,7 +41,7 @@ interface TypedDocument {
   readonly names: readonly string[];
   /** The entries of `names` for outbound webhook bodies. */
   readonly events: readonly string[];
-  /** Paths with a POST that takes an Idempotency-Key. */
+  /** Paths of POST operations with an Idempotency-Key. */
   readonly keyedPosts: readonly string[];
 }
 

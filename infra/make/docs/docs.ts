@@ -23,7 +23,7 @@ export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string
   'docs/routes.md': routeParts,
 };
 
-/** Files that are generated completely. */
+/** Completely generated files. */
 export const FILES: Readonly<Record<string, () => string>> = { '.env.example': envExample };
 
 export const readPage = (page: string): string => readFileSync(join(ROOT, page), 'utf8');

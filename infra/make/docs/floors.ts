@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 
 /**
- * The floors of `shared/` in `floors.json`, from the ground up. A floor is one room, or several neighbors that may not
- * import each other.
+ * The floors of `shared/` in `floors.json`, from the ground up. A floor is one room, or several neighbors without
+ * imports of each other.
  */
 const floorsSchema = z.record(z.string(), z.array(z.union([z.string(), z.array(z.string())])));
 export type Floors = z.infer<typeof floorsSchema>;

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../../shared/http/endpoint.ts';
 import { ERROR_CODES } from '../../../shared/openapi/error-responses.ts';
 import { groupOf, groups } from '../../../shared/openapi/groups.ts';
 
-/** The parts of docs/routes.md: one line per route and per error status. The API document has the full texts. */
+/** The parts of docs/routes.md, with one line per route and per error status. The API document has the full texts. */
 export const routeParts = () => ({
   scopes: scopeTable(),
   routes: [...groups.map(sectionOf), ...pageSections()].join('\n\n'),

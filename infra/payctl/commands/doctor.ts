@@ -116,7 +116,7 @@ const slotChecks = async (installation: Installation, slot: ProviderSlot): Promi
   ...simulatedChecks(installation, slot),
 ];
 
-/** Settings that hold the keys of the operator's own account. */
+/** Settings with the keys of the operator's own account. */
 const OWN_KEYS = ['API_KEY', 'CLIENT_SECRET', 'ACCESS_TOKEN', 'PRIVATE_KEY'] as const;
 
 /** The local host's own keys start with this prefix. */
@@ -160,8 +160,8 @@ const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<
   });
 
 /**
- * Adds the currency of an account with only one. Square's location must exist and have a currency that the service
- * can charge.
+ * Adds the currency of an account with only one. Square's location must exist and have a currency chargeable by the
+ * service.
  */
 const currencyCheck = async (provider: PaymentProvider, answers: Check): Promise<Check> => {
   const only = await provider.onlyCurrency?.();
@@ -191,7 +191,7 @@ const NO_SUCH_PAYMENT: KnownPayment = {
   status: 'created',
 };
 
-/** Much less than the five minutes for which webhook signatures are valid. */
+/** Much less than the five-minute validity of webhook signatures. */
 const MAX_SKEW_MS = 60_000;
 
 const clockCheck = ({ datesSeen }: Installation): Check => {

@@ -13,11 +13,11 @@ import { describeRestore, type RestoreResult, restoreView } from './describe-res
 import { columns, progress, type Report } from './report.ts';
 
 export interface DriftOptions {
-  /** ISO time to which the table was restored. The command then also looks for later payments at the providers. */
+  /** ISO time of the table's restored state. The command then also looks for later payments at the providers. */
   readonly restoredTo?: string | undefined;
   /** The owners of restored payments, from the operator. */
   readonly owners?: Owners | undefined;
-  /** ISO time. Limits the check to payments that changed since then. */
+  /** ISO time. Limits the check to payments changed since then. */
   readonly since?: string | undefined;
   /** If true, stores the provider's status where it differs. */
   readonly fix?: boolean | undefined;
@@ -150,7 +150,7 @@ const countReasons = (unread: readonly Unread[]) => {
   return [...counts].toSorted().map(([, count]) => count);
 };
 
-/** Differences that a sync with the provider repairs. */
+/** Differences repaired by a sync with the provider. */
 const REPAIRED: ReadonlySet<DriftKind> = new Set<DriftKind>([
   'payment not here',
   'status differs',

@@ -1,4 +1,4 @@
-/** @module Checks the API version of the events that a provider sends to the service. */
+/** @module Checks the API version of a provider's events to the service. */
 
 import type { ProviderSlot } from '../../../shared/core/settings.ts';
 import type { EventEndpoint } from '../../../shared/providers/provider.ts';

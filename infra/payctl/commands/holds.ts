@@ -31,7 +31,7 @@ export const release = async (api: Api, id: string): Promise<Report> => {
   return reportHold(await api.post(`/payments/intents/${payment.id}/cancel`, {}));
 };
 
-/** The payment fields that a hold's report shows. */
+/** The payment fields in a hold's report. */
 const heldSchema = z.object({
   id: z.string(),
   status: z.string(),

@@ -50,7 +50,7 @@ interface WatchOptions {
 }
 
 /**
- * Names the queue as the destination, because SQS knows the origin only of messages that it moved itself. Undeliverable
+ * Names the queue as the destination, because SQS knows the origin only of messages moved by SQS itself. Undeliverable
  * events of the bus go directly to the dead-letter queue.
  */
 const redriveOne = async (

@@ -167,7 +167,7 @@ const moneyBackOf = ({ refund, dispute }: Change, currency: string): string | un
   return about && `${about.id} ${about.status} ${amountWithCurrency(about.amount_cents, currency)}`;
 };
 
-/** The capture or release that a change starts, such as `capture 18.00 USD`. */
+/** The capture or release started by a change, such as `capture 18.00 USD`. */
 const holdOf = ({ hold }: Change, currency: string): string | undefined =>
   hold &&
   [hold.call, ...(hold.amount_cents === null ? [] : [amountWithCurrency(hold.amount_cents, currency)])].join(' ');

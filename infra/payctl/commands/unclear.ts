@@ -13,7 +13,7 @@ import type { Installation } from '../installation/installation.ts';
 
 type Reader = Pick<Installation, 'deps'>;
 
-/** The doctor names records whose outcome stays unknown longer than this. */
+/** The doctor names records with an outcome unknown for longer than this. */
 const UNCLEAR_AFTER_MS = 10 * MINUTE_MS;
 const UNFINISHED_AFTER_MS = 5 * MINUTE_MS;
 

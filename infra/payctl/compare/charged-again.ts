@@ -1,6 +1,6 @@
 /**
- * @module Finds payments that a provider charged more than once. This happens if due work runs on a restored table
- * after the provider's idempotency key has expired. The record follows only one of the charges.
+ * @module Finds payments charged more than once by a provider. This happens if due work runs on a restored table after
+ * the provider's idempotency key has expired. The record follows only one of the charges.
  */
 
 import { amountWithCurrency } from '../../../shared/core/money.ts';
@@ -13,13 +13,13 @@ import type { Drift } from './payment.ts';
 
 type Reader = Pick<Installation, 'deps'>;
 
-/** A charge that no record follows, because its payment's record follows another charge. */
+/** A charge not followed by any record, because its payment's record follows another charge. */
 export interface ChargedAgain extends Restorable {
   readonly finding: Drift;
 }
 
 interface Split {
-  /** One charge per payment without a record: the oldest that took or holds money, else the oldest. */
+  /** Per payment without a record, the oldest charge that took or holds money, else the oldest charge. */
   readonly unknown: readonly Restorable[];
   readonly again: readonly ChargedAgain[];
 }

@@ -1,6 +1,6 @@
 /**
- * @module Finds payments that a restore of the table lost. Providers made them after the restored time, and they have
- * no record.
+ * @module Finds payments lost by a restore of the table. Providers made them after the restored time, and they have no
+ * record.
  */
 
 import { amountWithCurrency } from '../../../shared/core/money.ts';
@@ -60,7 +60,7 @@ export interface LostPayments {
   readonly chargedAgain: readonly ChargedAgain[];
   readonly unfollowed: readonly Unfollowed[];
   readonly lists: readonly Listed[];
-  /** Providers whose payments could not be listed, or not for the whole period, with the reason. */
+  /** Providers with an unreadable or incomplete list of payments, with the reason. */
   readonly unlisted: readonly (Unread & { readonly provider: PaymentSlot })[];
 }
 
@@ -141,14 +141,14 @@ export interface Restored {
   readonly restored: readonly string[];
   /** Payments without an owner, because the provider does not name it. Only staff can see them. */
   readonly without_owner: readonly string[];
-  /** Payments whose amount differs from their subscription's. */
+  /** Payments with another amount than their subscription's. */
   readonly other_amount: readonly string[];
-  /** Number of synced subscriptions among those that the provider bills. */
+  /** Number of synced provider-billed subscriptions. */
   readonly synced: number;
   readonly unread_subscriptions: readonly string[];
 }
 
-/** The owners that the operator named, by payment id. */
+/** The owners named by the operator, by payment id. */
 export type Owners = ReadonlyMap<string, KnownOfRestored>;
 
 /**

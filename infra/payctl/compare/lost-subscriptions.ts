@@ -1,4 +1,4 @@
-/** @module Finds live provider-billed subscriptions that no record follows after a restore of the table. */
+/** @module Finds live provider-billed subscriptions not followed by any record after a restore of the table. */
 
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { PAYMENT_SLOTS, type PaymentSlot } from '../../../shared/core/settings.ts';
@@ -8,7 +8,7 @@ import type { Installation } from '../installation/installation.ts';
 
 type Reader = Pick<Installation, 'deps'>;
 
-/** A live subscription at a provider that no record follows. The provider keeps charging it. */
+/** A provider's live subscription, not followed by any record. The provider keeps charging it. */
 export interface Unfollowed {
   readonly provider: PaymentSlot;
   readonly provider_subscription_id: string;
@@ -51,7 +51,7 @@ const isFollowed = (record: Subscription | undefined, subscriptionId: string): b
 
 export interface UnfollowedAtAll {
   readonly unfollowed: readonly Unfollowed[];
-  /** Providers whose subscriptions could not be listed, with the reason. */
+  /** Providers with an unreadable list of subscriptions, with the reason. */
   readonly unlisted: readonly { readonly provider: PaymentSlot; readonly unread: string }[];
 }
 

@@ -1,4 +1,4 @@
-/** payctl cannot continue: a required service does not respond, or the named record does not exist. */
+/** payctl cannot continue, because a required service does not respond or the named record does not exist. */
 export class NotReachable extends Error {}
 
 /** The control routes of the local host, under /_local. @throws NotReachable */

@@ -1,4 +1,4 @@
-/** A change that a stream reader failed to process ten times. It left the stream and is stored completely. */
+/** A change after ten failures in a stream reader. It left the stream and is stored completely. */
 export interface FailedChange {
   readonly id: string;
   /** The function that gave up on the change. */

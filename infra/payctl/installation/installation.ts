@@ -21,7 +21,7 @@ import type { InstallationFacts } from './facts.ts';
 import { readLocalHost } from './local-host.ts';
 import { openSlotSecrets } from './secrets.ts';
 
-/** The installation that a command works on: the local host or a deployed stage. Both have the same clients. */
+/** A command's local host or deployed stage. Both have the same clients. */
 export interface Installation extends Omit<InstallationFacts, 'env'> {
   readonly isLocal: boolean;
   readonly settings: Settings;

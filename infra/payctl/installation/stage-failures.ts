@@ -23,7 +23,7 @@ const objectSchema = z.object({
   payload: z.union([z.string().transform((text) => JSON.parse(text)), z.looseObject({})]).pipe(recordsSchema),
 });
 
-/** Changes that a stage's stream readers gave up on. They are in the bucket of its events stack. */
+/** The failed changes of a stage's stream readers, in the bucket of its events stack. */
 export const stageFailures = ({ s3, lambda }: FailureClients, bucket: () => string): FailureStore => {
   const load = async (Key: string): Promise<z.infer<typeof objectSchema>> => {
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket(), Key }));

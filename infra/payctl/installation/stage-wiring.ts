@@ -1,4 +1,4 @@
-/** @module Reads the table that a stage's functions use, and the event sources and schedules of its workers. */
+/** @module Reads the table used by a stage's functions, and the event sources and schedules of its workers. */
 
 import {
   type CloudFormationClient,

@@ -17,7 +17,7 @@ export interface CancelLostOptions {
 }
 
 /**
- * Cancels only subscriptions that no record follows. A payer keeps the paid period, and nothing is refunded.
+ * Cancels only lost subscriptions. A payer keeps the paid period, and nothing is refunded.
  * @throws NotReachable before any cancellation if a named subscription is not lost, or if there is no terminal
  */
 export const cancelLost = async (

@@ -1,4 +1,4 @@
-/** @module Repeats erasures that a restore of the table undid, from the operator's list. */
+/** @module Repeats erasures undone by a restore of the table, from the operator's list. */
 
 import { fingerprint } from '../../../shared/core/ids.ts';
 import { keyedIds } from '../../../shared/core/keyed-ids.ts';
@@ -47,8 +47,8 @@ export const repeatErasures = async ({ deps }: Reader, { people, restoredTo }: R
 };
 
 /**
- * Finds the person's job from an earlier run, or a job from the API that has not started. A started job may miss
- * payments restored since, so it does not count. A person has at most one job at a time.
+ * Finds the person's job from an earlier run, or a not yet started job from the API. A started job may miss payments
+ * restored since, so it does not count. A person has at most one job at a time.
  * @returns undefined if no job counts
  */
 export const findRepeated = async (

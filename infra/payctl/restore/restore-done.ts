@@ -10,7 +10,7 @@ interface RestoreDoneOptions extends RestoreCheckOptions {
   readonly anyway?: boolean | undefined;
 }
 
-/** Also checks a table whose due work is not held. That table needs no acceptance, so only the check decides. */
+/** Also checks a table without held due work. That table needs no acceptance, so only the check decides. */
 export const restoreDone = async (installation: Installation, options: RestoreDoneOptions): Promise<Report> => {
   const named = { table: installation.deps.table, tableName: installation.settings.TABLE_NAME };
   const original = await originalOf(named);

@@ -43,7 +43,7 @@ export const applyBalance = (
   return { amount: isCharged ? owed : 0, startingBalance, endingBalance };
 };
 
-/** Gives the customer back the balance that an invoice used. */
+/** Gives the customer back the balance used by an invoice. */
 export const returnBalance = (unit: Unit, { customerId, startingBalance, endingBalance }: LedgerInvoice): void => {
   const balance = unit.documents.customers.get(unit.slot, customerId)?.balance ?? 0;
   setBalance(unit, customerId, balance + startingBalance - (endingBalance ?? startingBalance));

@@ -55,7 +55,7 @@ const scheduleWork = (unit: Unit, { id, periodEnd, cancelAt, trialEnd, status }:
   if (status === 'incomplete') unit.schedule(unit.at + FIRST_CHARGE_MS, 'expire_subscription', id);
 };
 
-/** Settles the invoice without a charge. A payment that was declined elsewhere has no charge either. */
+/** Settles the invoice without a charge. A payment declined elsewhere has no charge either. */
 const settle = (unit: Unit, invoice: LedgerInvoice, status: ForeignStatus): void => {
   if (status === 'active') {
     if (invoice.status === 'open') pay(unit, { ...invoice, paidElsewhere: true });

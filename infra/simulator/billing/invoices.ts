@@ -19,9 +19,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/**
- * Declines after which Stripe does not retry the card. After `authentication_required`, only the customer can continue.
- */
+/** After these, Stripe does not retry the card. After `authentication_required`, only the customer can continue. */
 const FOR_GOOD: readonly DeclineReason[] = [
   'lost_card',
   'stolen_card',
@@ -106,7 +104,7 @@ export const awaitConfirmation = (unit: Unit, invoice: LedgerInvoice): LedgerInv
 };
 
 /**
- * Runs when a retry is due. Skips an invoice that was paid or whose subscription was canceled meanwhile. A canceled
+ * Runs when a retry is due. Skips the invoice if it was paid or its subscription was canceled meanwhile. A canceled
  * payment is never charged again.
  */
 export const retryInvoice = (unit: Unit, invoiceId: string): void => {

@@ -59,7 +59,7 @@ const invoicesOf = (unit: Unit, { id }: LedgerSubscription): LedgerInvoice[] =>
   unit.documents.invoices.list(unit.slot, { holder: id, limit: MANY });
 
 /**
- * The status according to the newest invoice that is finalized and not void. An uncollectible invoice counts as paid
+ * The status according to the newest finalized, non-void invoice. An uncollectible invoice counts as paid
  * (docs.stripe.com/billing/subscriptions/overview).
  */
 export const statusByInvoices = (unit: Unit, subscription: LedgerSubscription): LedgerSubscription['status'] => {

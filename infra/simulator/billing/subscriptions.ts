@@ -120,7 +120,7 @@ const renew = (unit: Unit, before: LedgerSubscription): void => {
   if (subscription.collection === undefined) collectIssued(unit, invoice, { attempt: undefined });
 };
 
-/** Resumes a subscription that was paused without a method. A new period starts and is charged immediately. */
+/** Resumes a subscription paused without a method. A new period starts and is charged immediately. */
 export const resumeLedgerSubscription = (unit: Unit, before: LedgerSubscription, first: FirstCharge): Started => {
   const issued = issueFirstInvoice(unit, before);
   unit.announce({ kind: 'subscription.resumed', subscription: issued.subscription });

@@ -47,7 +47,7 @@ export const customerPage = (parts: ControlParts, call: ControlCall): Response =
   return new Response(html, { headers: { 'content-type': 'text/html; charset=utf-8' } });
 };
 
-/** Small enough to show both buttons in a frame without a size, which is 150 pixels high. */
+/** Small enough to show both buttons in a frame without a size (150 pixels high). */
 const FRAME_STYLE =
   'body{margin:8px;font:14px/1.3 sans-serif}h1{margin:0;font-size:16px}p{margin:6px 0}button{font-size:14px;padding:4px 10px}';
 

@@ -42,7 +42,7 @@ interface Translating {
   readonly toVendor: (amount: number | undefined) => number | undefined;
 }
 
-/** The form of the vendor's call for a wish. Also creates the coupon and the tax rate that the wish describes. */
+/** The form of the vendor's call for a wish. Also creates the wish's coupon and tax rate. */
 export const subscriptionForm = (translating: Translating): URLSearchParams => {
   const { wish, create } = translating;
   const fields: Record<string, string | number | boolean | undefined> = {

@@ -138,7 +138,7 @@ export const subscriptionRow = (subscription: LedgerSubscription, minorUnits: Mi
   created_at: iso(subscription.createdAt),
 });
 
-/** `amount` is the amount due: `total` less the customer's credit. */
+/** `amount` is the amount due (`total` less the customer's credit). */
 export const invoiceRow = (invoice: LedgerInvoice, minorUnits: MinorUnits) => {
   const { provider, currency, bill } = invoice;
   const minor = (amount: number): number => minorUnits({ provider, currency, amount });
@@ -193,7 +193,7 @@ export const disputeRow = (documents: Documents, dispute: LedgerDispute, minorUn
   created_at: iso(dispute.createdAt),
 });
 
-/** A payment's documents, oldest first. A payment that the provider created gets our id only after its first charge. */
+/** A payment's documents, oldest first. A payment created by the provider gets our id only after its first charge. */
 const belonging = <T>(documents: Documents, collection: Collection<T>, paymentId: string | undefined): T[] =>
   paymentId === undefined
     ? collection.all()

@@ -37,7 +37,7 @@ const madeDispute = z.strictObject({
   inquiry: z.boolean().optional(),
 });
 const movedRefund = z.strictObject({ status: ledgerRefundSchema.shape.status });
-/** Dispute fields that a bank may change, in any direction. */
+/** Dispute fields changeable by a bank, in any direction. */
 const changedDispute = z
   .strictObject({
     status: ledgerDisputeSchema.shape.status.optional(),

@@ -5,11 +5,11 @@ import { type Answer, Refused } from '../protocol/vendor.ts';
 import { ControlError, type ControlParts } from './control-call.ts';
 
 export interface VendorCalls {
-  /** @throws ControlError with the vendor's refusal, after which nothing is committed. */
+  /** @throws ControlError with the vendor's refusal. Then nothing is committed. */
   send(path: string, form: URLSearchParams): void;
   /** @returns the id of the new object */
   create(path: string, form: URLSearchParams): string;
-  /** @returns a refusal that is still committed, such as a decline; undefined after success. @throws like `send`. */
+  /** @returns a committed refusal, such as a decline; undefined after success. @throws like `send`. */
   attempt(path: string, form: URLSearchParams): Refusal | undefined;
 }
 

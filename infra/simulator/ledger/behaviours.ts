@@ -56,7 +56,7 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
     refunds: z.enum(REFUND_COURSES).optional(),
     disputed: z.object({ reason: z.enum(DISPUTE_REASONS), inquiry: z.boolean() }).optional(),
     holdMs: z.int().optional(),
-    /** The merchant's payout currency, to which charges are converted. */
+    /** The merchant's payout currency. Charges are converted to it. */
     settlesIn: z.string().optional(),
     declinesCapture: z.literal(true).optional(),
     delaysCapture: z.enum(['succeeded', 'failed']).optional(),
@@ -64,9 +64,9 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
   /** With `attaches`, the method can be stored and fails only when charged. */
   z.object({ kind: z.literal('declines'), reason: z.enum(DECLINE_REASONS), attaches: z.boolean() }),
   /**
-   * Requires authentication. `until: never`: for every charge. `until: set_up`: until the method is authenticated for
-   * later use. `until: absent`: only if the customer is present, like a method that was set up elsewhere. `afterwards`
-   * is the decline after a passed authentication.
+   * Requires authentication for every charge (`never`), until the method is authenticated for later use (`set_up`), or
+   * only if the customer is present (`absent`), like a method set up elsewhere. `afterwards` is the decline after a
+   * passed authentication.
    */
   z.object({
     kind: z.literal('asks_customer'),

@@ -64,7 +64,7 @@ export const ledgerSubscriptionSchema = z.object({
   unit: z.enum(UNITS),
   count: z.int(),
   description: z.string().nullable(),
-  /** `incomplete`: the first charge has not succeeded yet. `incomplete_expired`: it did not succeed in time. */
+  /** `incomplete` until the first charge succeeds; `incomplete_expired` if it did not succeed in time. */
   status: z.enum([
     'incomplete',
     'incomplete_expired',
@@ -141,7 +141,7 @@ const invoiceFields = z.object({
   currency: z.string(),
   status: z.enum(['draft', 'open', 'paid', 'void', 'uncollectible']),
   reason: z.enum(['subscription_create', 'subscription_cycle', 'subscription_update']),
-  /** The period that the invoice bills. */
+  /** The billed period. */
   periodStart: z.int(),
   periodEnd: z.int(),
   /** The start of the previous period. Its usage is on this invoice. */
@@ -151,7 +151,7 @@ const invoiceFields = z.object({
   attempts: z.int(),
   firstFailedAt: z.int().nullable(),
   nextAttemptAt: z.int().nullable(),
-  /** A method with a final decline, which is not retried. */
+  /** A method with a final decline. It is not retried. */
   refusedMethodId: z.string().nullable(),
   /** True if the provider collects the invoice automatically. */
   collects: z.boolean(),

@@ -1,5 +1,5 @@
 /**
- * @module Disputes of a charge. A seller can only move a dispute forward: from needs_response to under_review, and from
+ * @module Disputes of a charge. A seller can only move a dispute forward, from needs_response to under_review, and from
  * either to won, lost or closed. The bank changes it in any direction. A dispute does not change its charge's amounts.
  */
 

@@ -123,18 +123,18 @@ export const chargeSchema = z.object({
   /** True if the charge only reserves money, so it waits for a capture and not for the bank. */
   reserved: z.boolean(),
   captured: z.boolean(),
-  /** The amount that the bank approved, taken immediately or held first. */
+  /** The amount approved by the bank, taken immediately or held first. */
   authorized: z.int().default(0),
   amountCaptured: z.int(),
   /** The amount of a pending capture. */
   capturing: z.int().optional(),
-  /** The amount still held after a capture that was not final. */
+  /** The amount still held after a non-final capture. */
   stillHeld: z.int().optional(),
   /** Start of the pending capture, in epoch ms. */
   capturingSince: z.int().optional(),
-  /** The part of a hold that was released. */
+  /** The released part of a hold. */
   released: z.int().default(0),
-  /** End of the hold, in epoch ms; null for money that is taken immediately. */
+  /** End of the hold, in epoch ms; null for money taken immediately. */
   holdEndsAt: z.int().nullable().default(null),
   amountRefunded: z.int(),
   customerId: z.string().nullable(),
@@ -212,7 +212,7 @@ export interface Listing {
   readonly limit: number;
   readonly holder?: string | undefined;
   readonly reference?: string | undefined;
-  /** Ids of documents: the page follows `after` or precedes `before`, newest first. */
+  /** Document ids. The page follows `after` or precedes `before`, newest first. */
   readonly after?: string | undefined;
   readonly before?: string | undefined;
 }

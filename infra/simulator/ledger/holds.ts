@@ -1,4 +1,4 @@
-/** @module Holds: amounts that a provider reserves until a capture, a release or the hold's end. */
+/** @module Holds, which reserve an amount until a capture, a release or the hold's end. */
 
 import type { LedgerCharge, LedgerPayment } from './documents.ts';
 import { releaseRest } from './further-captures.ts';
@@ -32,7 +32,7 @@ const ofHolds = (unit: Unit, { methodId }: LedgerPayment) => {
   return behaviour?.kind === 'succeeds' ? behaviour : undefined;
 };
 
-/** Starts a capture that the bank decides a day later. Until then no other capture is possible. */
+/** Starts a capture decided by the bank a day later. Until then no other capture is possible. */
 export const startCapture = (unit: Unit, charge: LedgerCharge, amount: number): void => {
   const capturing = { ...charge, capturing: amount, capturingSince: unit.at };
   unit.announce({ kind: 'charge.pending', charge: unit.documents.charges.put(capturing) });

@@ -9,7 +9,7 @@ export const attachMethod = (unit: Unit, method: LedgerMethod, customerId: strin
   return attached;
 };
 
-/** Detaches a method, which can never be used again. */
+/** Detaches a method. It can never be used again. */
 export const detachMethod = (unit: Unit, method: LedgerMethod): LedgerMethod => {
   const detached = unit.documents.methods.put({ ...method, customerId: null, spent: true });
   unit.announce({ kind: 'method.detached', method: detached, before: method });

@@ -16,13 +16,11 @@ const HOLD_MS = 7 * 86_400_000;
 export interface ChargeTerms {
   /** True if the customer is absent and cannot authenticate. */
   readonly offSession: boolean;
-  /**
-   * True if a payment that needs authentication waits for its customer after the decline, like an invoice's payment.
-   */
+  /** True if a payment declined for authentication waits for its customer, like an invoice's payment. */
   readonly waitsForCustomer?: boolean;
   /** Identifies this attempt, so that it loses its connection only once. If undefined, every attempt loses it. */
   readonly attempt: string | undefined;
-  /** True for the provider's own charge, which has no connection to lose. */
+  /** True for the provider's own charge, without a connection to lose. */
   readonly byItself?: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { SimulatorOptions } from '../state/options.ts';
 import type { DeliveryMode, OutboxDelivery } from './outbox.ts';
 import type { SignatureKind, Vendor } from './vendor.ts';
 
-/** Maximum real time that a provider waits for a webhook's response. */
+/** Maximum real time of a provider's wait for a webhook's response. */
 const DEADLINE_MS = 30_000;
 
 /** Returns the response, or status 0 and the reason. Never rejects. */

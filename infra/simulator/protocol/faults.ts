@@ -29,7 +29,7 @@ export const faultRule = z.object({
 });
 export type FaultRule = z.infer<typeof faultRule>;
 
-/** `draws` counts the rule's matching calls, `struck` those that failed. */
+/** `draws` counts the rule's matching calls, `struck` the failed calls. */
 const keptRule = faultRule.extend({ draws: z.int(), struck: z.int() });
 export type KeptRule = z.infer<typeof keptRule>;
 
@@ -37,7 +37,7 @@ export interface Faults {
   add(rule: FaultRule): KeptRule;
   list(): KeptRule[];
   clear(): void;
-  /** The call's fault: from the first rule that matches and whose random draw hits. */
+  /** The call's fault, from the first matching rule whose random draw hits. */
   strike(slot: ProviderSlot, method: string, path: string): FaultAction | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * @module The simulator's own webhooks. They are stored in the transaction that they report, then delivered at least
- * once. Events of one object are delivered in order, unless a test requests another order.
+ * @module The simulator's own webhooks. They are stored in the reported transaction, then delivered at least once.
+ * Events of one object are delivered in order, unless a test requests another order.
  */
 
 import * as z from 'zod';
@@ -49,7 +49,7 @@ export interface Outbox {
   post(posting: Posting): void;
   setting(): WebhookSetting;
   use(setting: WebhookSetting): void;
-  /** Retries the deliveries that the vendor gave up. @returns their number */
+  /** Retries the deliveries given up by the vendor. @returns their number */
   resend(): number;
   nextDueAt(): number | undefined;
   /** Starts due deliveries; `idle` shows when they are done. */

@@ -27,7 +27,7 @@ interface ProtocolParts {
   readonly slots: readonly (readonly [ProviderSlot, SlotOptions])[];
 }
 
-/** Real time for which a call without a response keeps its socket. Then the socket is destroyed. */
+/** Real time until the socket of a call without a response is destroyed. */
 const HOLD_MS = 30_000;
 
 export const openProtocol = (parts: ProtocolParts): Protocol => {

@@ -21,7 +21,7 @@ export interface Answer {
   readonly began: boolean;
 }
 
-/** Header for refusals of operations that the vendor may offer but the simulator lacks. */
+/** Header for refusals of operations missing from the simulator, although the vendor may offer them. */
 export const NOT_OFFERED: Readonly<Record<string, string>> = { 'x-simulator': 'not-offered' };
 
 export interface VendorOperation {
@@ -55,7 +55,7 @@ export interface EnvelopeParts {
   /** Unix seconds. */
   readonly created: number;
   readonly cause: Cause | undefined;
-  /** The API version that the account's owner chose for events; undefined for the vendor's default. */
+  /** The account owner's API version for events; undefined for the vendor's default. */
   readonly apiVersion?: string | undefined;
 }
 
@@ -165,7 +165,7 @@ export interface Vendor {
   readonly fees?: ChargeFees;
   /** False if the vendor has no canceled refunds. */
   readonly cancelsRefunds?: false;
-  /** Ids differ by `tag`, which is unique per ledger. */
+  /** Ids differ by the ledger's unique `tag`. */
   formatId(kind: LedgerIdKind | 'request', n: number, tag: string): string;
   headersOf(call: Call, requestId: string): Record<string, string>;
   serverError(requestId: string): Answer;

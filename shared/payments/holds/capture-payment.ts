@@ -59,7 +59,7 @@ export const capturePayment = async (deps: MoneyDeps, request: CaptureRequest): 
   return replyOf(captured, request, capturePrices(claimed.was, body).totalCents);
 };
 
-/** Replies with the record of a payment that is already captured or being captured. */
+/** Replies with the record of a payment already captured or being captured. */
 const standingReply = (payment: VisiblePayment, { caller, idempotency }: CaptureRequest): Reply => ({
   data: paymentView(payment, audienceOf(caller)),
   ...(payment.status === 'requires_capture' && { status: 202 }),
@@ -134,7 +134,7 @@ const namesSplit = ({ subtotal_cents: subtotal, tax_cents: tax, discount_cents: 
 const exceeds = (capturableCents: number): DomainError =>
   new DomainError('CAPTURE_EXCEEDS_AUTHORIZATION', { details: { capturable_cents: capturableCents } });
 
-/** Refuses a partial amount that the provider cannot express because it uses coarser currency units. */
+/** Refuses a partial amount not expressible in the provider's coarser currency units. */
 const requireExpressible = async (
   provider: PaymentProvider,
   { currency, authorizedCents }: VisiblePayment,

@@ -1,4 +1,4 @@
-/** @module Due work of a hold: a reminder a day before its end, and a daily read of the provider after its end. */
+/** @module Reminds of a hold a day before its end, and reads the provider daily after its end, as due work. */
 
 import { storeReading } from '../apply-reading.ts';
 import type { IntentParts } from '../create-intent.ts';

@@ -10,7 +10,7 @@ import { blank, holdGroup, versionAfter } from '../payment-fields.ts';
 import type { HoldCall, HoldEnd, HoldFailure } from './hold-record.ts';
 import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
 
-/** The fields that a captured or ended hold clears. The amount and the times of the hold stay. */
+/** The fields cleared by a captured or ended hold. The amount and the times of the hold stay. */
 const OVER = { capturableCents: undefined, holdCall: undefined, holdCheckAt: undefined } as const;
 
 interface HoldMove {
@@ -84,7 +84,7 @@ const firstCheck = ({ captureBefore }: Pick<Payment, 'captureBefore'>, now: Inst
 const CAPTURE_DUE_BEFORE_MS = DAY_MS;
 const CHECK_AFTER_MS = 5 * MINUTE_MS;
 
-/** When the hold is checked after the reminder or an earlier check: shortly after the hold's end, then daily. */
+/** After the reminder or an earlier check, the hold is checked shortly after its end, then daily. */
 export const nextHoldCheck = ({ captureBefore }: Pick<Payment, 'captureBefore'>, now: Instant): string => {
   const afterEnd = captureBefore === undefined ? 0 : instant(captureBefore) + CHECK_AFTER_MS;
   return iso(afterEnd > now ? afterEnd : now + DAY_MS);
@@ -111,7 +111,7 @@ const capturedFields = (payment: Payment, { reported }: HoldMove): Partial<Payme
   ...(payment.status === 'succeeded' ? {} : withHeldSplit(payment, capturedPrices(payment, reported))),
 });
 
-/** The prices after a capture: those of our request for a single capture of this total, else derived from the total. */
+/** The prices after a capture, from our request for a single capture of this total, else derived from the total. */
 const capturedPrices = (payment: Payment, { amountCents, captures }: Partial<ReportedAmount> = {}): Prices => {
   const { holdCall: call } = payment;
   if (captures && amountCents !== undefined) return pricesInProportion(payment, amountCents);
@@ -144,7 +144,7 @@ const endOf = ({ holdCall }: Payment, { captureBefore }: Pick<Payment, 'captureB
   return holdCall?.kind === 'release' ? 'released' : 'provider';
 };
 
-/** The hold's fields that a report changes while the payment stays held; undefined if nothing changes. */
+/** The hold's fields changed by a report while the payment stays held; undefined if nothing changes. */
 export const holdChange = (payment: Payment, reported: ReportedAmount, now: Instant): HeldFields | undefined => {
   if (payment.status !== 'requires_capture' || !reported.hold) return undefined;
   const next = heldFields(payment, { now, reported });

@@ -51,7 +51,7 @@ export const capturesReturning = (
   );
 
 /**
- * The capture to refund, which has the largest refundable amount; undefined if the payment has only one capture.
+ * The capture to refund, with the largest refundable amount; undefined if the payment has only one capture.
  * @throws DomainError INVALID_STATE if no capture has that much left
  */
 export const captureToRefund = (payment: VisiblePayment, amountCents: number): string | undefined => {
@@ -87,7 +87,7 @@ export type CaptureNews =
   /** The record lacks this capture, so the provider may have captured more. */
   | 'unknown';
 
-/** @returns undefined unless the object is a capture of a succeeded payment that was held */
+/** @returns undefined unless the object is a capture of a held and then succeeded payment */
 export const captureNews = (
   { captureMethod, status, captures, providerPaymentId }: Payment,
   object: { readonly id: string; readonly intentId: string | undefined; readonly amountCents: number | undefined },

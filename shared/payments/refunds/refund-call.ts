@@ -118,7 +118,7 @@ export const readRefunds = async (
   return { kind: 'done', value: stored.find(({ id }) => id === refund.id) };
 };
 
-/** Fails a refund that the provider has not made, unless a report came first. */
+/** Fails a refund not made by the provider, unless a report came first. */
 const failRefund = async (
   deps: RefundStoreDeps,
   refund: Refund,

@@ -64,13 +64,13 @@ const sumRefund = async (table: Table, refund: Refund, known: Summed | undefined
   await sumRefund(table, refund, summedIn(await table.get(refundSumKey(refund.id))));
 };
 
-/** The index of the transaction step that checks that the refund still exists. */
+/** The index of the transaction's check that the refund still exists. */
 const ERASED = 1;
 
 const updates = (shares: readonly Share[]): readonly TransactionStep[] =>
   additionsOf(shares).map(({ key, add }) => ({ update: key, changes: { add } }));
 
-/** The counted shares of refunds that are erased with their payment, and the steps that remove their items. */
+/** The counted shares of refunds erased with their payment, and the steps to remove their items. */
 export const countedRefunds = async (
   table: Table,
   refundIds: readonly string[],

@@ -190,7 +190,7 @@ export const recordReportedRefund = async (
   return settleRefund(deps, other, { report, isEvent });
 };
 
-/** A refund whose record was lost by a table restore keeps our id, so event receivers recognize the refund. */
+/** If a table restore lost a refund's record, the refund keeps our id, so event receivers recognize it. */
 const idOfNew = async (store: RefundStore, { payment, report }: Reported): Promise<string> => {
   const { ourRefundId } = report;
   const isFree = ourRefundId !== undefined && OUR_ID.test(ourRefundId) && !(await store.load(ourRefundId));

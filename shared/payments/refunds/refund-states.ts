@@ -11,8 +11,8 @@ import type { Refund } from './refund.ts';
 const ORDER: Readonly<Record<RefundStatus, number>> = { pending: 0, canceled: 1, succeeded: 2, failed: 3 };
 
 /**
- * `report`: the provider's status. `refusal`: the provider's refusal. `limit`: the refund did not reach the provider in
- * time. `duplicate`: another record has the same refund. `erasure`: removes personal data and keeps the status.
+ * `report` is the provider's status, `refusal` its refusal. `limit` means the refund did not reach the provider in
+ * time, `duplicate` that another record has the same refund. `erasure` removes personal data and keeps the status.
  */
 export type RefundCause = 'report' | 'refusal' | 'limit' | 'duplicate' | 'erasure';
 

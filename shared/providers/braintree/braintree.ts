@@ -47,7 +47,7 @@ export const openBraintree = (options: AdapterOptions): PaymentProvider | undefi
 const answered = z.looseObject({ customer: z.looseObject({ id: z.string().check(z.minLength(1)) }) });
 
 /**
- * Sources: errors 81604, 81605, 81608, 81613 and 81614 in
+ * From errors 81604, 81605, 81608, 81613 and 81614 in
  * developer.paypal.com/braintree/docs/reference/general/validation-errors/all. E-mail addresses must be ASCII.
  */
 const LIMITS: ContactLimits = {

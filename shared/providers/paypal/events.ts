@@ -153,7 +153,7 @@ const tokenSaid = (rawType: string, resource: unknown): Said | undefined => {
 };
 
 /**
- * The resource of these events is the refund, whose link names the capture. If PayPal itself reversed the capture, the
+ * The resource of these events is the refund, with a link to the capture. If PayPal itself reversed the capture, the
  * resource may be only the capture. The service then reads the refunds from PayPal.
  */
 const REFUND_EVENTS: readonly string[] = [

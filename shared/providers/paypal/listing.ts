@@ -1,6 +1,6 @@
 /**
  * @module Lists payments from PayPal's event notifications, because PayPal cannot list orders. The service reads the
- * orders that the events name. An order without an event, such as an order that no payer has approved, is missing.
+ * orders named in the events. An order without an event, such as an unapproved order, is missing.
  */
 
 import * as z from 'zod';

@@ -97,7 +97,7 @@ export const paypalOrders = (call: PayPalCall, descriptor: string) => ({
   },
 });
 
-/** A failed capture is a decline. So is a charge that needs the payer while the payer is not present. */
+/** A failed capture is a decline. So is a charge in need of an absent payer. */
 const answered = (report: ProviderPayment, { offSession }: ConfirmIntent): Outcome<ProviderPayment> => {
   const { status, failureCode = 'do_not_honor', attemptRef, facts } = report;
   if (status === 'failed') return { kind: 'declined', code: failureCode, attemptRef, facts };

@@ -155,7 +155,7 @@ export const readPayPalRefund = (refund: PayPalRefund): ProviderRefund | undefin
   };
 };
 
-/** A refund made without our refund id has the `custom_id` of its capture, which is our payment id. */
+/** A refund made without our refund id has its capture's `custom_id`, our payment id. */
 const ourRefundId = ({ custom_id: id }: PayPalRefund): string | undefined =>
   id === undefined || isIdOf('payment', id) ? undefined : id;
 

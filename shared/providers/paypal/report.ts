@@ -75,7 +75,7 @@ const chargedAs = (charged: Capture | Authorization, status: ReportedStatus): Om
   facts: status === 'succeeded' || status === 'failed' ? captureFacts(charged, status) : undefined,
 });
 
-/** The last authorization that holds an amount, else the last. A reauthorization at PayPal adds another. */
+/** The last authorization with a held amount, else the last. A reauthorization at PayPal adds another. */
 const decidingAuthorization = (authorizations: readonly Authorization[]): Authorization | undefined =>
   authorizations.findLast(({ status }) => status === 'CREATED') ?? authorizations.at(-1);
 
@@ -196,7 +196,7 @@ const CAPTURE_STATUS = wordTable<ReportedStatus>({
 /** True if the capture is refunded in part or in full. */
 const isRefunded = ({ status }: Capture): boolean => status === 'PARTIALLY_REFUNDED' || status === 'REFUNDED';
 
-/** The capture that decides the status: the last succeeded, else the last in processing, else the last. */
+/** The deciding capture: the last succeeded, else the last in processing, else the last. */
 const decisive = (captures: readonly Capture[]): Capture | undefined => {
   const last = (wanted: ReportedStatus) => captures.findLast((capture) => captureStatus(capture) === wanted);
   return last('succeeded') ?? last('processing') ?? captures.at(-1);
@@ -223,7 +223,7 @@ const recordedStatus = ({ status, method }: Known): ReportedStatus => {
   return method === undefined ? 'requires_payment_method' : 'created';
 };
 
-/** Recorded statuses that are possible for an order without a capture or an authorization. */
+/** Recorded statuses possible for an order without a capture or an authorization. */
 const KEPT: readonly ReportedStatus[] = ['pending', 'requires_capture', 'failed', 'canceled'];
 
 /** The possible names of the approval link, which depend on how the order was created. */

@@ -1,4 +1,4 @@
-/** @module Maps Square's declines to our decline code and to retry advice, which takes precedence over the code. */
+/** @module Maps Square's declines to our decline code and to retry advice with precedence over the code. */
 
 import type { DeclineWord } from '../../core/fact-words.ts';
 import type { DeclineCode } from '../../core/outcome.ts';

@@ -1,5 +1,5 @@
 /**
- * @module Holds at Square, which are card payments that Square completes only on request. A partial capture first
+ * @module Holds at Square, as card payments completed only on request. A partial capture first
  * lowers the payment's amount, so each step names the expected version of the payment.
  */
 

@@ -261,7 +261,7 @@ const ENDED: readonly string[] = ['CANCELED', 'COMPLETED'];
 
 /**
  * The state of the payment, from the deciding attempt, else from the order. The order is read first, because it leads
- * to attempts that our record lacks. Only a recorded hold is read without its order.
+ * to unrecorded attempts. Only a recorded hold is read without its order.
  */
 export const findSquarePayment = async (
   orders: SquareOrders,

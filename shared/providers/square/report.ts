@@ -110,7 +110,7 @@ const STATUSES = wordTable<ReportedStatus>({
   CANCELED: 'canceled',
 });
 
-/** The attempt that decides the status: the last succeeded, else the last held or in processing, else the last. */
+/** The deciding attempt: the last succeeded, else the last held or in processing, else the last. */
 export const decisive = (attempts: readonly ProviderPayment[]): ProviderPayment | undefined =>
   attempts.findLast(({ status }) => status === 'succeeded') ??
   attempts.findLast(({ status }) => status === 'processing' || status === 'requires_capture') ??

@@ -129,7 +129,7 @@ export const failureFacts = (
   });
 };
 
-/** @param outcome the charge's outcome, which adds codes that the error may lack */
+/** @param outcome the charge's outcome, with codes possibly missing in the error */
 export const failureDecline = (error: Failure, outcome?: Outcome): ProviderDecline | undefined => {
   const networkCode = error.network_decline_code ?? outcome?.network_decline_code;
   const said = {
@@ -154,7 +154,7 @@ const stripeMethodDetails = (said: z.infer<typeof method>, fingerprintOf: Finger
   };
 };
 
-/** Stripe does not report who is liable for a dispute. */
+/** Stripe does not report the liability for a dispute. */
 const cardDetails = (said: z.infer<typeof card>, fingerprintOf: FingerprintOf): MethodDetails => {
   const result = AUTHENTICATION.get(said.three_d_secure?.result ?? '');
   return {

@@ -1,4 +1,4 @@
-/** @module Maps Stripe's declines to our decline code and to retry advice, which takes precedence over the code. */
+/** @module Maps Stripe's declines to our decline code and to retry advice with precedence over the code. */
 
 import { DECLINE_WORDS, type DeclineWord } from '../../core/fact-words.ts';
 import type { DeclineCode } from '../../core/outcome.ts';

@@ -1,4 +1,4 @@
-/** @module Holds at Stripe, which are PaymentIntents with the capture method `manual`. A capture releases the rest. */
+/** @module Holds at Stripe, as PaymentIntents with the capture method `manual`. A capture releases the rest. */
 
 import type Stripe from 'stripe';
 import type { FingerprintOf } from '../card-fingerprint.ts';

@@ -1,4 +1,4 @@
-/** @module Lists Stripe's PaymentIntents, including those that are not paid yet. */
+/** @module Lists Stripe's PaymentIntents, including those not paid yet. */
 
 import type Stripe from 'stripe';
 import { iso, SECOND_MS } from '../../core/time.ts';

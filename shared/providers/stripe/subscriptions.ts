@@ -268,7 +268,7 @@ const payOwed = async ({ owed, find }: Billing, found: Found, input: Paying): Pr
   return withSettled(afterChange(await find(input.subscriptionId)), paid.value);
 };
 
-/** Schedules or withdraws a cancellation. A withdrawal also clears a date that was set in Stripe's customer portal. */
+/** Schedules or withdraws a cancellation. A withdrawal also clears a date set in Stripe's customer portal. */
 const scheduleCancel = async (
   { update }: Billing,
   input: OfSubscription & { readonly cancel: boolean },

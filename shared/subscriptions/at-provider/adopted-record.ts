@@ -1,6 +1,6 @@
 /**
- * @module Builds the record of a subscription that another integration created at a billing provider. Pure. The
- * provider keeps billing it, so the record starts in the current period, with its payment from before the import.
+ * @module Builds the record of a subscription created at a billing provider by another integration. Pure. The provider
+ * keeps billing it, so the record starts in the current period, with its payment from before the import.
  */
 
 import type { Owned } from '../../access/record-kind.ts';
@@ -67,7 +67,7 @@ interface AdoptedAs {
   readonly providerCustomerId: string;
   readonly method: { readonly id: string; readonly methodRef: string };
   readonly plan: AdoptedPlan;
-  /** When the provider was read, which is before the record is stored. */
+  /** When the provider was read, before the record is stored. */
   readonly readAt: Instant;
 }
 

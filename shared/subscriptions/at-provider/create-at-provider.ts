@@ -109,7 +109,7 @@ export const creationRequest = (subscription: Subscription, trialEnd: number | u
   };
 };
 
-/** End of the time without a charge: the trial we granted or, for a reactivation, the paid time. */
+/** End of the granted trial or, for a reactivation, of the paid time. Nothing is charged before. */
 const freeUntil = ({ charge, trialEnd, paidUntil, period, currentPeriodEnd }: Subscription): string | undefined => {
   if (charge?.cause === 'create') return trialEnd;
   return period < 0 ? currentPeriodEnd : paidUntil;

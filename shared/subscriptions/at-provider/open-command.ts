@@ -1,6 +1,6 @@
 /**
  * @module Resolves a provider command with an unknown outcome. Due work reads the provider a minute later and stores
- * the result like any report. An event reports a command that had no effect.
+ * the result like any report. An event reports a command without effect.
  */
 
 import { FIRST_LOOK_MS } from '../../calls/call-times.ts';

@@ -71,7 +71,7 @@ export const subscriptionsPortOf = async (
   throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${providerId} does not bill subscriptions here` });
 };
 
-/** The error for a command that the subscription's status does not allow. */
+/** The error for a command not allowed in the subscription's status. */
 export const invalidStateError = ({ status }: Subscription): DomainError =>
   new DomainError('INVALID_STATE', { message: `The subscription is ${status}` });
 

@@ -124,7 +124,7 @@ export const sendToProvider = async (
 
 /**
  * Resumes collection from the end of the paid time, or starts a new period now if that has passed. Before a charge, the
- * provider is read, because an earlier call may have succeeded and an invoice may be paid whose event is late.
+ * provider is read, because an earlier call may have succeeded and a paid invoice's event may be late.
  * @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged. After PAYMENT_DECLINED the subscription is
  * unchanged, and the next call makes another charge.
  */
@@ -234,7 +234,7 @@ const requireSent = (was: Subscription, result: CallResult<Subscription>): CallR
   return failed ? requireAnswer(failed, was) : result;
 };
 
-/** Requires the state that the command requests. If the command was not refused, a live subscription suffices. */
+/** Requires the state requested by the command. If the command was not refused, a live subscription suffices. */
 const requireMet = ({ record, refusal }: CallResult<Subscription>, { isMet }: Command): Subscription => {
   if (isMet?.(record) || (!refusal && isLive(record))) return record;
   throw invalidStateError(record);
@@ -243,8 +243,8 @@ const requireMet = ({ record, refusal }: CallResult<Subscription>, { isMet }: Co
 type DroppedInvoices = Pick<ProviderSubscription, 'owed'>;
 
 /**
- * Cancels the payments of voided invoices. Also records invoices that were charged or are being charged, so later
- * events can settle them.
+ * Cancels the payments of voided invoices. Also records charged invoices and those being charged, so later events can
+ * settle them.
  */
 export const recordDropped = async (
   deps: BillingDeps,
@@ -259,7 +259,7 @@ export const recordDropped = async (
   return subscription;
 };
 
-/** Allowance for a provider clock that is behind ours. */
+/** Allowance for a provider clock behind ours. */
 const CLOCKS_MS = MINUTE_MS;
 
 interface Creations {
@@ -280,7 +280,7 @@ const findCreations = async (
   return requireAnswer(await port.findOurs(ours), subscription);
 };
 
-/** Found subscriptions whose ids the record has not noted, so it may adopt them. */
+/** Found subscriptions with ids not noted in the record, so the record may adopt them. */
 export const findNewCreations = async (
   port: SubscriptionsPort,
   subscription: Subscription,
@@ -301,7 +301,7 @@ export const creationsOfCharge = ({
   customerId === undefined ? undefined : { customerId, since: instant(charge?.start ?? createdAt) };
 
 /**
- * Cancels subscriptions that a creation with an unknown outcome may have left at the provider. This includes noted ids,
+ * Cancels subscriptions possibly left at the provider by a creation with an unknown outcome. This includes noted ids,
  * because an earlier run may have failed to cancel them. The current subscription of a live record is kept.
  * @returns the record with the noted ids and charges
  */

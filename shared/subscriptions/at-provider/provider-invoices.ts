@@ -23,7 +23,7 @@ import type { Subscription } from '../record/subscription.ts';
 import { requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
 import type { SubscriptionReport } from './provider-report.ts';
 
-/** Every invoice in a response: the owed invoices, oldest first, then the newest invoice. */
+/** Every invoice in a response, with the owed invoices oldest first, then the newest invoice. */
 export const invoicesOf = ({
   owed,
   latestInvoice: newest,
@@ -156,7 +156,7 @@ const partsBeforeBalance = (
     : { taxCents: 0, discountCents: 0 };
 
 /**
- * A subscription read omits the method that paid the newest invoice. After dunning, that may be a different method, so
+ * A subscription read omits the paying method of the newest invoice. After dunning, that may be a different method, so
  * the invoice is read too.
  */
 const withPayer = async (
@@ -198,7 +198,7 @@ export const skipsTime = (
   periodStart > epochSeconds(instant(currentPeriodStart)) &&
   periodStart !== epochSeconds(instant(currentPeriodEnd));
 
-/** Finds paid invoices whose events may be lost. A creation has no earlier invoice, so the search is skipped. */
+/** Finds paid invoices with possibly lost events. A creation has no earlier invoice, so the search is skipped. */
 const findUnreported = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -221,7 +221,7 @@ type InvoicePayment =
   | { readonly kind: 'nothing' };
 
 /**
- * Records an invoice as a payment, whose id derives from subscription and period. A second paid invoice of a period
+ * Records an invoice as a payment, with an id derived from subscription and period. A second paid invoice of a period
  * gets its own payment.
  */
 export const recordInvoicePayment = async (

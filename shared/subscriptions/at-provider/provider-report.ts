@@ -21,7 +21,7 @@ export interface SubscriptionReport {
   readonly currentPeriodStart?: number | undefined;
   readonly currentPeriodEnd?: number | undefined;
   readonly trialEnd?: number | undefined;
-  /** True if this service set the trial, to cover time that is already paid. */
+  /** True if this service set the trial, to cover already paid time. */
   readonly isBridge?: boolean | undefined;
   readonly cancelAtPeriodEnd?: boolean | undefined;
   /** The date on which the subscription ends. Null if it has no end date, undefined if not reported. */
@@ -66,7 +66,7 @@ export const applyReport = (subscription: Subscription, reported: SubscriptionRe
 
 interface EffectiveStatus {
   readonly status: SubscriptionStatus;
-  /** True if the provider's trial only covers time that is already paid. */
+  /** True if the provider's trial only covers already paid time. */
   readonly isBridge: boolean;
 }
 
@@ -166,7 +166,7 @@ const collects = (
   { subscriptionId, status = 'paused' }: SubscriptionReport,
 ): boolean => paymentMethodId !== undefined && subscriptionId !== undefined && status !== 'paused';
 
-/** The provider may resume with a method that the record has lost, such as after a change on its dashboard. */
+/** The provider may resume with a method missing from the record, such as after a change on its dashboard. */
 const holdOf = (
   { held, paymentMethodId }: Subscription,
   { subscriptionId, status }: SubscriptionReport,
@@ -204,8 +204,8 @@ const canceledAtOf = (
 
 /**
  * Hides a pause caused by a missing method from readers. The subscription continues until its paid time or its trial
- * ends. After its paid time it is past due, and after a trial it is paused. A subscription that was paused before it
- * lost its method stays paused.
+ * ends. After its paid time it is past due, and after a trial it is paused. A subscription paused before it lost its
+ * method stays paused.
  */
 const withoutHold = (subscription: Subscription, report: SubscriptionReport, now: Instant): SubscriptionReport => {
   const { status, held } = subscription;
@@ -246,8 +246,8 @@ export const awaitsFirstCharge = (charge: Charge | undefined): boolean =>
   charge !== undefined && isFirst(charge) && !charge.abandoned;
 
 /**
- * True if the report is about a former subscription at the provider. The exception is a subscription whose creation got
- * no response, and which was canceled and has no successor. Its reports settle the canceled record.
+ * True if the report is about a former subscription at the provider. The exception is a subscription canceled after a
+ * creation without a response, and without a successor. Its reports settle the canceled record.
  */
 export const isAboutFormer = (subscription: Subscription, namedId: string | undefined): boolean => {
   const { providerSubscriptionId: known, formerProviderIds = [], status, charge } = subscription;
@@ -350,10 +350,7 @@ const isShownOtherwise = (was: Subscription, next: Subscription): boolean => {
   return isNowKnown || (was.charge !== undefined && next.charge === undefined);
 };
 
-/**
- * True if a payment counts as a renewal: no other invoice is owed, and its period began after the last announced
- * recovery.
- */
+/** True if no other invoice is owed and the payment's period began after the last announced recovery. */
 const renews = ({ recoveredAt }: Subscription, { currentPeriodStart }: Subscription, { status }: Outcome): boolean =>
   status !== 'past_due' && (recoveredAt === undefined || currentPeriodStart > recoveredAt);
 

@@ -18,8 +18,8 @@ import { invoicesOf, nextRetryAt, recordInvoices } from './provider-invoices.ts'
 import { applyReport, isAboutFormer, type SubscriptionReport } from './provider-report.ts';
 
 /**
- * Stores a response of the provider: its status, and its invoices as payments. If another commit came first, the
- * response may be outdated, so the provider is read again.
+ * Stores the status in a provider's response, and its invoices as payments. If another commit came first, the response
+ * may be outdated, so the provider is read again.
  * @param subscription as it was before the provider was called
  * @throws DomainError if the provider cannot be read again, or VERSION_CONFLICT
  */
@@ -30,8 +30,8 @@ export const storeReport = async (
 ): Promise<Subscription> => (await storeNewest(deps, subscription, { answer })).stored;
 
 /**
- * Stores a paid newest invoice that the record does not know yet, after a transfer has paused collection. This is
- * needed because events are not applied during a transfer. Readers do not see the pause.
+ * Stores a paid newest invoice missing from the record, after a transfer has paused collection. This is needed because
+ * events are not applied during a transfer. Readers do not see the pause.
  */
 export const storeRenewal = (
   deps: BillingDeps,
@@ -156,7 +156,7 @@ const isKnownPaid = (
   paidUntil !== undefined &&
   epochSeconds(instant(paidUntil)) >= invoice.periodEnd;
 
-/** The report from a read, except for the fields that its invoices determine. */
+/** The report from a read, except for the fields determined by its invoices. */
 export const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidUntil' | 'isPaid' | 'at'> => {
   const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, isBridge } = answer;
   const { cancelAtPeriodEnd, cancelAt, isUnpaid, price, latestInvoice } = answer;
@@ -166,7 +166,7 @@ export const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport,
   return { subscriptionId, status, ...period, cancelAtPeriodEnd, cancelAt, isUnpaid, price, isCollecting, retryAt };
 };
 
-/** A subscription that is known to exist at its billing provider. */
+/** A subscription known to exist at its billing provider. */
 export type AtProvider = Subscription & { readonly providerSubscriptionId: string };
 
 export const isAtProvider = (subscription: Subscription): subscription is AtProvider =>
@@ -229,7 +229,7 @@ export const syncIfKnown = async (deps: BillingDeps, subscription: Subscription)
 
 /**
  * Reads the provider before a canceled subscription is created again, to find a period already charged without an event
- * yet. The charge may come from a creation without a response that was canceled later.
+ * yet. The charge may come from a later canceled creation without a response.
  * @throws DomainError PAYMENT_IN_PROGRESS while a charge is under way
  */
 export const syncBeforeReturn = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {

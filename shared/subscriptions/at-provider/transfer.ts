@@ -32,7 +32,7 @@ import { invoicesOf } from './provider-invoices.ts';
 import { findAt, hasOtherState, storeRenewal, storeReport, syncIfKnown } from './store-report.ts';
 
 /**
- * Starts a transfer. Paid time is kept. A past-due subscription starts a new period, which is charged immediately.
+ * Starts a transfer. Paid time is kept. A past-due subscription starts and immediately charges a new period.
  * @throws DomainError PAYMENT_DECLINED, or the reason why the successor cannot be created. The transfer is then
  * aborted. After an unknown outcome, due work continues it.
  */
@@ -122,9 +122,9 @@ const errorOf = ({ record, refusal, notDone, unanswered }: CallResult<Subscripti
 type Successors = readonly ProviderSubscription[];
 
 /**
- * If the method may no longer be charged, a lookup cancels the successors and aborts the transfer. The exception is an
- * earlier run that has charged the method or canceled the former subscription: the lookup then finishes the transfer,
- * which charges nothing more. Due work later removes the method.
+ * If the method may no longer be charged, a lookup cancels the successors and aborts the transfer. If an earlier run
+ * has charged the method or canceled the former subscription, the lookup instead finishes the transfer without another
+ * charge. Due work later removes the method.
  */
 const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Successors> &
   LookedUp<TransferParts, Subscription, TransferClaim> = {
@@ -145,7 +145,7 @@ const TRANSFER_CALL: CallKind<TransferParts, Subscription, TransferClaim, Succes
   apply: async (parts, claimed, { by, report: successors }) => {
     const [successor] = successors;
     if (!successor) return { state: 'absent', record: claimed };
-    // A response follows the pause, which has already reported the former subscription.
+    // A response follows the pause, and the pause has already reported the former subscription.
     const former = by === 'response' ? undefined : await findFormer(parts, claimed);
     if (!parts.mayCharge && isWithoutEffect(former, successors)) return { state: 'over', record: claimed };
     const claim = former ? await withRenewal(parts.deps, claimed, former) : claimed;
@@ -225,8 +225,8 @@ const COLLECTING: RefusedCall = { kind: 'refused', reason: 'invoice_processing' 
 const SUCCESSOR_CANCELED: RefusedCall = { kind: 'refused', reason: 'canceled' };
 
 /**
- * The request to create the successor, which is free until the end of the paid time. The former subscription's latest
- * invoice may have extended that time.
+ * The request to create the successor, free until the end of the paid time. The former subscription's latest invoice
+ * may have extended that time.
  */
 const successorRequest = (
   claim: TransferClaim,

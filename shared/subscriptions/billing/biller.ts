@@ -17,7 +17,7 @@ export interface BillingDeps extends CollectDeps {
   readonly dunning: DunningPolicy;
 }
 
-/** Dependencies of routes that may charge. */
+/** Dependencies of routes with possible charges. */
 export interface SubscriptionDeps extends BillingDeps, IdDeps {
   readonly guestTokens: GuestTokens;
 }
@@ -47,7 +47,7 @@ export interface ChargeRequest {
 /** The cause of a charge that starts a new calendar. */
 export type StartCause = Exclude<Charge['cause'], 'renew'>;
 
-/** A charge whose outcome a caller waits for. */
+/** A charge with a caller waiting for its outcome. */
 export type AttendedCharge = ChargeRequest & { readonly right: readonly TransactionStep[] };
 
 export interface Biller {

@@ -28,7 +28,7 @@ export const withdrawReturn = (subscription: Subscription, now: Instant): Subscr
     ? { ...subscription, ...abandonCharge(subscription, now) }
     : subscription;
 
-/** Pauses a subscription whose trial has ended without a payment method. */
+/** Pauses a subscription after its trial has ended without a payment method. */
 export const pauseAfterTrial = (subscription: Subscription, now: Instant): Subscription =>
   advanceSubscription(subscription, { to: 'paused', cause: 'trial', reason: 'paused', now });
 

@@ -1,6 +1,6 @@
 /**
- * @module Lists the payments that a subscription may have made after its record was last written. Payment ids derive
- * from periods, so a payment found only at the provider is recognized, and its period is not charged again.
+ * @module Lists a subscription's possible payments after its record was last written. Payment ids derive from periods,
+ * so a payment found only at the provider is recognized, and its period is not charged again.
  */
 
 import { type Instant, iso } from '../../core/time.ts';

@@ -14,8 +14,8 @@ import { subscriptionStore } from '../record/subscription-store.ts';
 import { chargeOpenCondition } from './subscription-charge.ts';
 
 /**
- * The open payment: a first charge that waits for the payer, or the oldest renewal in dunning. The payer pays it in the
- * browser with its client secret, or confirms it. The subscription is then updated from the payment.
+ * Finds the open payment, a first charge waiting for the payer or the oldest renewal in dunning. The payer pays it in
+ * the browser with its client secret, or confirms it. The subscription is then updated from the payment.
  */
 export const findOpenPayment = async (
   deps: Pick<CollectDeps, 'table' | 'now'>,

@@ -1,6 +1,6 @@
 /**
  * @module The payments of the current period, and the credit they give when the plan changes. Pure. Each payment counts
- * over the time it paid for. Money that was refunded, lost or never received reduces the credit.
+ * over the time it paid for. Refunded, lost or unreceived money reduces the credit.
  */
 
 import { type Fraction, fractionOf, minus, NO_FRACTION, roundedHalfUp, times } from '../../core/fraction.ts';
@@ -51,7 +51,7 @@ export const paidPeriodOf = (subscription: PeriodFields): PaidPeriod => {
   return periodPaidBy({ start, end }, subscription, { id: latestPaymentId, cents: totalCents });
 };
 
-/** A payment with the amount that was not refunded or lost. */
+/** A payment with its amount less refunds and losses. */
 interface ReadSource extends CreditSource {
   readonly leftCents: number;
   readonly payment: SourcePayment | undefined;
@@ -73,7 +73,7 @@ export const eachPart = <T>(read: (part: keyof Parts) => T): { readonly [Part in
   discountCents: read('discountCents'),
 });
 
-/** The credit: the unused share of the period's price, less the share of missing money. Never below 0. */
+/** The unused share of the period's price, less the share of missing money. Never below 0. */
 export const creditOf = (
   paid: PaidPeriod,
   { period, at }: { readonly period: Span; readonly at: Instant },

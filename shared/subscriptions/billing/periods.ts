@@ -85,7 +85,7 @@ const scheduleOf = ({ anchor, billingInterval, intervalMultiplier }: Subscriptio
   intervalMultiplier,
 });
 
-/** The number of missed periods that are too old to bill. */
+/** The number of missed periods too old to bill. */
 export const missedPeriods = (subscription: Subscription, now: Instant): number => {
   const oldest = periodAt(scheduleOf(subscription), now) - MAX_MISSED_PERIODS + 1;
   return Math.max(0, oldest - (subscription.period + 1));

@@ -1,4 +1,4 @@
-/** @module The service as biller: it opens the periods and charges the saved method for each. */
+/** @module The service as biller opens the periods and charges the saved method for each. */
 
 import { type CollectResult, collect, publishPayment, releasePayment } from '../../payments/collect-payment.ts';
 import { type Charge, isVisibleSubscription, type Subscription } from '../record/subscription.ts';

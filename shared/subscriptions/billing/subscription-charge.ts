@@ -88,7 +88,7 @@ const periodFields = ({ anchor, period, start, end }: BilledPeriod, subscription
   charge: undefined,
 });
 
-/** The payments of the new period: the open charge's payment, or none for a free period. */
+/** The new period's payments, from the open charge; none for a free period. */
 const paidPeriodAt = (
   period: { readonly start: string; readonly end: string },
   subscription: Subscription,
@@ -298,7 +298,7 @@ const isOfOpenCharge = ({ charge }: Subscription, paymentId: string): boolean =>
 const isOfOpenChange = (subscription: Subscription, paymentId: string): boolean =>
   subscription.change?.paymentId === paymentId && subscription.change.step !== 'dropped' && !isStopped(subscription);
 
-/** Write condition: the subscription still has this open charge. */
+/** The write condition that the subscription still has this open charge. */
 export const chargeOpenCondition = (subscriptionId: string, paymentId: string) => {
   const clauses: readonly Clause[] = [
     { exists: true },

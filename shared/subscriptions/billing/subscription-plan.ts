@@ -25,7 +25,7 @@ export const planOf = (body: PlanBody, product: Product | undefined): NewPlan =>
   return { ...prices, ...interval, quantity };
 };
 
-/** The product fields that a subscription stores, with the membership tier. */
+/** The product fields stored in a subscription, with the membership tier. */
 export const soldAs = ({
   id,
   name,

@@ -38,8 +38,7 @@ const hasNoPeriodLeft = ({ status, charge }: Subscription): boolean =>
   status === 'canceled' || (status === 'past_due' && !(charge && isFirst(charge)));
 
 /**
- * Also withdraws a plan change that another request has scheduled meanwhile. Due work then sends the price to the
- * provider.
+ * Also withdraws a plan change scheduled meanwhile by another request. Due work then sends the price to the provider.
  */
 const scheduleCancel = async (deps: BillingDeps, found: Subscription): Promise<Subscription> =>
   dropSchedule(deps, await storeCancel(deps, await withdrawSchedule(deps, found)));

@@ -1,4 +1,4 @@
-/** @module Changes a subscription's method: at the payer's request, to a successor, or to none. */
+/** @module Changes a subscription's method at the payer's request, to a successor, or to none. */
 
 import { requireFree } from '../../calls/exclusions.ts';
 import { DomainError } from '../../core/errors.ts';
@@ -90,7 +90,7 @@ const storeMethod = (deps: BillingDeps, subscription: Subscription, method: Held
     current.paymentMethodId === method.paymentMethodId ? current : withMethod(current, method, deps.now()),
   );
 
-/** A removal that the payer did not request, with an optional successor. */
+/** A removal not requested by the payer, with an optional successor. */
 interface Replacement {
   readonly removedId: string;
   /** Undefined if the subscription must wait for another method. */
@@ -125,8 +125,8 @@ const storeReplacement = (
 const NO_METHOD = { paymentMethodId: undefined, methodRef: undefined } as const;
 
 /**
- * Removes a method that can or may no longer be charged: it was deleted here or at the provider, its owner left the
- * organization, or its customer was deleted. A billing provider pauses collection and voids open invoices, and the
+ * Removes a method that can or may no longer be charged, because it was deleted here or at the provider, its owner left
+ * the organization, or its customer was deleted. A billing provider pauses collection and voids open invoices, and the
  * subscription becomes past due in the next period.
  */
 export const removeMethodFrom = async (

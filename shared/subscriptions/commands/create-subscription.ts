@@ -54,7 +54,7 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   await requireAcceptedAmount(provider, draft, async () => (await earlierOf(deps, store, request)) !== undefined);
   const create = () =>
     createOnce(deps, {
-      // No lookup before the insert: building the record calls no provider, and one conditional write detects a repeat.
+      // No lookup before the insert, because the build calls no provider and one conditional write detects a repeat.
       store: { insertOrFind: store.insertOrFind, find: async () => undefined },
       kind: 'subscription',
       idempotency,

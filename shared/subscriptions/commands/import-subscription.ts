@@ -12,7 +12,7 @@ import { subscriptionStore } from '../record/subscription-store.ts';
 interface ImportedAs {
   /** The provider's id, or another id of a subscription from another biller. */
   readonly alias: string;
-  /** Write conditions: the owner exists. */
+  /** The write conditions that the owner exists. */
   readonly onlyIf: readonly TransactionStep[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * @module Advance notices about a subscription: its renewal, and the expiry of its card. Due work sends each notice
- * once per occasion, whether the provider or the service bills.
+ * @module Advance notices of a subscription's renewal and of its card's expiry. Due work sends each notice once per
+ * occasion, whether the provider or the service bills.
  */
 
 import { DAY_MS, HOUR_MS, type Instant, instant, iso } from '../../core/time.ts';

@@ -21,8 +21,8 @@ import { commandView, standingReply } from '../record/subscription-view.ts';
 /**
  * Reactivates a subscription. Withdraws a scheduled cancellation. If the subscription is already canceled, continues
  * the current period for free if that is paid, and otherwise starts and charges a new period now. A billing provider
- * creates a new subscription, which is first charged when the paid time ends. Only a new period requires the product to
- * be on sale.
+ * creates a new subscription, first charged when the paid time ends. Only a new period requires the product to be on
+ * sale.
  */
 export const reactivateSubscription = async (
   deps: BillingDeps,

@@ -20,8 +20,8 @@ import { cancelNow } from './cancel-subscription.ts';
 import { removeMethodFrom, replaceMethodOf } from './change-method.ts';
 
 /**
- * Before a method is deleted, moves its subscriptions to the successor, which is the owner's default method at the same
- * provider.
+ * Before a method is deleted, moves its subscriptions to the successor (the owner's default method at the same
+ * provider).
  * @param isGone true if the provider has already deleted the method; without a successor, the subscriptions then wait
  * for another method
  * @throws DomainError PAYMENT_METHOD_IN_USE without a successor
@@ -39,8 +39,8 @@ export const replaceMethodEverywhere = async (
 };
 
 /**
- * Removes the method from subscriptions of an organization that the method's user has left.
- * @returns the remaining subscriptions that use the method
+ * Removes the method from subscriptions of an organization left by the method's user.
+ * @returns the method's remaining subscriptions
  */
 const detachUnchargeable = async (deps: BillingDeps, method: PaymentMethod): Promise<readonly Subscription[]> => {
   const chargeable: Subscription[] = [];
@@ -91,7 +91,7 @@ const findSuccessor = async (deps: BillingDeps, method: PaymentMethod): Promise<
 };
 
 /**
- * Detaches a live subscription from a customer that is being deleted. Cancels it if the customer's owner owns it. An
+ * Detaches a live subscription from a customer being deleted. Cancels it if the customer's owner owns it. An
  * organization's subscription instead continues with a method of another customer, or waits for one.
  */
 export const detachCustomer = async (

@@ -101,8 +101,8 @@ const cancelDue = async ({ deps, store, subscription }: DueWork): Promise<string
 };
 
 /**
- * Cancels a subscription whose first charge has been pending too long. The provider is read first, because the event of
- * a recent payment may be lost. A paid charge is never canceled.
+ * Cancels a subscription with a first charge pending too long. The provider is read first, because the event of a
+ * recent payment may be lost. A paid charge is never canceled.
  */
 const expireFirstCharge = async (work: DueWork): Promise<string> => {
   const { deps, subscription } = work;
@@ -203,8 +203,7 @@ const finishDunning = async (work: DueWork): Promise<string> => {
 
 const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   const synced = await syncIfKnown(deps, subscription);
-  // The subscription has ended at the provider, and that event is lost. Cancel again, to void invoices that could still
-  // be paid.
+  // The subscription has ended at the provider, and that event is lost. Cancel again, to void still payable invoices.
   if (synced?.status === 'canceled' && synced.owed) await cancelProviderSubscription(deps, synced);
   if (synced?.held?.isCollecting) await holdAgain(deps, synced);
   if (synced) return (await endOpenCommand(deps, synced)).status;
@@ -213,7 +212,7 @@ const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> 
   return NOT_AT_PROVIDER;
 };
 
-/** Checks a service-billed charge whose attempt has no recorded outcome. */
+/** Checks a service-billed charge without a recorded outcome of its attempt. */
 const checkCharge = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
   const { charge } = subscription;
@@ -234,7 +233,7 @@ const checkCharge = async (work: DueWork): Promise<string> => {
   return next.status;
 };
 
-/** Drops a first charge that was never attempted. Its request has failed, so it must never be charged later. */
+/** Drops a never attempted first charge. Its request has failed, so it must never be charged later. */
 const dropUntriedCharge = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   const { charge, status } = subscription;
   if (status === 'creating') await store.removeCreating(subscription);

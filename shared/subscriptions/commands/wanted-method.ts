@@ -1,5 +1,5 @@
 /**
- * @module Sets the method that a payer saved on the hosted page, as soon as it may be charged. That is once its set-up
+ * @module Sets the method saved by a payer on the hosted page, as soon as it may be charged. That is once its set-up
  * has finished, or once it has paid the open payment.
  */
 

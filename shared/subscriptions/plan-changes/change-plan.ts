@@ -78,7 +78,7 @@ const creditConditions = ({ paying, price }: WantedChange): readonly Transaction
         if: [{ equals: ['version', version] }],
       }));
 
-/** @throws DomainError why nothing was charged, such as a method that is no longer usable */
+/** @throws DomainError why nothing was charged, such as a method no longer usable */
 const charge = async (
   deps: PlanChangeDeps,
   { caller, right, record }: PlanChangeRequest,
@@ -99,7 +99,7 @@ const requirePaid = ({ status, failureCode }: VisiblePayment): void => {
   if (status === 'failed') throw declinedError({ code: failureCode ?? 'processing_error' });
 };
 
-/** Requires the plan for which the request was priced. @throws DomainError VERSION_CONFLICT if it has changed */
+/** Requires the plan used to price the request. @throws DomainError VERSION_CONFLICT if it has changed */
 const requireChangeable = (record: VisibleSubscription, current: Subscription): void => {
   requirePlanChangeable(current);
   const isSame =

@@ -36,7 +36,7 @@ export const endChange = async (
   return ended;
 };
 
-/** Drops an unpaid change of a subscription that was paused at its provider. Applies a paid change. */
+/** Drops an unpaid change of a subscription paused at its provider. Applies a paid change. */
 export const endOvertakenChange = async (deps: BillingDeps, paused: Subscription): Promise<Subscription> => {
   if (!paused.change) return paused;
   const dropped = await subscriptionStore(deps.table).change(paused, (current) => dropIfOver(current, deps.now()));

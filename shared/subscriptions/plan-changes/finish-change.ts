@@ -60,7 +60,7 @@ export const chargeChange = async (
   throw nothingChargedError(collected.error);
 };
 
-/** A payment that was not created in time was not charged either, so report a known failure, not a timeout. */
+/** A payment not created in time was not charged either, so report a known failure, not a timeout. */
 const nothingChargedError = (error: DomainError): DomainError =>
   error.code === 'PROVIDER_TIMEOUT' ? new DomainError('PROVIDER_UNAVAILABLE', { cause: error }) : error;
 
@@ -178,7 +178,7 @@ const settle = async (
 const isSending = ({ change, priceUpdate }: Subscription, now: Instant): boolean =>
   change?.step === 'paid' && priceUpdate !== undefined && instant(priceUpdate.lookAt) > now;
 
-/** Due work of a change whose function may have ended, whose payment outcome is unknown, or which has expired. */
+/** Due work of an expired change, or of one with an unknown payment outcome or a possibly ended function. */
 export const lookAtChange = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { change } = subscription;
   if (!change) return subscription;

@@ -1,6 +1,6 @@
 /**
- * @module A lent method is a member's own method that pays an organization's subscription. Only the lender may change
- * the plan. Others may cancel, pause or set another method, and the merchant may lower the price.
+ * @module A lent method is a member's own method, used to pay an organization's subscription. Only the lender may
+ * change the plan. Others may cancel, pause or set another method, and the merchant may lower the price.
  */
 
 import type { Caller } from '../../access/caller.ts';

@@ -1,4 +1,4 @@
-/** @module The amount due for a plan change, rounded to an amount that the provider can charge. */
+/** @module The amount due for a plan change, rounded to an amount chargeable at the provider. */
 
 import { DomainError, invalid } from '../../core/errors.ts';
 import { requireAcceptedAmount, unitOfAmount } from '../../payments/accepted-amount.ts';

@@ -84,7 +84,7 @@ export interface LineTerms extends Omit<ChangeTerms, 'credit' | 'to'> {
   readonly next: Span;
 }
 
-/** The lines whose sum is the amount due. The `unused` line omits forfeited credit. */
+/** The lines with the amount due as their sum. The `unused` line omits forfeited credit. */
 export const linesOfChange = (
   price: ChangePrice,
   { from, to, period, at, startsPeriod, next }: LineTerms,

@@ -17,7 +17,7 @@ export const requirePlanChangeable = (subscription: Subscription): void => {
   requireFree('plan change', openCallsOf(subscription));
 };
 
-/** Time that the payer needs to authenticate before the next period is charged. */
+/** Time for the payer to authenticate before the next period is charged. */
 const LEAST_LEFT_MS = HOUR_MS;
 
 export const requirePeriodLeft = ({ currentPeriodEnd }: Subscription, now: Instant): void => {
@@ -26,8 +26,8 @@ export const requirePeriodLeft = ({ currentPeriodEnd }: Subscription, now: Insta
 };
 
 /**
- * The unused part of a period is credited only if the period is paid. A period that the provider has written off gives
- * no credit.
+ * The unused part of a period is credited only if the period is paid. A period written off by the provider gives no
+ * credit.
  * @throws DomainError PAYMENT_IN_PROGRESS while a billing provider collects the current period
  */
 export const requirePeriodPaid = (subscription: Subscription): void => {

@@ -1,4 +1,4 @@
-/** @module The steps of a plan change, as pure functions: claim, charge, then apply or drop. */
+/** @module The claim, charge, apply and drop steps of a plan change, as pure functions. */
 
 import { FIRST_LOOK_MS } from '../../calls/call-times.ts';
 import { subscriptionPaymentId } from '../../core/ids.ts';
@@ -55,7 +55,7 @@ interface Claim {
   readonly key?: string | undefined;
 }
 
-/** Claims a change that takes effect now. If nothing is due and the service bills, applies the change immediately. */
+/** Claims a change with immediate effect. If nothing is due and the service bills, applies the change immediately. */
 export const claimChange = (
   subscription: Subscription,
   wanted: PricedChange,
@@ -106,7 +106,7 @@ export const withdrawScheduled = (subscription: Subscription, now: Instant): Sub
 
 interface NewPriceClaim extends Claim {
   readonly plan: SubscriptionPlan;
-  /** End of the period that begins now, or of the trial that the change shortens. */
+  /** End of the period beginning now, or of the trial shortened by the change. */
   readonly end: string | undefined;
 }
 
@@ -209,7 +209,7 @@ export const changeUnderKey = (
   return appliedChangeKeys.some(isOwn) ? 'applied' : undefined;
 };
 
-/** Treats a change whose request has ended as left open, so that due work reports its failure. */
+/** Treats a change as left open after its request has ended, so that due work reports its failure. */
 export const asLeftOpen = (subscription: Subscription): Subscription =>
   subscription.change?.step === 'claimed'
     ? { ...subscription, change: { ...subscription.change, step: 'processing' } }
@@ -262,7 +262,7 @@ const shorterTrial = (trialEnd: string): Partial<Subscription> => ({
   trialNoticed: undefined,
 });
 
-/** Settles the change by its payment. Idempotent; ignores a payment that is not the change's. */
+/** Settles the change by its payment. Idempotent; ignores any other payment. */
 export const settleChange = (subscription: Subscription, payment: VisiblePayment, now: Instant): Subscription => {
   const { change } = subscription;
   if (change === undefined || change.paymentId !== payment.id || change.step === 'paid') return subscription;
@@ -324,7 +324,7 @@ export const dropChange = (
   return { ...subscription, change: { ...dropped, lookAt: iso(now + FIRST_LOOK_MS) } };
 };
 
-/** True if the change may no longer be charged: it has expired, or the subscription is canceled or paused. */
+/** True if the change may no longer be charged, because it has expired or the subscription is canceled or paused. */
 export const isChangeOver = (subscription: Subscription, now: Instant): boolean => {
   const expiresAt = subscription.change?.expiresAt;
   return isStopped(subscription) || (expiresAt !== undefined && instant(expiresAt) <= now);

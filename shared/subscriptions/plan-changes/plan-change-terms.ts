@@ -56,7 +56,7 @@ export interface WantedChange extends PayableChange {
 
 /**
  * @param options.isClaiming true if the caller will claim the charge in a write that checks the method
- * @throws DomainError for every refusal that is known before the charge
+ * @throws DomainError for every refusal known before the charge
  */
 export const readWantedChange = async (
   deps: PlanChangeDeps,
@@ -220,11 +220,11 @@ const wantedPlan = ({ record, body }: PlanChangeRequest, product: Product | unde
   return plan;
 };
 
-/** The current quantity, or the nearest quantity that the product allows. */
+/** The current quantity, or the nearest quantity allowed by the product. */
 const keptQuantity = ({ quantity }: VisibleSubscription, { min_quantity: min, max_quantity: max }: Product): number =>
   Math.min(Math.max(quantity, min ?? 1), max ?? MAX_QUANTITY);
 
-/** @throws DomainError QUANTITY_INVALID if the product forces a quantity that the request does not acknowledge */
+/** @throws DomainError QUANTITY_INVALID if the product forces a quantity not acknowledged by the request */
 const requireKnownQuantity = (
   { record, body }: PlanChangeRequest,
   { quantity }: SubscriptionPlan,
@@ -320,7 +320,7 @@ const momentOf = (
   throw invalid([{ path: 'proration_at', rule: 'recent', message }]);
 };
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS for an immediate downgrade that is reserved for the merchant */
+/** @throws DomainError INSUFFICIENT_PERMISSIONS for an immediate downgrade reserved for the merchant */
 const chooseTime = (
   { planChange }: PlanChangeDeps,
   { body }: PlanChangeRequest,

@@ -26,7 +26,7 @@ export const changedPlan = (
   };
 };
 
-/** The plan that the billing provider has, or will have after a pending update. */
+/** The billing provider's plan, now or after a pending update. */
 export const planAtProvider = ({ change, scheduledChange, ...subscription }: Subscription): SubscriptionPlan =>
   change?.step === 'paid' ? change.plan : (scheduledChange?.plan ?? subscription);
 

@@ -33,7 +33,7 @@ const statusOf = (subscription: Subscription): MembershipStatus | undefined => {
   return STATUS_BEFORE_CHARGE[charge.cause];
 };
 
-/** True if access has started: with the creation for a free product, with the first payment for any other tier. */
+/** True if access has started, with the creation for a free product or the first payment for any other tier. */
 const isStarted = (subscription: Subscription): boolean =>
   subscription.activeSince === undefined ? subscription.totalCents === 0 : isTierPaid(subscription);
 
@@ -51,7 +51,7 @@ const membershipIdOf = (subscriptionId: string, tierId: string): string =>
 export const membershipIdsOf = ({ id, tierId, formerTierIds = [] }: Subscription): readonly string[] =>
   [...(tierId === undefined ? [] : [tierId]), ...formerTierIds].map((tier) => membershipIdOf(id, tier));
 
-/** The membership that a subscription gives. Undefined if its product has no tier. */
+/** A subscription's membership. Undefined if its product has no tier. */
 export const membershipOf = (subscription: Subscription): Membership | undefined => {
   const { id, tierId, canceledAt } = subscription;
   const paidUntil = runsUntil(subscription);

@@ -8,7 +8,7 @@ const creditSourceSchema = z.lazy(() =>
     id: z.string(),
     /** The part of its total that counts. */
     cents: z.int(),
-    /** The length of the time that the payment paid for. */
+    /** The length of the payment's paid time. */
     overMs: z.int(),
   }),
 );
@@ -22,7 +22,7 @@ export const paidPeriodSchema = z.lazy(() =>
     totalCents: z.int(),
     taxCents: z.int(),
     discountCents: z.int(),
-    /** The payments whose refunds and losses lower the credit. Money paid outside this service has no entry. */
+    /** Refunds and losses of these payments lower the credit. Money paid outside this service has no entry. */
     payments: z.array(creditSourceSchema),
   }),
 );

@@ -44,7 +44,7 @@ export const hasSameInterval = (one: PlanInterval, other: PlanInterval): boolean
 
 /**
  * `unused` is negative. `remaining` is the new price for the rest of the period, `full` for a new period. `rounding`
- * adjusts the amount due to an amount that the provider can charge.
+ * adjusts the amount due to an amount chargeable at the provider.
  */
 export const CHANGE_LINE_KINDS = ['unused', 'remaining', 'full', 'rounding'] as const;
 
@@ -80,14 +80,14 @@ export const planChangeSchema = z.lazy(() =>
     claimedUnder: changeKeySchema.optional(),
     plan: planSchema,
     step: z.enum(CHANGE_STEPS),
-    /** Time from which the new plan applies. */
+    /** Start of the new plan. */
     at: z.string(),
     /** The current period when the change was claimed. */
     periodStart: z.string(),
     periodEnd: z.string(),
     /** End of the period that begins with the change; undefined if the current period continues. */
     nextPeriodEnd: optional,
-    /** New end of a trial that the change shortens. If the change starts a period, the trial ends immediately. */
+    /** New end of a trial shortened by the change. If the change starts a period, the trial ends immediately. */
     trialEnd: optional,
     /** True if the change was claimed in a trial. Such a change pays for a tier only if it has a payment. */
     inTrial: z.literal(true).optional(),
@@ -123,7 +123,7 @@ export const priceUpdateSchema = z.lazy(() =>
 );
 export type PriceUpdate = z.infer<typeof priceUpdateSchema>;
 
-/** Write condition: the subscription still waits for the payment of this change. */
+/** The write condition that the subscription still waits for this change's payment. */
 export const changeOpenCondition = (subscriptionId: string, changeId: string): TransactionStep => ({
   check: recordKey('SUB', subscriptionId),
   if: [

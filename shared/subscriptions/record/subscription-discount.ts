@@ -70,14 +70,14 @@ export const withoutDiscount = <S extends Prices & Discounted>(subscription: S):
   discount: undefined,
 });
 
-/** The code and the amount that it takes off; undefined without a code. */
+/** The code and its discount amount; undefined without a code. */
 export const codesPart = ({
   discount,
   discountCents,
 }: Discounted & Pick<Prices, 'discountCents'>): { readonly code: string; readonly cents: number } | undefined =>
   discount && { code: discount.code, cents: discountCents - discount.full.discountCents };
 
-/** Periods of the code that are left after the period being charged. Null for a code that lasts forever. */
+/** The code's remaining periods after the period being charged. Null for a permanent code. */
 export const shownPeriodsLeft = ({ discount, charge }: Discounted & { readonly charge?: unknown }): number | null =>
   discount?.periodsLeft === undefined ? null : Math.max(0, discount.periodsLeft - (charge === undefined ? 0 : 1));
 

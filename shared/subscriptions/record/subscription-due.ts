@@ -13,7 +13,7 @@ export type Step =
   | 'adopt'
   /** Continue a plan change. */
   | 'change'
-  /** Send a price that the billing provider may lack. */
+  /** Send a price possibly missing at the billing provider. */
   | 'send price'
   /** Apply the scheduled plan at the end of a provider-billed period. */
   | 'open plan'
@@ -88,7 +88,7 @@ const changeSteps = (subscription: Subscription): readonly DueStep[] => {
   ];
 };
 
-/** Maximum time that a renewal waits for a plan change whose payment outcome is unknown. */
+/** Maximum wait of a renewal for a plan change with an unknown payment outcome. */
 const WAIT_FOR_CHANGE_MS = DAY_MS;
 
 const serviceBilledSteps = (subscription: Subscription): readonly DueStep[] => {

@@ -25,7 +25,7 @@ export const subscriptionEntry = (before: Subscription | undefined, after: Subsc
   };
 };
 
-/** Removes the history of a subscription that is being removed. */
+/** Removes the history of a subscription being removed. */
 export const removeHistoryOf = async (table: Table, subscription: Subscription): Promise<void> => {
   if (!isVisibleSubscription(subscription)) return;
   const partition = recordKey('SUB', subscription.id).pk;

@@ -76,7 +76,7 @@ export const hasOpenAttempt = (charge: Charge | undefined): boolean => charge?.l
 
 const TRIAL_NOTICE_MS = 3 * DAY_MS;
 
-/** The time of the trial notice: three days before the trial ends, or immediately for a shorter trial. */
+/** The trial notice's time, three days before the trial ends or immediately for a shorter trial. */
 export const noticeTime = ({ trialEnd, createdAt }: Subscription): Instant | undefined =>
   trialEnd === undefined ? undefined : Math.max(instant(createdAt), instant(trialEnd) - TRIAL_NOTICE_MS);
 

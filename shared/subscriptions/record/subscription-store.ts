@@ -54,7 +54,7 @@ export const subscriptionStore = (table: Table) => {
    * Commits the next state of a subscription.
    * @param onlyIf further conditions; the result is `unmet` if only these failed
    * @returns the stored record instead if another commit came first
-   * @throws Error for a status change that the state table does not allow
+   * @throws Error for a status change not allowed by the state table
    */
   const commit = async (
     was: Subscription,
@@ -176,7 +176,7 @@ const membershipSteps = (was: Subscription | undefined, next: Subscription): rea
   ];
 };
 
-/** Ends the membership of a tier that the plan no longer has. */
+/** Ends the membership of a tier no longer in the plan. */
 const endOfMembership = (before: Membership, { version, updatedAt }: Subscription): readonly TransactionStep[] => {
   if (before.status === 'cancelled') return [];
   const endsAt = before.endsAt !== undefined && before.endsAt < updatedAt ? before.endsAt : updatedAt;

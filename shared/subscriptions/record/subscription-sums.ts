@@ -1,7 +1,7 @@
 /**
- * @module The sums for recurring revenue: the number of active and past-due subscriptions, and their price per period,
- * by currency and interval. A day's item holds that day's changes; PRESENT_SUMS holds the current sums. Amounts per
- * month are computed as exact fractions when the sums are read.
+ * @module The sums for recurring revenue count active and past-due subscriptions and add their prices per period, by
+ * currency and interval. A day's item holds that day's changes; PRESENT_SUMS holds the current sums. Amounts per month
+ * are computed as exact fractions when the sums are read.
  */
 
 import type { BillingInterval } from '../../catalog/billing-intervals.ts';
@@ -87,7 +87,7 @@ export const subscriptionProjections = async (
 
 const versionOf = ({ id, version }: Subscription): string => `${id} ${version}`;
 
-/** The previous versions that the sums already include, or will include after this batch. */
+/** The previous versions included in the sums, already or after this batch. */
 const summedBefore = async (table: Table, changes: readonly SummedChange[]): Promise<ReadonlySet<string>> => {
   const own = new Set(changes.map(({ after }) => versionOf(after)));
   const earlier = changes.flatMap(({ before }) =>
@@ -120,7 +120,7 @@ export const recurringSums = () => {
     if (measure !== 'count') cents.set(plan, (cents.get(plan) ?? 0n) + BigInt(by) * unitOf(measure));
     else counts[status] += by;
   };
-  /** Ignores attributes that are not sums. @param sign −1 subtracts */
+  /** Ignores attributes other than sums. @param sign −1 subtracts */
   const add = (item: Item, sign: 1 | -1): void => {
     for (const [name, by] of Object.entries(item)) if (typeof by === 'number') addOne(name, sign * by);
   };

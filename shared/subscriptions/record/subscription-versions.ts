@@ -18,7 +18,7 @@ export interface VersionChange {
   readonly now: Instant;
 }
 
-/** True if the change clears the resume date. A failed resumption clears only a date that has passed. */
+/** True if the change clears the resume date. A failed resumption clears only a past date. */
 const endsDate = ({ resumeAt }: Subscription, { to, reason, now }: VersionChange): boolean =>
   to !== 'paused' ||
   reason === 'cancel_scheduled' ||

@@ -143,14 +143,14 @@ export const subscriptionBeside: Showing<VisibleSubscription> = { kind: subscrip
 const providerIdOf = ({ providerSubscriptionId, formerProviderIds }: Subscription): string | undefined =>
   providerSubscriptionId ?? formerProviderIds?.at(-1);
 
-/** The response to a command. @throws Error for a subscription hidden from readers, which is a bug */
+/** The response to a command. @throws Error for a subscription hidden from readers (a bug) */
 export const commandView = (subscription: Subscription) => {
   if (!isVisibleSubscription(subscription))
     throw new Error('a command returned a subscription that readers must not see');
   return subscriptionView(subscription);
 };
 
-/** The response to a command that may have charged. While the charge is pending, a repeat shows the new state. */
+/** The response to a command with a possible charge. While the charge is pending, a repeat shows the new state. */
 export const standingReply = (subscription: Subscription, request?: IdempotentRequest): Reply => ({
   data: commandView(subscription),
   isOpen: isVisibleSubscription(subscription) && billingStatusOf(subscription) === 'pending',

@@ -1,7 +1,7 @@
 /**
  * @module A subscription collects a price period by period. Its biller (the provider or the service) is fixed at
  * creation. Its one open charge is stored before the provider is called. `version` counts visible changes only. Readers
- * never see a subscription that is `creating` (no charge has succeeded yet) or `declined`.
+ * never see a `creating` (no charge has succeeded yet) or `declined` subscription.
  */
 
 import * as z from 'zod';
@@ -26,7 +26,7 @@ import { subscriptionDiscountSchema } from './subscription-discount.ts';
 export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
-/** The biller, which charges each period. */
+/** The biller of each period. */
 export const BILLING_OWNERS = ['provider', 'service'] as const;
 
 export const STORED_STATUSES = ['creating', 'declined', ...SUBSCRIPTION_STATUSES] as const;
@@ -66,7 +66,7 @@ export type Reason = (typeof REASONS)[number];
 
 const optional = z.string().optional();
 
-/** The open charge: one payment for one period, with one or more attempts. */
+/** The one payment of the open charge's period, with one or more attempts. */
 const chargeSchema = z.lazy(() =>
   z.object({
     /** `renew` is off-session. Every other cause starts a new calendar with this period. */
@@ -131,15 +131,15 @@ const heldSchema = z.lazy(() =>
   }),
 );
 
-/** Times of the resumption and the notices, which are due work. */
+/** Times of the resumption and the notices, as due work. */
 const announcedFields = {
   /** When a paused subscription resumes automatically. */
   resumeAt: optional,
   /** Time of the next check for notices. */
   noticesAt: optional,
-  /** End of the period whose renewal notice was sent. */
+  /** End of the period of the sent renewal notice. */
   renewalNoticed: optional,
-  /** The method and month (`pmt_…:YYYY-MM`) whose expiry notice was sent. */
+  /** The method and month (`pmt_…:YYYY-MM`) of the sent expiry notice. */
   expiryNoticed: optional,
 };
 
@@ -147,7 +147,7 @@ export const CANCEL_REASONS = ['too_expensive', 'missing_features', 'switched', 
 
 /** Fields of the hosted page of the subscription. */
 const pageFields = {
-  /** URL to which the page returns the payer. */
+  /** The page's return URL for the payer. */
   linkReturnUrl: optional,
   /** Method saved on the page but not yet set on the subscription. */
   wantedMethodId: optional,
@@ -260,15 +260,15 @@ export const subscriptionSchema = z.lazy(() =>
     trialNoticed: z.literal(true).optional(),
     ...besidePlanFields,
     cancelAtPeriodEnd: z.boolean(),
-    /** End date set at the provider, which may be after the current period. */
+    /** End date set at the provider, possibly after the current period. */
     cancelAt: optional,
     /** Kept while the charge of a reactivation is pending. */
     canceledAt: optional,
     charge: chargeSchema.optional(),
     /**
-     * The number that the next charge gives its first payment. Raised when a charge is dropped unpaid, so that the next
-     * payment gets another id, even for the same period. A declined resumption at a billing provider also raises it,
-     * because the next call needs another idempotency key.
+     * The number of the next charge's first payment. Raised when a charge is dropped unpaid, so that the next payment
+     * gets another id, even for the same period. A declined resumption at a billing provider also raises it, because
+     * the next call needs another idempotency key.
      */
     lapsed: z.int().optional(),
     /** The payment of the latest attempt. */

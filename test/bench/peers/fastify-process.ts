@@ -6,9 +6,9 @@ import * as z from 'zod';
 import { ready, settingsOfProcess } from '../processes.ts';
 
 /**
- * The usual alternative: one Fastify server on PostgreSQL. A create does the same work: session, schema, claiming the
- * record before the provider call, storing the response, history, a counter, and an outbox event that a poller
- * publishes.
+ * The usual alternative, one Fastify server on PostgreSQL. A create does the same work: session, schema, claiming the
+ * record before the provider call, storing the response, history, a counter, and an outbox event published by a
+ * poller.
  */
 const env = settingsOfProcess();
 const pool = new pg.Pool({ connectionString: env['DATABASE_URL'], max: 10 });

@@ -1,4 +1,4 @@
-/** @module Installs the packages of the comparison's other sides, which have their own package files, on first use. */
+/** @module Installs the packages of the comparison's other sides, with their own package files, on first use. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { execPath } from 'node:process';

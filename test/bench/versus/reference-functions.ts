@@ -1,5 +1,5 @@
 /**
- * @module The reference: get, create and confirm of a payment in a typical team's style, with middy, zod, lib-dynamodb
+ * @module The reference's get, create and confirm of a payment in a typical team's style, with middy, zod, lib-dynamodb
  * and Powertools' logger. esbuild bundles and minifies each function into one file.
  */
 import { join } from 'node:path';

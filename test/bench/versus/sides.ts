@@ -1,4 +1,4 @@
-/** @module The two sides of the comparison: this service's deployed functions, and the reference's. */
+/** @module The two compared sides, this service's deployed functions and the reference's. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';

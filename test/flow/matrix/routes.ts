@@ -224,7 +224,7 @@ interface OnSubscription {
   readonly path: (id: string) => string;
   /** The body of a request that changes the record. */
   readonly body?: unknown;
-  /** The body of the merchant, who may change other fields of another's record than the payer. */
+  /** The merchant's body. Merchants may change other fields of another's record than the payer. */
   readonly merchantsBody?: unknown;
   readonly product?: string;
   /** Commands that bring a separate subscription to the state that the request needs. */
@@ -451,7 +451,7 @@ const joiner = async (service: TestHost, fresh: boolean): Promise<unknown> => {
   return { email, role: 'member' };
 };
 
-/** Log entries of sent events: one per column, but one per caller for the caller's own. Each can be resent. */
+/** One log entry of a sent event per column, but one per caller for the caller's own. Each can be resent. */
 const logEntries = perHost<string>();
 const ofLogEntry = (table: MatrixTable, changes: boolean, asked: (id: string) => CellRequest): MatrixRoute => ({
   table,

@@ -1,5 +1,5 @@
 /**
- * @module The scopes of every route that takes a credential, and those of the staff roles, written from the decisions,
+ * @module The scopes of every route with a credential, and those of the staff roles, written from the decisions,
  * sections 22 and 31 to 35, and not read from the service. keys-matrix.long.test.ts sends the requests.
  */
 

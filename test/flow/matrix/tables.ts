@@ -148,7 +148,7 @@ owner of another organization | ok  | - | 403 | ok  | -
 platform admin                | ok  | - | 403 | 403 | -
 `);
 
-/** Requests for the payer that the credential names. */
+/** Requests for the payer named by the credential. */
 export const ASK_AS_PAYER = tableOf(`
 anonymous                     | 401 | - | - | - | -
 bad session                   | 401 | - | - | - | -
@@ -184,7 +184,7 @@ owner of another organization | ok  | - | 403 | ok  | -
 platform admin                | ok  | - | ok  | ok  | -
 `);
 
-/** Listing the records of an entity: the caller, another user or an organization. */
+/** Listing the records of the caller, another user or an organization. */
 export const LIST_OF_ENTITY = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | -
 bad session                   | 401 | 401 | 401 | 401 | -

@@ -40,7 +40,7 @@ const itemsOf = async (connection: Connection): Promise<readonly Item[]> => {
   return items;
 };
 
-test('a table whose process is killed under load keeps all acknowledged writes and no partial write', async () => {
+test('a table with its process killed under load keeps all acknowledged writes and no partial write', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'table-killed-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   const file = join(folder, 'table.db');

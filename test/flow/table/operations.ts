@@ -27,7 +27,7 @@ const PARTITIONS = ['A', 'B', 'ü'] as const;
 const SORT_KEYS = [STREAMED, 'HIST#1', 'HIST#2', '\uFFFD', '💶'] as const;
 const INDEX_KEYS = ['o1', 'o2'] as const;
 const DAYS = ['2026-01-01', '2026-01-02', '2026-01-03'] as const;
-/** `ttl` values that are past, in this second, and in the future. */
+/** `ttl` values in the past, in this second and in the future. */
 const TTLS = [NOW_SECONDS - 1, NOW_SECONDS, NOW_SECONDS + 1] as const;
 
 /** `fc.record` and `fc.dictionary` would create objects without a prototype. */
@@ -136,7 +136,7 @@ const changes: fc.Arbitrary<Changes> = fc
   });
 
 /**
- * Requests that are invalid for any table content. They run alone, because DynamoDB and the embedded table validate
+ * Requests invalid for any table content. They run alone, because DynamoDB and the embedded table validate
  * before they test a condition. Dynoxide finds some errors only if the condition holds.
  */
 const invalid: fc.Arbitrary<TableOperation> = key.chain((at) =>

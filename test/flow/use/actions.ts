@@ -10,7 +10,7 @@ export interface PreparedUse {
   readonly cell: UseCell;
   /** The named or stored method of the cell. A guest's method is saved later than others. */
   readonly method: () => Promise<Method>;
-  /** The charge amount, which is unique to this cell. */
+  /** The charge amount, unique to this cell. */
   readonly amount: number;
   /** The responses to the caller's requests. A follow-up request is sent only after a success. */
   readonly send: () => Promise<readonly TestAnswer[]>;
@@ -87,7 +87,7 @@ const newPayment = async ({ service, fixtures, fromBefore }: ActionContext, cell
   };
   const { id } = await made(service.post('/payments/intents', body, fixtures.makerOf(cell)));
   if (isFromBefore(cell)) {
-    // Some rows have only the method's provider id, like a token that was later saved as a method.
+    // Some rows have only the method's provider id, like a token later saved as a method.
     const isByProviderOnly = cell.payer === 'organization' || cell.holder === 'another user';
     fromBefore.push({ id, method, isByProviderOnly });
   }
@@ -183,7 +183,7 @@ const planOf = (amount: number) => ({
   billing_interval: 'monthly',
 });
 
-/** The customer for a method, which is the method's own if the caller may name it, else the payer's. */
+/** The method's own customer if the caller may name it, else the payer's customer. */
 const customerFor = async ({ fixtures }: ActionContext, cell: UseCell): Promise<string> => {
   const isOrganizations = cell.payer === 'organization' && cell.holder !== 'user';
   const own = isGuest(cell.caller) ? 'guest' : 'user';

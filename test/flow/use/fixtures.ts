@@ -24,9 +24,9 @@ export interface UseFixtures {
   /** The user who may store this method or create a record for this payer. */
   readonly makerOf: (cell: UseCell) => RequestOptions;
   readonly methodOf: (cell: Pick<UseCell, 'caller' | 'holder' | 'payer' | 'provider'>) => Promise<Method>;
-  /** A method that the provider detached before the cells run. Its live subscription prevents its deletion. */
+  /** A method detached by the provider before the cells run. Its live subscription prevents its deletion. */
   readonly detachedOf: (cell: Pick<UseCell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
-  /** A method that can be saved but declines its charges. */
+  /** A savable method declining its charges. */
   readonly failingOf: (cell: Pick<UseCell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
   readonly meetGuests: () => Promise<void>;
   /** Deletes the `deleted` methods, and removes the former member. */

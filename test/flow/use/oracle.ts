@@ -82,7 +82,7 @@ const ofNamed = (use: UseCell): Expected => {
 /** A guest without a token is recognized only by our ids. A new subscription always names the customer by our id. */
 const provesGuest = ({ action, naming }: UseCell): boolean => naming === 'our id' || action === 'subscribe';
 
-/** A person's own method can pay for the person, and for organizations for which the person may pay. */
+/** A person's own method can pay for the person, and for an organization if the person may pay for it. */
 const ofOwn = ({ action, payer }: UseCell): Expected => {
   if (action !== 'save') return { kind: 'charged' };
   return payer === 'person' ? { kind: 'shown' } : refused(NOT_ALLOWED);

@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module';
 
 /**
- * A mistake that is planted in the service's source during loading, to prove that the simulation finds such mistakes.
+ * A mistake planted in the service's source during loading, to prove that the simulation finds such mistakes.
  * To add a mistake, add a row in a file of this folder. `npm run simulate -- --bug <name>` must then fail.
  */
 export interface Bug {

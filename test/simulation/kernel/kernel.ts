@@ -16,7 +16,7 @@ export interface Kernel {
   /** Epoch ms, the true time. */
   now(): number;
   readonly timers: Timers;
-  /** The current weather, which is calm after `calmDown`. */
+  /** The current weather, calm after `calmDown`. */
   weather(): Weather;
   /** A separate sequence of random numbers for a part of the simulation. */
   prng(label: string): Prng;
@@ -104,7 +104,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
   const timers = createTimers(now);
   const countFault = (kind: string): void => void tally.faults.set(kind, (tally.faults.get(kind) ?? 0) + 1);
   const note = (text: string): void => trace.line(elapsed, text, true);
-  /** Each fault has a number, by which the fault can be switched off. */
+  /** Each fault can be switched off by its number. */
   const happens = (kind: string): boolean => {
     events += 1;
     const name = `${kind} ${events}`;

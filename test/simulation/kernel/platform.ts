@@ -23,7 +23,7 @@ export interface Machine {
 }
 
 let machine: Machine | undefined;
-/** Forbidden facilities that the run has used. The service may have caught the error. */
+/** Forbidden facilities used by the run. The service may have caught the error. */
 let forbidden = new Set<string>();
 export const forbiddenUses = (): Iterable<string> => forbidden;
 /** The awaited results of real work, in the order of the calls. Never rejects. */

@@ -30,7 +30,7 @@ export interface StepRequest<T> {
   readonly outcome?: (result: T) => string;
 }
 
-/** One way in which a call can fail. */
+/** One way for a call to fail. */
 export interface Fault<T> {
   /** In plain words, such as `answer lost`. A seed switches each kind on or off as a whole. */
   readonly kind: string;

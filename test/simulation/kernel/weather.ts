@@ -3,7 +3,7 @@ import type { Place } from './step.ts';
 
 /**
  * The frequency of faults in a run. Each seed draws its own weather. Some runs have no fault, and some have only one
- * kind of fault, to reach rare combinations that a mix of all faults would hide.
+ * kind of fault, to reach rare combinations hidden by a mix of all faults.
  */
 export interface Weather {
   /** The probability that a step goes wrong, by place. */
@@ -112,7 +112,7 @@ export const drawWeather = (prng: Prng): Weather => {
   };
 };
 
-/** The days after the start on which renewals, trial ends and retries are due. */
+/** The due days of renewals, trial ends and retries, counted from the start. */
 const DAYS_OF_RENEWALS = [1, 2, 3, 4, 5, 7, 7, 7, 8, 10, 14, 21, 31, 31, 32] as const;
 
 /** Half of the outages start with the first requests, and half start later, when renewals and retries are due. */

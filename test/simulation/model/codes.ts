@@ -56,7 +56,7 @@ export const listPriceOf = (productId: string | undefined, quantity: number): Pr
 const kept = new WeakMap<History['items'], ReadonlyMap<string, Code>>();
 
 /**
- * The subscriptions that began with a code, by their creation events, because a subscription's record drops an ended
+ * The subscriptions started with a code, by their creation events, because a subscription's record drops an ended
  * code.
  */
 export const codesAtCreation = ({ bus, items }: Pick<History, 'bus' | 'items'>): ReadonlyMap<string, Code> => {

@@ -5,8 +5,8 @@ import { changeRequests, isMerchantsChange, plansStarted } from './plans.ts';
 import { at, recordsOf } from './records.ts';
 
 /**
- * @module Decisions that only the merchant may make: refunds, captures, releases, prices, waived differences and early
- * downgrades. Each decision names the person who made it.
+ * @module Decisions reserved for the merchant: refunds, captures, releases, prices, waived differences and early
+ * downgrades. Each decision names its maker.
  */
 export interface Decision {
   /** In plain words, such as `the capture of pay_1`. */
@@ -52,7 +52,7 @@ type Found = Omit<Decision, 'from' | 'to' | 'decider'> & {
   readonly decidedAt: string;
 };
 
-/** The period in which the decision was written, because a write may happen long after its stated time. */
+/** The period of the decision's write, because a write may happen long after its stated time. */
 const decided = ({ decidedAt, decider, ...found }: Found): readonly Decision[] =>
   decider === undefined
     ? []
@@ -89,7 +89,7 @@ const endsOfHolds = (history: History): readonly Decision[] => {
 const deciderBy = (deciders: ReadonlyMap<string, Decider>, actor: HistoryJson): Decider | undefined =>
   deciders.get(actor?.onBehalfOf?.id ?? actor?.id);
 
-/** The person whose session or key sent the request. */
+/** The person of the requesting session or key. */
 const deciderOfRequest = ({ people }: History, { person: name, credential }: HistoryExchange): Decider | undefined => {
   const person = people.find((one) => one.name === name);
   return person && { person, byKey: credential === 'merchant key' };
@@ -128,7 +128,7 @@ const isDowngrade = ({ plan, wasPlan, dueCents, was, status, periodEnd, at: time
   );
 };
 
-/** The statuses that prove that a request claimed no change. Other refusals may come after a claim. */
+/** The statuses proving that a request claimed no change. Other refusals may come after a claim. */
 const UNCLAIMED: ReadonlySet<number> = new Set([400, 401, 403, 404, 429]);
 
 /** True if another request, such as a cancellation, completed a merchant's price. `changes` judges the merchant. */

@@ -11,7 +11,7 @@ export const UNDER_WAY_MS = 45_000;
 export const isCarriedOut = ({ status }: Pick<HistoryExchange, 'status'>): boolean => status >= 200 && status < 300;
 
 /**
- * The organization that the request names for a new record or a list, else the session's organization. Null, an empty
+ * The organization named in the request for a new record or a list, else the session's organization. Null, an empty
  * string, and a list of methods without an organization mean a personal request. The log always belongs to the
  * session's organization.
  */

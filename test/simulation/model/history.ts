@@ -18,7 +18,7 @@ export interface Person {
 }
 
 /**
- * `key` is a service key that acts for the person. `leaked key` is a key that was revoked or has no payer's scope.
+ * `key` is a service key acting for the person. `leaked key` is a revoked key or a key without a payer's scope.
  * `merchant key` is the person's own key, which acts for no payer.
  */
 export type Credential = 'session' | 'key' | 'merchant key' | 'leaked key' | 'guest token' | 'none';
@@ -77,7 +77,7 @@ export interface HistoryOutage {
 /** An item as the table stores it. */
 export type HistoryItem = Readonly<Record<string, HistoryJson>>;
 
-/** The write with which a user's request claims its act at a provider. */
+/** The write of a user's request to claim its act at a provider. */
 export interface HistoryClaim {
   readonly what: 'an attempt' | 'an amount' | 'a method' | 'a subscription';
   /** The id of the record. */
@@ -183,7 +183,7 @@ export interface History {
   readonly bus: readonly HistoryEvent[];
   readonly deliveries: readonly HistoryDelivery[];
   readonly logs: readonly string[];
-  /** The dead letters and stream changes that an operator had to redrive at the end. */
+  /** The dead letters and stream changes redriven by an operator at the end. */
   readonly givenUp: readonly string[];
   /** Messages per queue; the names of dead-letter queues end in `-dlq`. */
   readonly queues: Readonly<

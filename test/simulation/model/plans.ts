@@ -38,6 +38,6 @@ export const planVersions = (history: Pick<History, 'items'>, id: string): reado
     .versionsOf(id)
     .filter(({ cause }) => PLAN_CHANGES.has(cause));
 
-/** The versions in which another plan takes effect. */
+/** The versions with another plan taking effect. */
 export const plansStarted = (history: Pick<History, 'items'>, id: string): readonly HistoryItem[] =>
   planVersions(history, id).filter(({ cause }) => cause === 'plan_changed');

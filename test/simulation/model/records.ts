@@ -2,7 +2,7 @@ import type { History, HistoryItem, HistoryJson } from './history.ts';
 
 /** The service's records in the table. */
 export interface Records {
-  /** Includes records that no reader sees yet. */
+  /** Includes records not visible to readers yet. */
   readonly payments: readonly HistoryItem[];
   readonly refunds: readonly HistoryItem[];
   readonly disputes: readonly HistoryItem[];
@@ -72,7 +72,7 @@ const timesOf = ({ sort, f }: HistoryItem): HistoryItem => ({
   ...(f?.u && { updatedAt: f.u }),
 });
 
-/** True for the remains of a deleted record, which are kept for its idempotency key. */
+/** True for the remains of a deleted record, kept for its idempotency key. */
 const isGone = ({ tombstone, deletedAt }: HistoryItem): boolean => tombstone === true || deletedAt !== undefined;
 
 /** True if readers see the record, because the provider has responded to its creation. */

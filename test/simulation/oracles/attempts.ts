@@ -21,7 +21,7 @@ export const oneIntent: Oracle = {
     return [...byPayment].flatMap(([id, all]) => {
       const claim = versionsOf(id).find(({ cause }) => cause === 'claim');
       const end = claim === undefined ? history.now : at(claim['at']) - SKEW_MS;
-      // A provider whose idempotency key has expired creates another intent, which is never charged.
+      // A provider with an expired idempotency key creates another intent, which is never charged.
       const keptUntil = Math.min(...all.map(({ created_at }) => at(created_at))) + KEY_KEPT_MS;
       const first = all.filter(({ created_at }) => at(created_at) < Math.min(end, keptUntil));
       return first.length > 1 ? [`${id} has the intents ${first.map((one) => one.id).join(', ')}`] : [];
@@ -107,7 +107,7 @@ export const failureStays: Oracle = {
 
 const DAY_MS = 86_400_000;
 
-/** True for a capture that an event or due work claims after the payer's approval. It is no confirmation. */
+/** True for a capture claimed by an event or due work after the payer's approval. It is no confirmation. */
 const isApproval = ({ actor }: HistoryItem): boolean =>
   ['provider', 'system'].includes(actingPerson(actor)?.type ?? '');
 

@@ -189,7 +189,7 @@ export const sendersPermitted = sentenceOn(
   },
 );
 
-/** Compares the owner in the response to a creation with the organization that the request means. */
+/** Compares the owner in the response to a creation with the organization meant by the request. */
 export const ownersFit: Oracle = {
   sentence: 'A new record belongs to the organization that its request or its session names, or else to its maker',
   atRestOnly: false,

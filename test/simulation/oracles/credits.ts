@@ -54,7 +54,7 @@ const charged = (asked: Asked): readonly PaidTime[] => {
     });
 };
 
-/** The periods that the provider has billed. Balances and payments outside the provider count as paid. */
+/** The periods billed by the provider. Balances and payments outside the provider count as paid. */
 const invoiced = (asked: Asked): readonly PaidTime[] => {
   const { ledger } = asked.history;
   const { payments } = recordsOf(asked.history);
@@ -72,7 +72,7 @@ const invoiced = (asked: Asked): readonly PaidTime[] => {
     });
 };
 
-/** Paid time from earlier changes: the rest of a period, or a new period, which includes the old period's credit. */
+/** Paid time from earlier changes, either the rest of a period or a new period including the old period's credit. */
 const changedBefore = (asked: Asked): readonly PaidTime[] => {
   const { payment } = recordsOf(asked.history);
   return asked.before.flatMap(({ lines = [], dueCents, paymentId }) =>
@@ -85,7 +85,7 @@ const changedBefore = (asked: Asked): readonly PaidTime[] => {
   );
 };
 
-/** The worth of the paid time at that time. A period may begin by a clock that is ahead of ours. */
+/** The worth of the paid time at that time. A period may begin by a clock ahead of ours. */
 const worthAt = (time: number, { start, end, cents }: PaidTime): number =>
   start - CLOCKS_DIFFER_MS <= time && time < end ? Math.max(0, cents) * Math.min(1, (end - time) / (end - start)) : 0;
 

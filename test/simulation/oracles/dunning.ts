@@ -2,7 +2,7 @@ import type { History, HistoryItem, HistoryOutage, Oracle } from '../model/histo
 import { isOfChange } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** @module Invariants about failed renewals of subscriptions that the service bills. */
+/** @module Invariants about failed renewals of service-billed subscriptions. */
 const RETRY_DAYS = [1, 3, 7, 14];
 const DAY_MS = 86_400_000;
 const LAST_DAY_MS = 14 * DAY_MS;
@@ -109,7 +109,7 @@ const latestOf = (planned: number, { outage, delayMs }: Pick<Bill, 'outage' | 'd
   return (isAway ? Math.max(planned, outage.until) : planned) + delayMs;
 };
 
-/** The dunning day whose window contains the time; undefined outside all windows. */
+/** The dunning day with the time in its window; undefined outside all windows. */
 const plannedDay = (first: number, time: number, bill: Bill): number | undefined =>
   RETRY_DAYS.findLast((days) => {
     const planned = first + days * DAY_MS;
@@ -125,7 +125,7 @@ const isAfterNewMethod = ({ versions, delayMs }: Bill, time: number): boolean =>
 
 const hoursSince = (first: number, time: number): number => Math.round((time - first) / 3_600_000);
 
-/** The failure from which the retry's days count. Without versions of the subscription, the payment's first failure. */
+/** The failure that starts the retry's days. Without versions of the subscription, the payment's first failure. */
 const firstFailure = (history: History, { versions, lapses }: Bill, attempt: Attempt): number | undefined => {
   const lapse = lapses.find(({ from, until }) => attempt.at > from + CLOCKS_MS && attempt.at <= until + CLOCKS_MS);
   if (lapse || versions.length > 0 || !attempt.isRepeated) return lapse?.from;

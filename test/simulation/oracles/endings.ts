@@ -30,7 +30,7 @@ const chargesOf = (history: History): Charges => {
   return found;
 };
 
-/** The times in which a request's function may have run. A later ending also ends the results of the request. */
+/** The possible run times of a request's function. A later ending also ends the results of the request. */
 interface Running {
   readonly sentAt: number;
   readonly until: number;
@@ -78,7 +78,7 @@ const lateOf = (history: History): Late => ({
   byHand: paidByHand(history),
 });
 
-/** The charges by the service. An invoice that a person pays by hand at the provider does not count. */
+/** The charges by the service. An invoice paid by hand at the provider does not count. */
 const lateCharges = ({ charges, goesOn, byHand }: Late, ending: Ending): readonly Charge[] =>
   (charges.get(ending.id) ?? []).filter(
     (charge) =>
@@ -154,7 +154,7 @@ export const nothingAfterDeletion: Oracle = {
   },
 };
 
-/** The e-mail address with which a guest created a record. An erasure removes the address from the record. */
+/** A guest's e-mail address at the creation of a record. An erasure removes the address from the record. */
 const guestsOf = ({ exchanges, people }: History): ReadonlyMap<string, string> => {
   const emails = new Map(people.map(({ name, email }) => [name, email]));
   return new Map(

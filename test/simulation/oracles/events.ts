@@ -103,7 +103,7 @@ export const eventsOnce: Oracle = {
 
 const nameAt = ({ headers }: HistoryDelivery): string => headers['webhook-event'] ?? '';
 
-/** The fields that an erasure may remove from undelivered events, such as card and bank data. */
+/** The fields removable by an erasure from undelivered events, such as card and bank data. */
 const PERSONAL = new Set([
   ...['email', 'name', 'last_four', 'country', 'fingerprint', 'bank_name'],
   ...['reference_code', 'metadata', 'billing_address'],

@@ -5,9 +5,9 @@ import { type Model, modelOf } from '../model/owners.ts';
 import { changesAndWithdrawals, plansStarted } from '../model/plans.ts';
 import { at } from '../model/records.ts';
 
-/** @module An invariant about subscriptions of organizations that a member's own method pays. */
+/** @module An invariant about organizations' subscriptions paid by a member's own method. */
 
-/** The user whose own method pays for an organization, according to a response. */
+/** The user with an own method paying for an organization, according to a response. */
 const lenderIn = ({ ownerOf }: Model, { body }: HistoryExchange): string | undefined => {
   const owner = body?.organization_id ? ownerOf(body.payment_method_id ?? '') : undefined;
   return owner?.organizationId === undefined ? owner?.userId : undefined;

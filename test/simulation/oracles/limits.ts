@@ -17,7 +17,7 @@ const windowOf = ({ sentAt, answeredAt }: HistoryExchange): number | undefined =
   return from === to ? from : undefined;
 };
 
-/** The declines of requests that were sent after the permitted number of declines. */
+/** The declines of requests sent after the permitted number of declines. */
 const tooMany = (all: readonly HistoryExchange[], max: number): readonly HistoryExchange[] =>
   all.filter((one) => {
     const window = windowOf(one);

@@ -26,7 +26,7 @@ const mayHaveRun = ({ exchanges }: History, { status, body, sentAt, answeredAt }
   );
 };
 
-/** True for a 404 of a deletion that may have succeeded. If the SDK repeats the write, it finds no record. */
+/** True for a 404 of a possibly successful deletion. If the SDK repeats the write, it finds no record. */
 const isNoMore = ({ exchanges }: History, { status, person, path }: HistoryExchange): boolean =>
   status === 404 &&
   exchanges.some((one) => {
@@ -58,7 +58,7 @@ const isErased = (history: History, exchange: HistoryExchange, record: HistoryJs
   return erasuresOf(history).some((one) => sentAt < one.doneAt && isErasedBy(one, owner));
 };
 
-/** True for a method that was detached at the provider, or that may expire after a day without authentication. */
+/** True for a method detached at the provider, or able to expire after a day without authentication. */
 const isRemovedThere = ({ acts }: History, { id, setup_status, provider_payment_method_id }: HistoryJson): boolean =>
   String(id).startsWith('pmt_') &&
   (setup_status === 'requires_action' ||
@@ -141,7 +141,7 @@ const isListed = (kind: string, item: HistoryItem): boolean => {
   return true;
 };
 
-/** The owner whose list shows the record. */
+/** The owner of the list with the record. */
 const listOf = ({ organizationId, userId }: HistoryItem): string =>
   organizationId === undefined ? `USER#${userId}` : `ORG#${organizationId}`;
 
@@ -168,7 +168,7 @@ export const listsAgree: Oracle = {
   },
 };
 
-/** The minimum number of records that the page proves, and the total that the response states. */
+/** The minimum number of records proved by the page, and the total stated in the response. */
 const countsOf = ({
   body,
   query,

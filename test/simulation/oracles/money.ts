@@ -44,7 +44,7 @@ interface PaidPeriod {
 }
 
 /**
- * The periods that the provider has billed. Each paid invoice names its period, even if the invoice was voided later.
+ * The periods billed by the provider. Each paid invoice names its period, even if the invoice was voided later.
  */
 const invoicedPeriods = ({ ledger }: History): readonly PaidPeriod[] => {
   const ours = new Map(ledger.subscriptions.map(({ id, subscription_id }) => [id, subscription_id ?? id]));
@@ -61,7 +61,7 @@ const invoicedPeriods = ({ ledger }: History): readonly PaidPeriod[] => {
   );
 };
 
-/** The periods that the service has billed. A payment belongs to the period that was claimed for it. */
+/** The periods billed by the service. A payment belongs to the period claimed for it. */
 const claimedPeriods = (history: History, paid: readonly HistoryItem[]): readonly PaidPeriod[] => {
   const claims = new Map(
     history.items.filter(({ sk }) => String(sk).startsWith('PERIOD#')).map((claim) => [claim['paymentId'], claim]),

@@ -4,7 +4,7 @@ import { actsOnSubscriptions, INVOICE_PAID, PRICING } from '../model/outside.ts'
 import { planVersions } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** @module Invariants about subscriptions that the provider bills. */
+/** @module Invariants about provider-billed subscriptions. */
 const secondOf = (time: string | null | undefined): number | null =>
   time === null || time === undefined ? null : Math.floor(at(time) / 1_000);
 
@@ -96,7 +96,7 @@ export const nativeFieldsAgree: Oracle = {
   },
 };
 
-/** The number of paid invoices for the period, including periods that the provider began within it. */
+/** The number of paid invoices for the period, including periods started by the provider within it. */
 const paidInvoices = (history: History, { providerSubscriptionId }: HistoryItem, end: string): number => {
   const paid = history.ledger.invoices.filter(
     ({ subscription, status, amount }) => subscription === providerSubscriptionId && status === 'paid' && amount > 0,

@@ -143,7 +143,7 @@ export const waitsWithinPeriod: Oracle = {
   },
 };
 
-/** True for a scheduled change, which takes effect without a request at that moment. */
+/** True for a scheduled change, effective without a request at that moment. */
 const isBySchedule = ({ actor, dueCents }: HistoryItem): boolean =>
   dueCents === undefined && !['user', 'admin', 'key'].includes(actor?.type);
 

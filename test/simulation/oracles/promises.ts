@@ -171,7 +171,7 @@ const DAYS: Readonly<Record<string, readonly [number, number]>> = {
 };
 const DAY_MS = 86_400_000;
 
-/** Checks only subscriptions that the service bills. A trial has its own length. */
+/** Checks only service-billed subscriptions. A trial has its own length. */
 export const periodsFit: Oracle = {
   sentence: 'A period that the service bills is as long as its interval',
   atRestOnly: false,

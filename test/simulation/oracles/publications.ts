@@ -33,7 +33,7 @@ const subscriptionName = (version: HistoryItem, before: HistoryItem | undefined)
   return isEnd ? 'subscription.cancelled' : 'subscription.updated';
 };
 
-/** The events expected for a subscription: one per version, including versions that the history hides. */
+/** One expected event per version of a subscription, including versions hidden in the history. */
 const eventsOfSubscription = ({ id, version }: HistoryItem, versions: readonly HistoryItem[]): readonly string[] => {
   const shown = new Map(versions.map((one) => [versionOf(one), one]));
   return Array.from({ length: version }, (_, index) => {
@@ -58,7 +58,7 @@ const MEMBERSHIP_EVENT: Readonly<Record<string, string>> = {
   expired: 'membership.cancelled',
 };
 
-/** A membership that has ended already gets no event when its subscription pauses. */
+/** An already ended membership gets no event when its subscription pauses. */
 const membershipEvent = (is: string | undefined, was: string | undefined): string | undefined =>
   is === 'expired' && was !== 'active' && was !== 'pending' ? undefined : MEMBERSHIP_EVENT[is ?? ''];
 
@@ -267,7 +267,7 @@ const namedIn = (history: History): Named => {
 
 const sumOf = (stored: HistoryItem | undefined): string => `${stored?.['totalCents']} ${stored?.['currency']}`;
 
-/** The amount that the payment's event must state. Before a capture that is the held amount, even after a failure. */
+/** The amount required in the payment's event. Before a capture that is the held amount, even after a failure. */
 const statedBy = (
   named: Named,
   stored: HistoryItem | undefined,

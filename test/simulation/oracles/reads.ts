@@ -5,7 +5,7 @@ import { CREATES, guestIdOf, type Model, modelOf, type OwnerAndProject } from '.
 
 /** @module Rights to read records. The people of the merchant may read all records. */
 
-/** The maximum age of a membership that reads may use. */
+/** The maximum age of a membership usable in reads. */
 const CACHE_MS = 300_000;
 
 const RECORD = /^(pay|pmt|cust|subs|addr|ref|dsp|org|log)_[0-9a-f]{24}$/;

@@ -29,7 +29,7 @@ const chargesOf = (history: History): readonly Charge[] => {
   });
 };
 
-/** A saved method with its owner and the time of a sure deletion, which is Infinity without one. */
+/** A saved method with its owner and the time of a sure deletion (Infinity without one). */
 interface SavedMethod {
   readonly id: string;
   readonly owner: OwnerAndProject;
@@ -184,7 +184,7 @@ export const claimsPermitted: Oracle = {
   },
 };
 
-/** A worker may only continue work that its payer has started. */
+/** A worker may only continue work started by its payer. */
 export const chargedOnRequest: Oracle = {
   sentence:
     'A payment without a subscription is charged only after its payer has confirmed it, or paid it at the provider',

@@ -170,7 +170,7 @@ export const membershipIfPaid: Oracle = {
       const wanted = wantedOf(subscription);
       if (tierId === undefined || wanted === undefined) return [];
       const found = bySubscription.get(id)?.['status'];
-      // The product came with a plan change whose payment is not known yet.
+      // The product came with a plan change with a still unknown payment.
       const isUnpaid = found === 'pending' && wanted.includes('active') && !(history.atRest && tiers.has(id));
       return isUnpaid || wanted.includes(found) ? [] : [`${id} is ${status}, its membership is ${found}`];
     });
@@ -178,7 +178,7 @@ export const membershipIfPaid: Oracle = {
   },
 };
 
-/** True for an invoice of 0, or an invoice that was written off, voided or paid outside the provider. */
+/** True for an invoice of 0, or an invoice written off, voided or paid outside the provider. */
 const isSettledOtherwise = ({ amount, status, paid_out_of_band: isElsewhere }: HistoryJson): boolean =>
   (status === 'paid' && (amount === 0 || isElsewhere)) || status === 'uncollectible' || status === 'void';
 
@@ -190,7 +190,7 @@ const forgivenIn = ({ ledger }: History): ReadonlySet<string> =>
       .map(({ subscription }) => subscription),
   );
 
-/** The provider's ids of subscriptions without debt whose newest invoice is settled without a payment. */
+/** The provider's ids of debt-free subscriptions with a newest invoice settled without a payment. */
 const settledOtherwise = ({ ledger }: History): ReadonlySet<string> => {
   const newest = new Map(ledger.invoices.map((invoice) => [invoice.subscription, invoice] as const));
   const owing = new Set(owingIn(ledger));
@@ -201,7 +201,7 @@ const owingIn = ({ invoices }: History['ledger']): readonly string[] =>
   invoices.filter(({ status }) => status === 'open').map(({ subscription }) => subscription);
 
 /**
- * The periods that began with a free plan or a waived difference, by subscription and end. A platform admin may set a
+ * The periods started with a free plan or a waived difference, by subscription and end. A platform admin may set a
  * price later.
  */
 const freePeriods = ({ items }: History): ReadonlySet<string> =>

@@ -27,7 +27,7 @@ const namedIn = ({ path, sent }: HistoryExchange): readonly string[] => [
 /** True if the request succeeded or the bank declined. */
 const isDone = (exchange: HistoryExchange): boolean => isCarriedOut(exchange) || exchange.status === 402;
 
-/** The guests whose records the request read or used. A repeat under a guest's key shows only its own creation. */
+/** The guests of records read or used by the request. A repeat under a guest's key shows only its own creation. */
 const guestsUsed = (history: History, exchange: HistoryExchange): readonly string[] => {
   const { ownerOf } = modelOf(history);
   const given = guestIdOf(exchange.body?.guest_token);

@@ -5,14 +5,14 @@ import { actingPerson } from '../model/acting.ts';
 import type { HistoryClaim } from '../model/history.ts';
 
 /**
- * @module The writes with which users' requests claim their acts at a provider, each with the true time of the table's
+ * @module The writes of users' requests to claim their acts at a provider, each with the true time of the table's
  * write. A function's clock is inaccurate, and its claim may be written much later than dated. So only the table knows
  * the order.
  */
 export interface Claims {
   readonly all: readonly HistoryClaim[];
   /**
-   * Must be called in the writing function, which identifies the user. @returns the work that the table executes
+   * Must be called in the writing function, which identifies the user. @returns the work executed by the table
    * instead of `run`
    */
   noting<T extends { readonly ok: boolean }>(
@@ -46,7 +46,7 @@ export const createClaims = (now: () => number): Claims => {
 const isOf = ({ what }: Pick<HistoryClaim, 'what'>, functionId: string): boolean =>
   what !== 'a method' || functionId === 'payment-methods.create';
 
-/** A claim with a name by which later writes of the same attempt or record are recognized. */
+/** A claim with a name to recognize later writes of the same attempt or record. */
 type Named = Omit<HistoryClaim, 'at' | 'userId'> & { readonly name: string };
 
 const claimOf = (step: TransactionStep): readonly Named[] => {

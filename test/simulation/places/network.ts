@@ -87,7 +87,7 @@ export const createNetwork = (kernel: Kernel, parts: () => HostParts): Network =
   return { send, providerCalls: calls.all };
 };
 
-/** Records each call that a provider executes, and whether its response arrives. */
+/** Records each call executed by a provider, and whether its response arrives. */
 const noteProviderCalls = (now: () => number) => {
   const all: (HistoryProviderCall & { isAnswered: boolean })[] = [];
   return {
@@ -150,7 +150,7 @@ const targetOf = (sent: Sent, { pathname }: URL, { local, bus, webhooks }: Place
   return { place: 'gateway', call, faults: GATEWAY_FAULTS };
 };
 
-/** Path segments with a digit, which are ids instead of words of the route. */
+/** Path segments with a digit are ids instead of words of the route. */
 const withoutIds = (path: string): string =>
   path.replaceAll(/\/(?=[^/]*\d)(?!v\d+(?:\/|$))(?!provider_)[^/]+/g, '/:id');
 

@@ -58,7 +58,7 @@ const SETTINGS = {
 
 const handlers = new Map<string, Handler>();
 
-/** The platform refuses every module that is missing in this list. */
+/** The platform refuses every module missing in this list. */
 const LOADED_WHEN_NEEDED = [
   ...['stripe/stripe', 'paypal/paypal', 'square/square', 'braintree/braintree'].map((name) => `providers/${name}`),
   'access/guest-signature',
@@ -161,7 +161,7 @@ export const openService = async (kernel: Kernel): Promise<SimulatedService> => 
     catalogue: { ...catalogue, load: functions.load },
     between: (connection) => tableAsSteps(kernel, laggingIndexes(kernel, connection), claims),
     ledgerTag: 'simulate',
-    // Omits the stack, which names folders of this machine.
+    // Omits the stack because it names folders of this machine.
     log: (line) => kernel.note(line.split('\n')[0] ?? ''),
     machine: {
       clock,

@@ -61,7 +61,7 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
     sessions.set(nameOfSession(person, organizationId), keep('a session', made.body.session_id));
     keep('a bearer token', made.body.token);
   };
-  /** Sessions are kept, so a session may name an organization that its person has left. */
+  /** Sessions are kept, so a session may name its person's former organization. */
   const credentialOf = async (asked: AskedRequest): Promise<[Credential, Record<string, string>]> => {
     const { person, withoutToken, inOrganization, byKey } = asked;
     const secret = byKey && keys.get(byKey);

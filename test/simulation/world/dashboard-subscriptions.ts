@@ -65,7 +65,7 @@ const setUnpaid = onSubscription('set a subscription unpaid at the provider', 1,
 
 const FINAL = new Set(['paid', 'void']);
 
-/** An invoice, which is mostly unsettled. */
+/** A mostly unsettled invoice. */
 const invoiceOf = ({ prng }: Scene) => {
   const [isAny, ofLast] = [prng.chance(0.2), prng.int(1, 3)];
   return ({ body }: StageAnswer): HistoryJson => {

@@ -49,10 +49,10 @@ const releaseBy = (person: Person, { id }: Held): AskedRequest => ({
 export const endHoldBy = (person: Person, held: Held, prng: Prng): AskedRequest =>
   prng.chance(MERCHANTS.includes(person) ? 0.7 : 0.3) ? captureBy(person, held, prng) : releaseBy(person, held);
 
-/** The probability that the merchant acts. A payer who acts instead is refused. */
+/** The probability that the merchant acts. A payer acting instead is refused. */
 const MERCHANT = 0.8;
 
-/** A payment that is mostly held, and sometimes formerly or never held. */
+/** A mostly held, and sometimes formerly or never held, payment. */
 const chooseHeld = (scene: Scene, person: Person): Known | undefined => {
   if (person !== ROOT) {
     return choose(scene, { kind: 'payment', person: person.name, fits: ({ status }) => status === HELD });

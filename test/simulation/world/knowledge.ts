@@ -2,7 +2,7 @@ import type { Prng } from '../kernel/prng.ts';
 import type { HistoryJson } from '../model/history.ts';
 
 /**
- * The people's knowledge of the service's records, which is limited to ids from their responses. An attacker knows the
+ * The people's knowledge of the service's records, limited to ids from their responses. An attacker knows the
  * ids of everyone.
  */
 export const KINDS = {
@@ -43,7 +43,7 @@ export interface Knowledge {
   forget(id: string): void;
   get(id: string): Known | undefined;
   all(kind: Kind): readonly Known[];
-  /** An id that the person knows, or sometimes an id that only others know; undefined without any known id. */
+  /** An id known to the person, or sometimes only to others; undefined without any known id. */
   choose(prng: Prng, wanted: Wanted): Known | undefined;
   /** The latest guest token of a person. */
   tokenOf(person: string): string | undefined;

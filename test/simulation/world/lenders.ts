@@ -40,7 +40,7 @@ const lentIn = ({ knowledge }: Scene): readonly Lent[] =>
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The changing person, who is another manager, the merchant, or sometimes the lender. */
+/** The changing person, either another manager, the merchant, or sometimes the lender. */
 const drawChanger = (scene: Scene, { organization, lender }: Lent): Person => {
   const { prng } = scene;
   const managers = managersOf(scene, organization);

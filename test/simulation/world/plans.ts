@@ -84,7 +84,7 @@ const regret = (changer: Changer, prng: Prng): OperationStep | undefined =>
     { weight: 1, value: cancelBy(changer, prng) },
   ]).value;
 
-/** The change that names the preview's time and amounts. */
+/** The change naming the preview's time and amounts. */
 const previewBy = (changer: Changer, body: Body, prng: Prng): AskedRequest => ({
   ...changeBy(changer, body),
   path: `/subscriptions/${changer.id}/change/preview`,
@@ -128,7 +128,7 @@ const FREE_TERMS = [
   { total_cents: 500, billing_interval: 'weekly', trial_days: 5 },
 ] as const;
 
-/** A payer whose card is always declined starts with a free plan and then changes to a product. */
+/** A payer with an always declined card starts with a free plan and then changes to a product. */
 const joinUnpaid: WorldOperation = {
   name: 'come to a product by a card that never pays',
   weight: 5,

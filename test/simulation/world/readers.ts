@@ -21,7 +21,7 @@ const one =
     return found && { path: `${base}/${found.id}${tail}` };
   };
 
-/** Lists that are also available as CSV. */
+/** Lists also available as CSV. */
 const TABLES: ReadonlySet<string> = new Set(['/payments', '/payments/summary']);
 
 const list =

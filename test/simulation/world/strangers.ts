@@ -7,8 +7,8 @@ import { confirmStep, drawAmount } from './payments.ts';
 import { GUESTS, STRANGER, WORLD_PROVIDERS, type WorldProvider } from './people.ts';
 
 /**
- * @module A stranger in another network, who pays nothing. The stranger knows all guests' e-mail addresses, their
- * Idempotency-Keys (which are order numbers) and all ids that readers of payments and events see, and computes further
+ * @module A non-paying stranger in another network. The stranger knows all guests' e-mail addresses, their
+ * Idempotency-Keys (order numbers) and all ids seen by readers of payments and events, and computes further
  * ids from these. The stranger names such an id and a guest's e-mail in a create, and confirms the payment.
  */
 

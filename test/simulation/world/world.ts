@@ -61,7 +61,7 @@ const SPANS = [
 /** The total length of all spans. Renewals over a longer time would only make a history longer. */
 const LONGEST_MS = 45 * DAY_MS;
 
-/** The share of runs with paying staff. In other runs only ROOT, who pays nothing, is the merchant. */
+/** The share of runs with paying staff. In other runs only the non-paying ROOT is the merchant. */
 const MERCHANTS_PAY = 0.4;
 
 export const createWorld = ({
@@ -187,7 +187,7 @@ interface RoundScene extends Omit<Scene, 'prng'> {
   readonly operations: readonly WorldOperation[];
 }
 
-/** Each seed prefers other operations and spans, to reach rare combinations that a mix would hide. */
+/** Each seed prefers other operations and spans, to reach rare combinations hidden in a mix. */
 const preferring = <T extends { readonly weight: number }>(prng: Prng, all: readonly T[]): readonly T[] =>
   all.map((one) => ({ ...one, weight: one.weight * prng.pick([0.1, 0.5, 1, 1, 3]) }));
 

@@ -20,7 +20,7 @@ interface Tokens {
 }
 
 interface Started extends Secrets {
-  /** The page that the user requested. */
+  /** The user's requested page. */
   readonly page: string;
 }
 

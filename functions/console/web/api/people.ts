@@ -24,7 +24,7 @@ const readName = async (userId: string): Promise<readonly [id: string, name: str
   return name === undefined || name === userId ? undefined : [userId, name];
 };
 
-/** Looks up the users that no earlier call has looked up. */
+/** Looks up each user at most once, across all calls. */
 export const readNames = async (userIds: readonly string[]): Promise<void> => {
   if (!may('payments:read')) return;
   const unknown = [...new Set(userIds)].filter((id) => !asked.has(id) && personName(id) === undefined);

@@ -9,7 +9,7 @@ export interface Session {
   readonly staffRole: Me['staff_role'];
   /** Empty for payers. */
   readonly scopes: readonly Scope[];
-  /** The most that the user may refund of one payment, by currency; null without a limit. */
+  /** The user's limit for all refunds of one payment, by currency; null without a limit. */
   readonly refundLimits: Me['refund_limits'];
   /** The user's e-mail address or id. */
   readonly name: string;
@@ -43,7 +43,7 @@ export const refundLimitIn = (currency: string): number | undefined => {
 };
 
 /**
- * True if the user may open a record that a payment or subscription names. Staff need the scope. Payers do not, because
+ * True if the user may open a record named by a payment or subscription. Staff need the scope. Payers do not, because
  * they see only their own records.
  */
 export const mayOpen = (scope: Scope): boolean => !may('payments:read') || may(scope);
@@ -51,7 +51,7 @@ export const mayOpen = (scope: Scope): boolean => !may('payments:read') || may(s
 /** The reason for showing the sign-in page. */
 export const endedBecause = signal('');
 
-/** @param isInMemory true for a token from the issuer, which is lost when the page is closed */
+/** @param isInMemory true for a token from the issuer, lost when the page is closed */
 export const keepSession = (opened: Session, isInMemory = false): void => {
   if (!isInMemory) sessionStorage.setItem(KEY, JSON.stringify(opened));
   endedBecause.value = '';

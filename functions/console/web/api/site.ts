@@ -1,4 +1,4 @@
-/** The settings of this installation, from attributes that the server writes to the page. */
+/** The settings of this installation, from the page attributes set by the server. */
 const { base = '', signInUrl = '', stage = '', oidcIssuer = '', oidcClientId = '' } = document.body.dataset;
 
 export const site = {

@@ -1,6 +1,6 @@
 /**
- * @module Counts of the records that need action today, for the overview list and the badges in the navigation. Each
- * count needs the same scope as the page that lists the records.
+ * @module Counts of the records needing action today, for the overview list and the badges in the navigation. Each
+ * count needs the same scope as the records' page.
  */
 
 import { effect, signal } from '@preact/signals';
@@ -13,7 +13,7 @@ import { type Counted, countPages } from './counted.ts';
 
 interface Kind {
   readonly scope: Scope;
-  /** The navigation page whose badge shows the count. */
+  /** The navigation page with the count in its badge. */
   readonly page: string;
   /** The path of the counted list, below /console. */
   readonly to: string;
@@ -109,7 +109,7 @@ effect(() => {
   if (!session.value) needs.value = undefined;
 });
 
-/** Reads the counts that the user may see. One failed count does not hide the others. */
+/** Reads the counts visible to the user. One failed count does not hide the others. */
 export const readNeeds = async (): Promise<void> => {
   const asking = session.value;
   const found = await Promise.all(
@@ -120,5 +120,5 @@ export const readNeeds = async (): Promise<void> => {
   if (session.value === asking) needs.value = found;
 };
 
-/** The number of a page's records that need action; 0 while unknown. */
+/** The number of a page's records needing action; 0 while unknown. */
 export const needsOf = (page: string): number => needs.value?.find((need) => need.page === page)?.counted?.count ?? 0;

@@ -1,7 +1,7 @@
 import { count } from '../view/format.ts';
 import { needsOf } from './attention.ts';
 
-/** The number of a page's records that need action today. */
+/** The number of a page's records needing action today. */
 export const Badge = ({ page }: { readonly page: string }) => {
   const open = needsOf(page);
   return open === 0 ? null : (

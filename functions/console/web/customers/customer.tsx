@@ -39,7 +39,7 @@ interface CustomerProps {
   readonly customer: Customer;
 }
 
-/** Details that the heading omits. */
+/** Details missing from the heading. */
 const About = ({ customer: { email, name, created_at } }: CustomerProps) => (
   <>
     {email !== null && name !== null && `${name} · `}

@@ -60,7 +60,7 @@ const bodyOf = (draft: DiscountDraft, before: Readonly<Record<string, unknown>> 
   };
 };
 
-/** Fields that the form lacks. A write sends their stored values back. */
+/** Fields missing from the form. A write sends their stored values back. */
 const KEPT = ['starts_at', 'ends_at', 'metadata'] as const;
 
 interface DiscountFormProps {

@@ -1,4 +1,4 @@
-/** @module The banner of a held payment, or of a payment whose hold ended without a capture. */
+/** @module The banner of a payment during its hold, or after the hold ended without a capture. */
 
 import { serviceNow } from '../api/local.ts';
 import { may } from '../api/session.ts';

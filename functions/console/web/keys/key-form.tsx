@@ -14,7 +14,7 @@ export interface KeyDraft {
   readonly scopes: readonly Scope[];
   /** IP ranges, separated by commas or spaces. */
   readonly addresses: string;
-  /** The UTC day on which the key expires (at its start); empty if it never expires. */
+  /** The day of the key's expiry, at 00:00 UTC; empty if the key never expires. */
   readonly end: string;
 }
 

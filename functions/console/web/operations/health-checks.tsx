@@ -64,7 +64,7 @@ const useTableCheck = <Row extends { readonly id: string }>(check: TableCheck<Ro
   };
 };
 
-/** The checks that the user may see, most urgent first. */
+/** The checks visible to the user, most urgent first. */
 export const useChecks = (): readonly Check[] => {
   const payments = useTableCheck<Payment>({
     title: 'Payments with unknown outcome',

@@ -8,7 +8,7 @@ const DAY_SECONDS = 86_400;
 const DAYS_OF_WEEK = 7;
 const HEIGHT = 250;
 const X_AXIS_PX = 28;
-/** The fraction of a period's width that its bars fill. */
+/** The fraction of a period's width filled by its bars. */
 const FILLED = 0.78;
 const LABEL_PX = 64;
 const HEADROOM = 1.08;

@@ -1,4 +1,4 @@
-/** @module The caller's or an organization's subscriptions that are due soon or past due. */
+/** @module The caller's or an organization's subscriptions due soon or past due. */
 
 import { answerOf, api, nextOffset } from '../api/client.ts';
 import { serviceNow } from '../api/local.ts';

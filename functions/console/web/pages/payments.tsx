@@ -47,7 +47,7 @@ const DECLINE_CODES: readonly NonNullable<Payment['failure_code']>[] = [
   'processing_error',
 ];
 
-/** The currencies that the filter lists before the browser's other currencies. */
+/** The currencies listed in the filter before the browser's other currencies. */
 const FREQUENT_CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'PLN', 'CAD', 'AUD'];
 
 const currencyChoices = (): readonly Choice[] =>

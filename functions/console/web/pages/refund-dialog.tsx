@@ -113,7 +113,7 @@ export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDi
   );
 };
 
-/** The most that can be refunded now under the user's limit for all refunds of the payment. */
+/** The maximum refund now under the user's limit for all refunds of the payment. */
 const withinLimit = (payment: Payment): number => {
   const { captured_cents: captured, lost_cents: lost, currency } = payment;
   const [limit, left] = [refundLimitIn(currency) ?? captured, refundableDespiteDispute(payment)];

@@ -54,8 +54,8 @@ export const dropSentRefund = (paymentId: string, { key }: SentRefund): void => 
 
 const UNDECIDED: readonly string[] = ['IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'];
 /**
- * Refusals that come after the lookup of the key, and so prove that no request with the key made a refund. Earlier
- * refusals, such as 403 or 429, prove nothing.
+ * Refusals after the lookup of the key. They prove that no request with the key made a refund. Earlier refusals, such
+ * as 403 or 429, prove nothing.
  */
 const AFTER_THE_KEY: readonly string[] = [
   'VALIDATION_ERROR',

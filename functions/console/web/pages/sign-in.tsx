@@ -99,7 +99,7 @@ export const SignInPage = () => {
   );
 };
 
-/** The page that the user requested before the sign-in. */
+/** Opens the page requested before the sign-in. */
 const reopen = (page: string): void => {
   if (page.startsWith(`${site.root}/`)) go(page.slice(site.root.length), 'replace');
 };

@@ -196,7 +196,7 @@ const Frame = ({ entry, title, badge, controls, children }: FrameProps) => (
 /** payctl's actor id. A change by payctl comes from no queue message, so its entry shows the request id. */
 const OPERATORS_TOOL = 'payctl';
 
-/** The kind of id that an entry shows, which is a provider event, queue message or request. */
+/** Whether an entry shows the id of a provider event, queue message or request. */
 const originOf = ({ kind, actor }: AnyEntry): 'event' | 'message' | 'request' => {
   if (kind === 'provider_event' || actor?.type === 'provider') return 'event';
   const isWork = actor?.type === 'system' && actor.id !== OPERATORS_TOOL;

@@ -1,4 +1,4 @@
-/** @module The plan that a user enters, and its API fields. */
+/** @module The plan entered by a user, and its API fields. */
 
 import { majorUnits } from '../../../../shared/core/money.ts';
 import type { Product, Subscription } from '../api/types.ts';

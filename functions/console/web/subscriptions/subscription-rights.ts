@@ -2,7 +2,7 @@ import { organizations } from '../api/organizations.ts';
 import { may, session } from '../api/session.ts';
 import type { Subscription } from '../api/types.ts';
 
-/** The commands for a subscription. The console shows only commands that the API would accept from the caller. */
+/** The commands for a subscription. The console shows a command only if the API would accept it from the caller. */
 export type Command = 'change' | 'price' | 'cancel' | 'reactivate' | 'pause' | 'resume';
 
 const MANAGING_ROLES: readonly string[] = ['owner', 'admin', 'billing'];

@@ -39,7 +39,7 @@ const isDefinite = ({ status, code }: Problem): boolean =>
   status >= 400 && status < 500 && !BEFORE_THE_KEY.includes(status) && code !== 'IDEMPOTENCY_IN_PROGRESS';
 
 /**
- * An action whose command sends an Idempotency-Key. A double click or a retry after a lost response reuses the key.
+ * An action with an Idempotency-Key in its command. A double click or a retry after a lost response reuses the key.
  * After a definite response, the next click gets a new key.
  * @param of identifies the request if the form can send several
  */

@@ -39,7 +39,7 @@ const formatOfTime = (styles: TimeStyles): ((iso: string) => string) => {
   return (iso) => (isLocalZone.value ? inBrowserZone : inUtc).format(new Date(iso));
 };
 
-/** A time without the zone, for columns whose title shows the zone. */
+/** A time without the zone, for columns with the zone in the title. */
 export const timeText = formatOfTime({ dateStyle: 'medium', timeStyle: 'short' });
 export const secondsText = formatOfTime({ dateStyle: 'medium', timeStyle: 'medium' });
 /** A time with seconds and the zone. */

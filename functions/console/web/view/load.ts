@@ -1,4 +1,4 @@
-/** @module Hooks that read one record or a paged list from the API. A response to an outdated request is dropped. */
+/** @module Hooks for reading one record or a paged list from the API. A response to an outdated request is dropped. */
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Problem } from '../api/problem.ts';

@@ -6,7 +6,7 @@ interface NotPermittedProps {
   readonly what: string;
 }
 
-/** Replaces records that the user may not see, so they do not seem to be missing. */
+/** Replaces records hidden from the user, so they do not seem to be missing. */
 export const NotPermitted = ({ scope, what }: NotPermittedProps) => (
   <p class="quiet">
     {what} are not shown, because your role lacks the scope <code>{scope}</code>.

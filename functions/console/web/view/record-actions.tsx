@@ -3,7 +3,7 @@
 import { Menu, type MenuItem } from './menu.tsx';
 
 export interface RecordAction extends MenuItem {
-  /** True for the most used action, which has a highlighted color. */
+  /** True for the most used action, shown in a highlighted color. */
   readonly isMain?: boolean;
   /** The label while the action runs. */
   readonly whileBusy?: string;

@@ -8,6 +8,6 @@ export const site = {
   scripts: JSON.parse(scripts) as Readonly<Record<string, string>>,
   sellerName: name,
   color,
-  /** The URL to which a vendor returns the payer. */
+  /** The URL for the payer's return from a vendor. */
   ownAddress: `${location.origin}${base}/pay`,
 } as const;

@@ -1,4 +1,4 @@
-/** @module The fields of `GET /pay/state` that the page reads. */
+/** @module The fields of `GET /pay/state` read by the page. */
 
 export type Provider = 'stripe' | 'paypal' | 'square' | 'braintree';
 
@@ -73,7 +73,7 @@ export interface LinkState extends Common {
 
 export type PageState = PaymentState | SubscriptionState | LinkState;
 
-/** The statuses in which a payment counts as paid. */
+/** The payment statuses counted as paid. */
 const PAID = ['succeeded', 'requires_capture'];
 
 export const isPaid = (status: string): boolean => PAID.includes(status);

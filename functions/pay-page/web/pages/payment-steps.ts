@@ -31,7 +31,7 @@ const phaseOf = (state: PaymentState): Phase => {
   return next?.url ? 'pay' : 'processing';
 };
 
-/** True while the page waits for the client secret that the provider's script needs. */
+/** True while the page waits for the client secret for the provider's script. */
 export const needsSecret = (state: PaymentState): boolean =>
   asksInBrowser(state) && !state.client_secret && ['pay', 'authenticate'].includes(phaseOf(state));
 

@@ -18,7 +18,7 @@ const contrast = (one: string, other: string): number => {
   return (high + 0.05) / (low + 0.05);
 };
 
-/** The text color with the higher contrast, which is at least 4.5 on every color. */
+/** The text color with the higher contrast (at least 4.5 on every color). */
 const inkOn = (color: string): string =>
   contrast(color, LIGHT_INK) >= contrast(color, DARK_INK) ? LIGHT_INK : DARK_INK;
 

@@ -1,4 +1,4 @@
-/** Braintree's XML: names have dashes, every value except text has a type, and null is `nil`. */
+/** In Braintree's XML, names have dashes, every value except text has a type, and null is `nil`. */
 export type XmlValue =
   | string
   | number

@@ -21,7 +21,7 @@ export const findAuthorized = (unit: Unit, authorizationId: string): LedgerCharg
 /** Fields of a charge that captures an authorization. */
 const captureWire = z.object({
   captured_at: z.int().optional(),
-  /** The authorization's charge, for a capture that the bank declined. */
+  /** The authorization's charge, for a capture declined by the bank. */
   declined_of: z.string().optional(),
   /** The authorization's charge, for a capture after the first. */
   captured_of: z.string().optional(),
@@ -33,7 +33,7 @@ const captureWire = z.object({
 export type CaptureWire = z.infer<typeof captureWire>;
 export const readCaptureWire = (charge: LedgerCharge): CaptureWire => captureWire.parse(charge.wire);
 
-/** An order's charges, oldest first, without those that were refused immediately. */
+/** An order's charges, oldest first, without immediately refused charges. */
 const shownCharges = (unit: Unit, orderId: string): LedgerCharge[] =>
   unit.documents.charges
     .list(unit.slot, { holder: orderId, limit: 100 })
@@ -74,7 +74,7 @@ export const capturedAt = (charge: LedgerCharge): number => readCaptureWire(char
 export const authorizationOf = (unit: Unit, capture: LedgerCharge): string | undefined =>
   isLater(unit, capture) ? authorizationIdOf({ id: holdOf(capture) ?? capture.id }) : undefined;
 
-/** The amount that was or will be captured. */
+/** The captured amount, or the amount to be captured. */
 export const takenBy = ({ captured, capturing, amountCaptured, amount }: LedgerCharge): number =>
   captured ? amountCaptured : (capturing ?? amount);
 

@@ -55,7 +55,7 @@ const create = ({ call, unit }: SquareRequest): LedgerMethod => {
   return attachMethod(unit, named, customer.id);
 };
 
-/** The card of a payment, which can be stored once. */
+/** The card of a payment. It can be stored once. */
 const methodOfPayment = (unit: Unit, source: string): LedgerMethod | undefined => {
   const charge = unit.documents.charges.get(unit.slot, source);
   const used = charge && unit.documents.methods.get(unit.slot, charge.methodId);

@@ -1,4 +1,4 @@
-/** @module Orders: the ledger's payments before, during and after payment. */
+/** @module Orders, stored as the ledger's payments before, during and after payment. */
 
 import * as z from 'zod';
 import type { LedgerPayment } from '../../ledger/documents.ts';
@@ -141,7 +141,7 @@ export const checkOpen = (order: LedgerPayment): void => {
   throw invalidSquareRequest('BAD_REQUEST', `The order is not open: it is ${orderState(order)} or has a tender.`);
 };
 
-/** A sparse update. The caller names the version that it read, and the given lines replace the order's lines. */
+/** A sparse update of the version named by the caller. The given lines replace the order's lines. */
 const update = ({ call, unit, id }: SquareRequest): LedgerPayment => {
   const { order: sent } = readSquareBody(call, changed);
   const order = findSquareOrder(unit, id);

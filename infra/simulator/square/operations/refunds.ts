@@ -80,7 +80,7 @@ const checkRefundable = (unit: Unit, charge: LedgerCharge, amount: number): void
 
 const MOST_LISTED = 100_000;
 
-/** True if a dispute took the money. Inquiries and disputes that the seller won do not count. */
+/** True if a dispute took the money. Inquiries, and disputes won by the seller, do not count. */
 const isDisputed = (unit: Unit, charge: LedgerCharge): boolean =>
   unit.documents.disputes
     .list(unit.slot, { holder: charge.paymentId, limit: MOST_LISTED })

@@ -32,7 +32,7 @@ const CARDS: Readonly<Record<string, Behaviour>> = {
   'rejected-postalcode': declines('incorrect_postal_code'),
   'rejected-expiration': declines('expired_card'),
   'requires-verification': { kind: 'asks_customer', until: 'set_up' },
-  // A card whose payer authenticated on Square's browser page.
+  // A card with payer authentication on Square's browser page.
   'sim-verified': succeeds,
   'sim-fail-on-charge': attachesAndFails,
   'sim-processing-ok': { kind: 'settles_later', outcome: 'succeeded' },

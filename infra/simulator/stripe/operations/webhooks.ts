@@ -153,7 +153,7 @@ const fundsEvent = (before: LedgerDispute | undefined, dispute: LedgerDispute): 
 
 const isHeldBack = ({ status, inquiry }: LedgerDispute): boolean => !inquiry && status !== 'won' && status !== 'closed';
 
-/** The subject that keeps events in order: the subscription of a payment or charge, if any, else the payment. */
+/** Events are in order per subscription of the payment or charge, if any, else per payment. */
 const lane = (document: LedgerPayment | LedgerCharge, paymentId: string): string =>
   typeof document.wire['subscription'] === 'string' ? document.wire['subscription'] : paymentId;
 

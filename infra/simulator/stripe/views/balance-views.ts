@@ -30,7 +30,7 @@ interface Moved {
   readonly fee: number | null;
 }
 
-/** Exchange rate: units of the settlement currency per unit of any other. */
+/** Exchange rate, in units of the settlement currency per unit of any other. */
 const RATE = 0.9;
 
 /** The settlement currency of the charge's method, if it differs from the charge's currency. */

@@ -58,7 +58,7 @@ export const chargeView = (charge: LedgerCharge, unit: Unit, version = API_VERSI
   };
 };
 
-/** At Stripe, reserved or released money is a succeeded charge that is not captured. */
+/** At Stripe, reserved or released money is a succeeded, uncaptured charge. */
 const statusOf = (charge: LedgerCharge): 'succeeded' | 'pending' | 'failed' => {
   if (charge.status === 'failed') return 'failed';
   return charge.status === 'pending' && !charge.reserved ? 'pending' : 'succeeded';

@@ -13,9 +13,9 @@ const problem = (code: string, message: (input: unknown) => string) => ({
   params: { code },
 });
 
-/** A string that cannot be cleared. */
+/** A non-empty string. */
 export const text = (max = LONG) => characters(max).min(1);
-/** A string that an empty string clears. */
+/** A string, cleared by an empty string. */
 export const clearable = (max = LONG) => characters(max).transform((value) => (value === '' ? null : value));
 
 export const whole = z
