@@ -160,7 +160,7 @@ const readReport = (file: string): z.infer<typeof report> | undefined => {
   }
 };
 
-/** An unloadable file and an error outside of any test are failures, too. */
+/** A file that cannot be loaded and an error outside of any test are failures, too. */
 const countOf = (code: number, found: z.infer<typeof report> | undefined): Count => {
   if (!found) return { passed: 0, failed: 1 };
   const unloaded = found.testResults.filter(

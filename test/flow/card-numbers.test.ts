@@ -88,7 +88,7 @@ describe('a card number', () => {
       if (JSON.stringify(rules) !== JSON.stringify([[place, 'card_number']])) {
         wrong.push(`${method} ${path} ${place}: ${status} ${JSON.stringify(answer)}`);
       }
-      if (JSON.stringify(answer).includes('4242')) wrong.push(`${place} is repeated`);
+      if (JSON.stringify({ ...answer, request_id: '' }).includes('4242')) wrong.push(`${place} is repeated`);
     }
     expect(wrong).toEqual([]);
     expect((await itemsOf(service)).length).toBe(before);

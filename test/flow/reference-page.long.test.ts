@@ -7,6 +7,7 @@ import { startBrowser } from './browser.ts';
 import { type Documented, documentedIn } from './examples/documented.ts';
 import { PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
+import { tokenIn } from './pages.ts';
 
 /** The reference page in a browser. */
 const STEP_MS = 60_000;
@@ -57,6 +58,13 @@ describe('the reference page', () => {
       const groups = [...Map.groupBy(operations, ({ group }) => group).values()];
       const firsts = groups.flatMap(([first]) => first ?? []);
       const shown: { id: string; status: number }[] = [];
+      const link = await service.post(
+        '/payment-links',
+        { total_cents: 2_500, currency: 'EUR' },
+        { session: 'demo-admin' },
+      );
+      // A reader pastes the token of a link of their own.
+      await page.evaluate(`reference.preauthorizeApiKey('linkToken', '${tokenIn(link.body.data.url)}')`);
       for (const first of firsts) shown.push(await tryFirstOf(page, first));
       expect(shown).toEqual(firsts.map(({ id, status }) => ({ id, status })));
       expect(groups).toHaveLength(await page.locator('.opblock-tag-section').count());

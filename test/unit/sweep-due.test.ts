@@ -91,7 +91,7 @@ test('a sweep reads no further page after 40 seconds, and leaves the rest to the
 });
 
 describe('the lease of the sweep', () => {
-  /** A record due at noon, in a table with reads delayable by a test. */
+  /** A record due at noon, in a table whose reads a test can delay. */
   const rig = async () => {
     const clock = { at: NOON };
     const now = () => clock.at;
