@@ -6,18 +6,31 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { optionalText } from '../http/fields.ts';
 import { takesKey, takesPayer } from './error-responses.ts';
 
+const EXAMPLE_KEY = '0b9c6f0e-5f0a-4d2f-9d3c-3f6f6a1f7f11';
+
+const KEY = {
+  description: `A name that you choose for this request, such as a UUID: printable ASCII without a space at either end, at least 20
+    characters if the request has no session, service key or guest token. A repeat with the same key, body and caller within 24 hours
+    does nothing new and returns the result of the first request, so a request whose response was lost is safe to retry.`,
+  examples: [EXAMPLE_KEY],
+};
+
 const idempotencyKey = z
   .string()
   .min(1)
   .max(255)
   .optional()
-  .meta({
-    description: `A name that you choose for this request, such as a UUID: printable ASCII without a space at either end, at least 20
-    characters if the request has no session, service key or guest token. A repeat with the same key, body and caller within 24 hours
-    does nothing new and returns the result of the first request, so a request whose response was lost is safe to retry.`,
-    examples: ['0b9c6f0e-5f0a-4d2f-9d3c-3f6f6a1f7f11'],
-    param: { id: 'Idempotency-Key' },
-  });
+  .meta({ ...KEY, param: { id: 'Idempotency-Key' } });
+
+/** A page's payer has no credential of their own, so only the key recognizes the repeat of a create request. */
+const requiredKey = z
+  .string()
+  .min(20)
+  .max(255)
+  .meta({ ...KEY, param: { id: 'Idempotency-Key-Required', example: EXAMPLE_KEY } });
+
+const keyOf = ({ auth, idempotent }: Endpoint) =>
+  auth === 'link-token' && idempotent === 'create' ? requiredKey : idempotencyKey;
 
 const always = {
   'X-Response-Form': z
@@ -68,7 +81,7 @@ const payerAddress = optionalText.meta({
 
 export const requestHeaders = (endpoint: Endpoint): z.ZodObject =>
   z.object({
-    ...(takesKey(endpoint) && { 'Idempotency-Key': idempotencyKey }),
+    ...(takesKey(endpoint) && { 'Idempotency-Key': keyOf(endpoint) }),
     ...(takesPayer(endpoint) && { 'X-Act-For': actFor, 'X-Act-For-Email': actForEmail }),
     ...(usesPayerNetwork(endpoint) && { 'X-Payer-Address': payerAddress }),
     ...always,

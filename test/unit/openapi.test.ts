@@ -104,6 +104,13 @@ describe('the API document', () => {
     }
   });
 
+  test('requires an Idempotency-Key only for the start of a payment link', () => {
+    const requiring = operations.filter(({ parameters }) =>
+      parameters.some(({ name, required }) => name === 'Idempotency-Key' && required === true),
+    );
+    expect(requiring.map(({ path }) => path)).toEqual(['/pay/start']);
+  });
+
   test('shows an example of each parameter in the type of the parameter', () => {
     const typed = z.looseObject({ example: z.unknown(), schema: z.looseObject({ type: z.string() }) });
     const wrong = operations.flatMap(({ operationId, parameters }) =>

@@ -14,7 +14,7 @@ const OPEN_RECORD = 'ReferenceRecord';
 const parameterSchema = z.object({ name: z.string().optional(), $ref: z.string().optional() });
 
 const isKey = ({ name, $ref }: z.output<typeof parameterSchema>): boolean =>
-  name === KEY || $ref === `#/components/parameters/${KEY}`;
+  name === KEY || $ref?.startsWith(`#/components/parameters/${KEY}`) === true;
 
 const documentSchema = z.looseObject({
   paths: z.record(
