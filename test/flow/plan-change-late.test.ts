@@ -7,7 +7,7 @@ import { anotherMethod, OWN_BILLING, patch, paymentsOf, readSubscription } from 
 
 const CHARGES = { provider: 'provider_a', path: '/v1/payment_intents' } as const;
 
-describe('an interval change with its payment known only after the renewal', () => {
+describe('an interval change with a payment that is confirmed only after the renewal', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
   /** The change's charge has an unknown outcome for a day. The renewal is then declined. */
@@ -32,7 +32,7 @@ describe('an interval change with its payment known only after the renewal', () 
     return of;
   };
 
-  test('covers the renewal’s period, and the renewal payment is canceled', async () => {
+  test('covers the renewed period, so the renewal payment is canceled', async () => {
     const of = await declinedMeanwhile();
     const paid = await readSubscription(service, of.who, of.id);
     expect(paid).toMatchObject({
@@ -80,7 +80,7 @@ describe('an immediate plan change while Stripe collects the current period', ()
   });
 });
 
-describe('a Stripe-billed interval change with its payment known late', () => {
+describe('a Stripe-billed interval change with a payment that is confirmed late', () => {
   const service = withHost({ frozen: true });
 
   test('stops the collection of the renewal at Stripe', async () => {
@@ -102,6 +102,53 @@ describe('a Stripe-billed interval change with its payment known late', () => {
     expect(paid.map(({ billing_reason }) => billing_reason)).toEqual([
       ...['subscription_create', 'subscription_change'],
     ]);
+  });
+});
+
+describe('a scheduled interval change that reaches Stripe only after the renewal at the old price', () => {
+  const service = withHost({ frozen: true });
+  const PRICE = { provider: 'provider_a', path: '/v1/subscriptions', method: 'POST', action: 'error_500' } as const;
+
+  /** Stripe accepts the new price again after a number of seconds in the renewed week. */
+  const lateBy = async (seconds: number, { token = 'pm_card_visa', draftMinutes = 0 } = {}) => {
+    await service.control('POST', '/simulator/drafts', { minutes: draftMinutes });
+    const weekly = await plan(service, 500, { billing_interval: 'weekly' });
+    const of = await subscribed(service, { slot: 'provider_a', token }, { product_id: weekly });
+    await service.moveTo(iso(Date.parse(of.first.current_period_end) - HOUR_MS / 12));
+    await service.fault(PRICE);
+    const product_id = await plan(service, 3_600);
+    expect(await changeTo(service, of, { product_id, when: 'period_end' })).toMatchObject({ status: 200 });
+    await service.webhookMode('drop');
+    await service.moveTo(of.first.current_period_end);
+    await service.advance(seconds);
+    await service.clearFaults();
+    await service.advance(DAY_SECONDS / 2);
+    await service.webhookMode('normal');
+    await service.advance(9 * DAY_SECONDS);
+    await service.settle();
+    return of;
+  };
+
+  test.each([
+    ['is still a draft', { draftMinutes: 60 }, ['500 paid', '500 draft', '3600 paid']],
+    ['was declined', { token: 'pm_sim_ok_1_then_decline' }, ['500 paid', '500 void', '3600 open']],
+  ])('drops the renewal if its invoice %s', async (_, settings, expected) => {
+    const of = await lateBy(60, settings);
+    const invoices = (await service.ledger()).invoices.filter(
+      ({ subscription }) => subscription === of.first.provider_subscription_id,
+    );
+    expect(invoices.map(({ amount, status }) => `${amount} ${status}`)).toEqual(expected);
+  });
+
+  test('charges the new price only after the paid renewal', async () => {
+    const of = await lateBy(3 * HOUR_SECONDS);
+    const payments = await paymentsOf(service, of.who, of.id);
+    expect(payments.map(({ total_cents }) => total_cents)).toEqual([500, 500, 3_600]);
+    const { status, current_period_start } = await readSubscription(service, of.who, of.id);
+    const week = 7 * DAY_SECONDS * 1_000;
+    expect({ status, at: Date.parse(current_period_start) }).toEqual({
+      ...{ status: 'active', at: Date.parse(of.first.current_period_end) + week },
+    });
   });
 });
 

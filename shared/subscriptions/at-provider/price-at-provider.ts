@@ -13,11 +13,17 @@ import { isLive, type Subscription } from '../record/subscription.ts';
 import { subscriptionStore } from '../record/subscription-store.ts';
 import { edit } from '../record/subscription-versions.ts';
 import { providerInterval, subscriptionsPortOf } from './provider-biller.ts';
-import { type AtProvider, type CallAtProvider, type PartsAtProvider, READ_AT_PROVIDER } from './store-report.ts';
+import {
+  type AtProvider,
+  type CallAtProvider,
+  type PartsAtProvider,
+  READ_AT_PROVIDER,
+  storeState,
+} from './store-report.ts';
 
 export interface SentPrice {
   readonly subscription: Subscription;
-  /** `unclear` if the outcome is unknown or the provider cannot be called now. Due work looks it up. */
+  /** `unclear` if the outcome is unknown or the provider cannot be called now. Due work looks the outcome up. */
   readonly result: 'sent' | 'refused' | 'unclear';
 }
 
@@ -39,9 +45,13 @@ const PRICE_CALL: CallAtProvider<PriceClaim, Pick<ProviderSubscription, 'subscri
   LookedUp<PartsAtProvider, Subscription, PriceClaim> = {
   ...READ_AT_PROVIDER,
   send: async ({ deps, port }, claim) => ({ claim, outcome: await port.changePrice(requestOf(deps, claim)) }),
-  apply: async (_, claim, said) => {
-    const isThere = said.by === 'response' || said.report?.changeId === claim.priceUpdate.id;
-    return { state: isThere ? 'settled' : 'absent', record: claim };
+  apply: async ({ deps }, claim, said) => {
+    if (said.by === 'response' || !said.report || said.report.changeId === claim.priceUpdate.id) {
+      return { state: said.report ? 'settled' : 'absent', record: claim };
+    }
+    // The provider may have renewed at the old price. Until when the payer has paid decides when the new price begins.
+    const record = await storeState(deps, claim, said.report);
+    return isSamePrice(record, claim) ? { state: 'absent', record } : { state: 'settled', record };
   },
   claimedAt: ({ priceUpdate }) => instant(priceUpdate.claimedAt),
   step: () => -1,
@@ -52,6 +62,9 @@ const PRICE_CALL: CallAtProvider<PriceClaim, Pick<ProviderSubscription, 'subscri
   stuck: () => undefined,
   statusOf: ({ status }) => status,
 };
+
+const isSamePrice = (record: Subscription, { priceUpdate }: PriceClaim): record is PriceClaim =>
+  record.priceUpdate?.id === priceUpdate.id && record.providerSubscriptionId !== undefined;
 
 const requestOf = (deps: BillingDeps, subscription: PriceClaim): Parameters<SubscriptionsPort['changePrice']>[0] => {
   const plan = planAtProvider(subscription);
@@ -70,18 +83,25 @@ const requestOf = (deps: BillingDeps, subscription: PriceClaim): Parameters<Subs
     productName: plan.productName,
     trialEnd: until === undefined ? endOfLateTrial(subscription, isLate) : epochSeconds(instant(until)),
     isBridge: subscription.status !== 'trialing' || change?.nextPeriodEnd !== undefined,
-    ...(coversRenewal(subscription, deps.now()) && { dropsUnpaid: true }),
-    idempotencyKey: `${subscription.id}:change:${id}:price${isLate ? ':late' : ''}`,
+    dropsUnpaidFrom: replacedFrom(subscription, isLate && until === undefined, deps.now()),
+    idempotencyKey: `${subscription.id}:change:${id}:price${isLate ? `:late:${until ?? 'now'}` : ''}`,
   };
 };
 
-/** Ends the trial now if the trial or the period in its place was over before the provider got the price. */
+/** Ends the provider's trial now if the update is late and the change has shortened or ended the trial. */
 const endOfLateTrial = ({ status, change }: Subscription, isLate: boolean): 'now' | undefined =>
   isLate && status === 'trialing' && change?.trialEnd !== undefined ? 'now' : undefined;
 
-/** True if the period of a paid change covers a renewal that the provider may still be collecting. */
-const coversRenewal = ({ change }: Subscription, now: Instant): boolean =>
-  change?.step === 'paid' && change.nextPeriodEnd !== undefined && instant(change.periodEnd) <= now;
+/**
+ * When the periods begin that the new price covers instead of the old price, in epoch seconds. The provider may still
+ * collect their renewals at the old price.
+ * @param startsNow true if a new period starts with the update
+ */
+const replacedFrom = ({ change, priceUpdate }: PriceClaim, startsNow: boolean, now: Instant): number | undefined => {
+  const isCovered = change?.step === 'paid' && change.nextPeriodEnd !== undefined && instant(change.periodEnd) <= now;
+  const from = isCovered ? change.periodEnd : startsNow ? priceUpdate.freeUntil : undefined;
+  return from === undefined ? undefined : epochSeconds(instant(from));
+};
 
 /** Schedules the next lookup of the price update, with the usual intervals. */
 export const sendPriceLater = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
