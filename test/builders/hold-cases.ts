@@ -1,3 +1,4 @@
+/** @module Histories of holds and their ends. */
 import type { History, HistoryJson } from '../simulation/model/history.ts';
 import { ROOT } from '../simulation/world/people.ts';
 import {
@@ -11,8 +12,6 @@ import {
   versionItem,
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
-
-/** @module Histories of holds and their ends. */
 
 const HELD = { status: 'pending', authorized: 1_000, captured: 0, released: 0 };
 const CAPTURED = { status: 'succeeded', authorized: 1_000, captured: 600, released: 400 };
@@ -78,7 +77,8 @@ const failedFirst = (failedAt: number, amount: number): History =>
   });
 
 /**
- * A capture refused after one second. One second later the service reads the hold, with or without a response.
+ * The provider refuses a capture one second after its claim. One second later the service reads the hold. The response
+ * to this read may be lost.
  */
 const refusedThenRead = (isAnswered: boolean, status = 402, call = 'capture'): History =>
   historyWith({
@@ -156,8 +156,8 @@ export const MORE_HOLD_CASES: readonly (readonly [what: string, sentence: string
     'prices that do not add up',
     AGREES,
     {
-      broken: holdIs({ ...TAKEN, subtotalCents: 900, taxCents: 100 }, CAPTURED),
-      sound: holdIs({ ...TAKEN, subtotalCents: 500, taxCents: 100 }, CAPTURED),
+      broken: holdIs({ ...TAKEN, taxCents: 700 }, CAPTURED),
+      sound: holdIs({ ...TAKEN, taxCents: 100 }, CAPTURED),
     },
   ],
   [

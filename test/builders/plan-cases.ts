@@ -1,3 +1,4 @@
+/** @module Histories of plan changes. */
 import type { History, HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { PRICING } from '../simulation/model/outside.ts';
 import { ROOT } from '../simulation/world/people.ts';
@@ -13,8 +14,6 @@ import {
   versionItem,
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
-
-/** @module Histories of plan changes. */
 
 const DAY_SECONDS = 86_400;
 const ENDS = historyTime(30 * DAY_SECONDS);
@@ -95,8 +94,9 @@ const tierBilledBy = (invoice: HistoryJson): History =>
     },
   });
 
-const trying = (productId: string | undefined, days: number): History =>
+const trying = (productId: string | undefined, days: number, nowDays = 1): History =>
   historyWith({
+    now: Date.parse(historyTime(nowDays * DAY_SECONDS)),
     items: [subscriptionItem({ status: 'trialing', productId, trialEnd: historyTime(days * DAY_SECONDS) })],
   });
 
@@ -209,6 +209,7 @@ const withMembership = (subscription: HistoryJson): History =>
   });
 
 export const MORE_PLAN_CASES: readonly (readonly [what: string, sentence: string, Case])[] = [
+  ['a trial that has ended', TRIAL, { broken: trying('prod_trial', 6), sound: trying('prod_trial', 6, 7) }],
   [
     'a trial of a price that the merchant has set to 0',
     'A membership is active if and only if its subscription is paid',

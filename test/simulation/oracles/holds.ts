@@ -1,3 +1,4 @@
+/** @module Invariants about captures and releases, such as who may make them and for which amount. */
 import { actingPerson } from '../model/acting.ts';
 import { isCarriedOut, SKEW_MS } from '../model/exchanges.ts';
 import type {
@@ -12,8 +13,6 @@ import { isHeldThere, wasHeld } from '../model/holds.ts';
 import { isOfMerchant } from '../model/merchants.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical } from './events.ts';
-
-/** @module Invariants about captures and releases, such as who may make them and for which amount. */
 
 /** The ledger's rows of holds, including ended holds. */
 const holdsThere = ({ ledger }: History): readonly HistoryJson[] =>
@@ -123,12 +122,13 @@ export const capturesAgree: Oracle = {
     const holds = holdsOf(history);
     return recordsOf(history)
       .payments.filter(({ status, captureMethod }) => status === 'succeeded' && captureMethod === 'manual')
-      .flatMap(({ id, totalCents, subtotalCents = totalCents, taxCents = 0, discountCents = 0, authorizedCents }) => {
+      .flatMap(({ id, totalCents, taxCents = 0, discountCents = 0, authorizedCents }) => {
         const taken = (holds.get(id) ?? []).filter(isCaptured);
         const there = taken.map(({ captured, authorized }) => `${captured} of ${authorized}`).join(' and ');
         const here = `${totalCents} of ${authorizedCents}`;
-        const isSum = subtotalCents + taxCents - discountCents === totalCents;
-        return here === there && isSum ? [] : [`${id} took ${here}, its provider ${there || 'nothing'}`];
+        // The table omits the subtotal, which follows from the other parts.
+        const subtotalCents = totalCents - taxCents + discountCents;
+        return here === there && subtotalCents >= 0 ? [] : [`${id} took ${here}, its provider ${there || 'nothing'}`];
       });
   },
 };
@@ -152,7 +152,10 @@ export const holdsAgree: Oracle = {
   },
 };
 
-/** The time to find the end of a hold. Lookups come after minutes, then daily, and an outage may last a day. */
+/**
+ * The maximum time in which the service finds the end of a hold. Lookups come after minutes, then daily, and an outage
+ * may last a day.
+ */
 const LOOKED_AT_MS = 3 * 86_400_000;
 
 export const holdsEnd: Oracle = {

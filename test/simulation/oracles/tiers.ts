@@ -1,10 +1,9 @@
+/** @module Invariants about the tier and the trial of an unpaid subscription. Every product has the tier. */
 import type { History, HistoryItem, Oracle } from '../model/history.ts';
 import { actsOnSubscriptions } from '../model/outside.ts';
 import { plansStarted } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 import { PRODUCTS } from '../world/people.ts';
-
-/** @module Invariants about the tier and the trial of an unpaid subscription. Every product has the tier. */
 
 /** The subscriptions with a payment for a product. Every renewal and plan change names the product. */
 export const paidTiers = (history: Pick<History, 'items'>): ReadonlySet<string> =>
@@ -54,9 +53,14 @@ const TRIAL_DAYS: ReadonlyMap<string, number> = new Map(
 );
 const DAY_MS = 86_400_000;
 
-const hasLongerTrial = ({ status, productId, trialEnd, createdAt }: HistoryItem): boolean => {
+/**
+ * Ignores a trial that has ended. A change scheduled for its end has applied then, and while the provider is out of
+ * reach, the subscription stays `trialing`.
+ */
+const hasLongerTrial = ({ status, productId, trialEnd, createdAt }: HistoryItem, now: number): boolean => {
   const days = TRIAL_DAYS.get(productId);
-  return status === 'trialing' && days !== undefined && at(trialEnd) > at(createdAt) + days * DAY_MS;
+  const isTrying = status === 'trialing' && at(trialEnd) > now;
+  return isTrying && days !== undefined && at(trialEnd) > at(createdAt) + days * DAY_MS;
 };
 
 export const trialIsOfProduct: Oracle = {
@@ -65,7 +69,9 @@ export const trialIsOfProduct: Oracle = {
   violations: (history) => {
     const acts = actsOnSubscriptions(history);
     return recordsOf(history)
-      .subscriptions.filter((subscription) => hasLongerTrial(subscription) && !acts.has(subscription['id']))
+      .subscriptions.filter(
+        (subscription) => hasLongerTrial(subscription, history.now) && !acts.has(subscription['id']),
+      )
       .map(({ id, productId, trialEnd }) => `${id} tries ${productId} until ${trialEnd}`);
   },
 };
